@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sqlanon.adversary.findings import Attack
     from sqlanon.api.judgement import attack, breach, check, compare, report
     from sqlanon.api.publishing import (
         adopt,
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
         uncertain,
     )
     from sqlanon.api.recipient import complete, estimate, open, pool, verify
-    from sqlanon.attacks.findings import Attack
     from sqlanon.breaches.associations import Breach
     from sqlanon.comparison.comparison import Comparison
     from sqlanon.completion.completed import Completed
@@ -98,7 +98,7 @@ _VERBS = {
 
 # where names are defined: each is loaded when it is first asked for, so that a program starts quickly
 _HOMES = {verb: home for home, verbs in _VERBS.items() for verb in verbs} | {
-    "Attack": "attacks.findings",
+    "Attack": "adversary.findings",
     "Breach": "breaches.associations",
     "Check": "risks.check",
     "Comparison": "comparison.comparison",

@@ -10,6 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 import sqlanon
+from sqlanon.forms import FORMS
+from sqlanon.forms import NAMES as FORM_NAMES
 from sqlanon.methods import METHODS
 from sqlanon.plans.templates import template_names
 from tests.benchmarks.house import BARE, bindings
@@ -31,6 +33,7 @@ LAYERS = (
     {"estimation", "breaches"},
     {"verification", "risks", "completion"},
     {"adversary"},
+    {"forms"},
     {"releases"},
     {"ledgers"},
     {"attacks"},
@@ -132,10 +135,53 @@ def test_imports_point_one_way(module):
         assert inside or layer(other) < layer(module), f"{module} imports {other}"
 
 
+# the same words for other things: a method's name, a line of a summary, a query
+HOMONYMS = {
+    ("methods", "uncertain"),
+    ("methods.splu.plan", "randomized"),
+    ("releases.companions.readme", "uncertain"),
+    ("verification.uncertain.release_checks", "generalized"),
+}
+
+
+def names_of_forms(tree: ast.AST) -> set[str]:
+    """Return the forms that a module compares with, or chooses by; `form` where it looks up by what a method names."""
+    texts: list[ast.AST] = []
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            texts += [node.left, *node.comparators]
+        elif isinstance(node, ast.Dict):
+            texts += [key for key in node.keys if key]
+        elif isinstance(node, ast.MatchValue):
+            texts.append(node.value)
+        elif isinstance(node, ast.Subscript):
+            texts.append(node.slice)
+            found |= {"form"} if isinstance(node.slice, ast.Attribute) and node.slice.attr == "form" else set()
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
+            texts += node.args[:1]
+    lists = [item.elts for item in texts if isinstance(item, ast.Tuple | ast.List | ast.Set)]
+    constants = [item for item in [*texts, *(one for some in lists for one in some)] if isinstance(item, ast.Constant)]
+    return found | {text for item in constants for text in FORM_NAMES if item.value in (text, f"several_{text}")}
+
+
+@each(module for module in MODULES if not f"{module}.".startswith("forms."))
+def test_nothing_outside_its_folder_asks_what_a_form_is_called(module):
+    named = names_of_forms(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+    assert {name for name in named if (module, name) not in HOMONYMS} == set(), "ask the form's object instead"
+
+
+def test_a_form_is_one_folder():
+    folders = {path.name for path in (PACKAGE / "forms").iterdir() if (path / "__init__.py").is_file()}
+    assert folders == set(FORM_NAMES) == {form.name for form in FORMS.values()}
+    code = "x = {'qit_st': 1}\nif form == 'randomized' or form in ('uncertain',): y = TABLE[method.form]"
+    assert names_of_forms(ast.parse(code)) == {"qit_st", "randomized", "uncertain", "form"}
+
+
 def test_only_a_package_loads_modules_by_computed_names():
     # a package's own, which it lists: elsewhere such a call would hide an arrow
     loading = {module for module in MODULES if COMPUTED in imported(module)}
-    assert loading == {"__init__", "methods", "estimators"}
+    assert loading == {"__init__", "methods", "estimators", "forms"}
 
 
 def test_names_say_what_they_hold():

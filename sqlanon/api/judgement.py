@@ -14,7 +14,7 @@ from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
-    from sqlanon.attacks.findings import Attack
+    from sqlanon.adversary.findings import Attack
     from sqlanon.breaches.associations import Breach
     from sqlanon.breaches.statement_layout import Model
     from sqlanon.comparison.comparison import Comparison

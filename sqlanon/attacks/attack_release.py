@@ -6,16 +6,16 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
+from sqlanon.adversary.findings import Attack, Finding
+from sqlanon.adversary.view import View
 from sqlanon.attacks import composition, fitted_channel, fitted_model, learning, order
-from sqlanon.attacks.box_view import BoxView
-from sqlanon.attacks.exact_views import GroupView, RandomizedView
-from sqlanon.attacks.findings import Attack, Finding
-from sqlanon.attacks.uncertain_view import UncertainView
-from sqlanon.attacks.view import View
 from sqlanon.errors import SqlanonError
-from sqlanon.methods import METHODS
-from sqlanon.methods.published_forms import has_several, one_column
+from sqlanon.forms import has_several
+from sqlanon.forms.generalized.view import BoxView
+from sqlanon.forms.qit_st.view import GroupView
+from sqlanon.forms.randomized.view import RandomizedView
 from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.sensitive_tables import one_column
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.release import Release
 
@@ -60,13 +60,6 @@ NO_PEOPLE = (
     "no source was given, and boxes show nobody: orders, learning and composition need people whose quasi values are"
     " known, from a source or, for composition, from a release of groups that is attacked together with this one"
 )
-VIEWS: Mapping[str, type[View]] = {
-    "qit_st": GroupView,
-    "class_qit_st": GroupView,
-    "randomized": RandomizedView,
-    "uncertain": UncertainView,
-    "generalized": BoxView,
-}
 log = logging.getLogger("sqlanon")
 
 
@@ -122,7 +115,7 @@ def _attack(
     background: object,
     quick: bool,
 ) -> Attack:
-    view = VIEWS[METHODS[manifest["method"]].form](release.engine, tables, manifest)
+    view = release.form.view(release.engine, tables, manifest)
     # manifests name values by their texts, which were written in UTC
     with release.engine.snapshot() if release.form.nested else nullcontext():
         try:

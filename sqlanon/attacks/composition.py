@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlanon.adversary.findings import Finding
+from sqlanon.adversary.view import View
 from sqlanon.attacks import learning
-from sqlanon.attacks.box_lookup import Boxes
-from sqlanon.attacks.box_view import BoxView
-from sqlanon.attacks.exact_views import shown_quasi
-from sqlanon.attacks.findings import Finding
-from sqlanon.attacks.uncertain_view import UncertainView, read_sets
-from sqlanon.attacks.view import View
-from sqlanon.methods.published_forms import has_several, one_column
+from sqlanon.forms import has_several
+from sqlanon.forms.generalized.box_lookup import Boxes
+from sqlanon.forms.generalized.view import BoxView
+from sqlanon.forms.qit_st.view import shown_quasi
+from sqlanon.forms.uncertain.view import UncertainView, read_sets
+from sqlanon.plans.sensitive_tables import one_column
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables

@@ -9,10 +9,10 @@ import logging
 
 import numpy as np
 
+from sqlanon.adversary.findings import Finding
+from sqlanon.adversary.view import View
 from sqlanon.attacks import learning
-from sqlanon.attacks.findings import Finding
 from sqlanon.attacks.fitted_model import keep_odds, learn_odds
-from sqlanon.attacks.view import View
 from sqlanon.completion.effects import count_dealt
 from sqlanon.completion.model_rows import ModelRows
 from sqlanon.completion.recovering import ShownColumn, find_shared_step

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sqlanon.adversary.findings import Finding
+from sqlanon.adversary.view import View
 from sqlanon.attacks import learning
-from sqlanon.attacks.findings import Finding
-from sqlanon.attacks.view import View
 from sqlanon.completion.effects import count_dealt, find_step
 from sqlanon.completion.group_evidence import GroupEvidence
 from sqlanon.completion.model_rows import ModelRows

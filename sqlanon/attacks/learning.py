@@ -13,8 +13,8 @@ randomized values the published ones are the labels of the same classifier (Corm
 import logging
 from typing import Any
 
-from sqlanon.attacks.findings import DIGITS, Finding
-from sqlanon.attacks.view import View
+from sqlanon.adversary.findings import DIGITS, Finding
+from sqlanon.adversary.view import View
 from sqlanon.plans.templates import Sql
 
 log = logging.getLogger("sqlanon")

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlanon.attacks.findings import DIGITS, Finding, is_beyond_chance
-from sqlanon.attacks.view import View
+from sqlanon.adversary.findings import DIGITS, Finding, is_beyond_chance
+from sqlanon.adversary.view import View
 from sqlanon.plans.templates import Sql
 
 AS_THEY_LIE, BY_VALUE = {"as they lie": "line_number"}, {"by value": "value_number"}

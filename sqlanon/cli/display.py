@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.console import Console
 
 from sqlanon.cli.console import to_stderr
+from sqlanon.forms import form_of
 from sqlanon.plain_values import cell, plain, records, shorten_hashes, visible, words
 from sqlanon.plans.roles import free_name
-from sqlanon.releases.forms import form_of
 from sqlanon.text_tables import WIDTH, lay_out
 from sqlanon.verification.checks import Report
 from sqlanon.wording import spoken

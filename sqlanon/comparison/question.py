@@ -9,9 +9,8 @@ from typing import Any
 from sqlanon.comparison.rivals import RIVALS, Rival, read_rivals
 from sqlanon.comparison.workload import WORKLOADS
 from sqlanon.errors import UsageError
-from sqlanon.estimators import ESTIMATORS
+from sqlanon.forms import form_of_method
 from sqlanon.key import Key
-from sqlanon.methods import METHODS
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.wording import option
 
@@ -69,7 +68,7 @@ class Candidate:
     @property
     def estimator(self) -> str:
         """Return the estimator that answers: the default one."""
-        return ESTIMATORS[METHODS[self.method].form][0]
+        return form_of_method(self.method).estimators[0]
 
     def confidence(self, verified: Mapping[str, Any]) -> float:
         """Return the confidence in anybody's sensitive value that an adversary may reach who knows the quasi values.

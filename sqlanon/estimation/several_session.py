@@ -8,7 +8,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.open_session import Session
-from sqlanon.methods.published_forms import one_column
+from sqlanon.plans.sensitive_tables import one_column
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
 

@@ -1,6 +1,6 @@
-"""Name the estimators of each form of release; their arrays are imported when an answer needs one."""
+"""Name the estimators; their arrays are imported when an answer needs one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -10,24 +10,23 @@ from sqlanon.errors import UsageError
 if TYPE_CHECKING:
     from sqlanon.estimators.evidence import Estimate, Evidence
 
-# The first of a form is its default. Groups of several classes make one system of normal equations biased, so that
-# they have no least_squares, and nothing that is made of it.
-ESTIMATORS: dict[str, tuple[str, ...]] = {
-    "qit_st": ("shrinkage", "least_squares", "ridge", "uniform"),
-    "class_qit_st": ("ridge", "uniform"),
-    "randomized": ("shrinkage", "closed_form", "matrix", "iterative"),
-    "uncertain": ("uniform",),
-    "generalized": ("uniform",),
-}
-ESTIMATOR_NAMES = tuple(dict.fromkeys(name for names in ESTIMATORS.values() for name in names))
+# The first is the default.
+OF_GROUPS = ("shrinkage", "least_squares", "ridge", "uniform")
+# groups of several classes make one system of normal equations biased, so that they have no least_squares, and nothing
+# that is made of it
+OF_CLASSES = ("ridge", "uniform")
+OF_RANDOMIZED = ("shrinkage", "closed_form", "matrix", "iterative")
+UNIFORM_ALONE = ("uniform",)
+ESTIMATOR_NAMES = tuple(dict.fromkeys((*OF_GROUPS, *OF_CLASSES, *OF_RANDOMIZED, *UNIFORM_ALONE)))
 
 
-def choose_estimator(form: str, method: str, name: str | None) -> "tuple[str, Callable[[Evidence], Estimate]]":
-    """Return an estimator of a form with its name; the default where none is named.
+def choose_estimator(
+    names: Sequence[str], method: str, name: str | None
+) -> "tuple[str, Callable[[Evidence], Estimate]]":
+    """Return one of the estimators of a form with its name; the first where none is named.
 
     method: what made the release. Raises UsageError where releases of this form are not answered by it.
     """
-    names = ESTIMATORS[form]
     estimator = names[0] if name is None else name
     if estimator not in names:
         raise UsageError(f"no estimator {estimator!r} for a release of {method}; choose one of {', '.join(names)}")

@@ -10,8 +10,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SourceError, SqlanonError, TargetError
 from sqlanon.ledgers.contents import COLUMNS, Contents, history_text, parse_history
 from sqlanon.ledgers.file_store import FileStore
+from sqlanon.plans.manifest import table_files
 from sqlanon.plans.templates import Sql
-from sqlanon.releases.targets import table_files
 
 HISTORY = "ledger.json"
 

@@ -3,7 +3,7 @@
 import datetime
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sqlanon.version
@@ -110,3 +110,8 @@ def _check_columns(columns: Manifest, where: str) -> None:
     # DuckDB takes names that differ in case for one
     if len({str(name).lower() for name in names}) < len(names):
         raise ReleaseError(f"the manifest of {where} names a column twice")
+
+
+def table_files(files: Iterable[str], table: str) -> list[str]:
+    """Return the files of a release that hold one of its tables, in the order of their names."""
+    return sorted(name for name in files if re.fullmatch(rf"{re.escape(table)}(-\d+)?\.parquet", name))

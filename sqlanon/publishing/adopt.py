@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError, VerificationError
+from sqlanon.forms import form_of
 from sqlanon.interruption import visible_or_not
 from sqlanon.methods import METHODS
 from sqlanon.methods.feasibility import refuse_several_rows
@@ -21,7 +22,6 @@ from sqlanon.plans.plan import Publication, Source
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.publishing.publish import target_of
-from sqlanon.releases.forms import form_of
 from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.targets import Place
 from sqlanon.releases.verified_write import write_verified

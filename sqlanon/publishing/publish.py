@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import SqlanonError, TargetError, UsageError
+from sqlanon.forms import form_of
 from sqlanon.interruption import visible_or_not
 from sqlanon.key import Key, PrivacyWarning
 from sqlanon.ledgers.ledger_run import LedgerRun
@@ -30,7 +31,6 @@ from sqlanon.publishing.thresholds import Acceptance
 from sqlanon.read_places import refuse_read, refuse_read_directory
 from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
 from sqlanon.releases.directory_target import DirectoryTarget
-from sqlanon.releases.forms import form_of
 from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.stored_release import read_directory_manifest
 from sqlanon.releases.targets import MANIFEST, Place, Target
@@ -41,7 +41,7 @@ from sqlanon.verification.checks import Report
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
-    from sqlanon.attacks.findings import Attack
+    from sqlanon.adversary.findings import Attack
 
 log = logging.getLogger("sqlanon")
 PREDICTABLE = (

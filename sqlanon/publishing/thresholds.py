@@ -17,7 +17,7 @@ from sqlanon.plans.manifest import Manifest, departed
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
-    from sqlanon.attacks.findings import Attack
+    from sqlanon.adversary.findings import Attack
 
 Acceptance = Callable[[Manifest, "Callable[[], Attack]"], None]
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {

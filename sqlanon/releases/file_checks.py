@@ -7,11 +7,11 @@ from typing import Any
 from sqlanon.bounded_files import MOST_BYTES
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError
+from sqlanon.forms import form_of
 from sqlanon.plans.json_schema import shown_path
-from sqlanon.plans.manifest import Manifest, manifest_text
-from sqlanon.releases.forms import form_of
+from sqlanon.plans.manifest import Manifest, manifest_text, table_files
 from sqlanon.releases.manifest_schema import OF_THE_SOURCE, manifest_faults
-from sqlanon.releases.targets import MANIFEST, Place, file_sha256, read_manifest_text, table_files
+from sqlanon.releases.targets import MANIFEST, Place, file_sha256, read_manifest_text
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
 
 

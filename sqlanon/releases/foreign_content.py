@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.plans.manifest import Manifest
+from sqlanon.forms import form_of
+from sqlanon.plans.manifest import Manifest, table_files
 from sqlanon.releases.companions.registry import COMPANIONS
 from sqlanon.releases.companions.schema_comments import foreign_comments
-from sqlanon.releases.forms import form_of
 from sqlanon.releases.parquet.foreign_parts import foreign_parts
-from sqlanon.releases.targets import MANIFEST, table_files
+from sqlanon.releases.targets import MANIFEST
 
 _DESCRIBED = {"rows", "bytes", "sha256"}
 

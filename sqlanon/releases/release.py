@@ -1,6 +1,6 @@
 """A published release: its tables and its manifest, opened, verified, asked, shown, written elsewhere."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -9,21 +9,28 @@ from typing import TYPE_CHECKING
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError
+from sqlanon.forms import form_of
+from sqlanon.html_tables import write_table
 from sqlanon.interruption import visible_or_not
+from sqlanon.plain_values import cell, plain
+from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import ident
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.asked_release import AskedRelease
 from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
 from sqlanon.sql.sources.source_choice import choose_source
 from sqlanon.verification.checks import PublishedTables, Report
-from sqlanon.wording import option
+from sqlanon.wording import option, spoken
 
 if TYPE_CHECKING:
     import duckdb
 
     from sqlanon.completion.completed import Completed
     from sqlanon.releases.verification_run import Evidence
+
+
+SHOWN_ROWS = 5  # of each table, in a notebook
 
 
 class Release(AskedRelease):
@@ -116,7 +123,8 @@ class Release(AskedRelease):
         from sqlanon.completion.complete_release import complete_release
 
         request = (self.engine, self.tables, self.manifest, tables, seed, self.directory, sensitive)
-        return self._read_steadily(lambda: complete_release(*request))
+        opening, parts = self.form.completion, self.form.several is not None
+        return self._read_steadily(lambda: complete_release(*request, opening=opening, parts=parts))
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all."""
@@ -154,8 +162,6 @@ class Release(AskedRelease):
 
     def _repr_html_(self) -> str:
         """Show the manifest's main lines and the first rows of each table."""
-        from sqlanon.releases.forms import write_html
-
         return write_html(self.engine, self.tables, self.manifest)
 
 
@@ -192,3 +198,16 @@ def open_release(
 
 def _write_statements(statements: Iterable[tuple[str, str]]) -> str:
     return "\n\n".join(f"-- {name}\n{sql};" for name, sql in statements) + "\n"
+
+
+def write_html(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> str:
+    """Return tables of HTML; names and values from a release are escaped, for a stranger may have written them."""
+    summary = form_of(manifest).summary(manifest, "these tables").items()
+    lines = [[name, spoken(text)] for name, text in summary if name != "files"]
+    return write_table([], lines) + "".join(_sample(engine, name, relation) for name, relation in tables.items())
+
+
+def _sample(engine: Engine, name: str, relation: Sql) -> str:
+    frame = engine.frame(f"select * from {relation} limit {SHOWN_ROWS}")
+    lines = [[cell(plain(value)) for value in row] for row in frame.itertuples(index=False, name=None)]
+    return write_table(list(frame.columns), lines, f"{name}, the first rows")

@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.open_session import Session
+from sqlanon.forms import form_of
+from sqlanon.forms.form import Form
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
-from sqlanon.releases.forms import Form, form_of
 from sqlanon.releases.steady_reading import read_steadily
 from sqlanon.releases.stored_release import find_in_directory
 from sqlanon.releases.targets import Place, State

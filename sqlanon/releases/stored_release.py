@@ -8,14 +8,14 @@ from typing import NamedTuple
 from sqlanon.bounded_files import UnfitFileError, require_regular
 from sqlanon.engines.base import Engine
 from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError
+from sqlanon.forms import form_of
 from sqlanon.methods import METHODS
 from sqlanon.plans.json_schema import shown_path
-from sqlanon.plans.manifest import Manifest, maker, parse_manifest
+from sqlanon.plans.manifest import Manifest, maker, parse_manifest, table_files
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.releases.forms import form_of
 from sqlanon.releases.manifest_schema import parameter_faults, unknown_keys
 from sqlanon.releases.steady_reading import directory_state
-from sqlanon.releases.targets import Place, read_manifest_text, table_files
+from sqlanon.releases.targets import Place, read_manifest_text
 from sqlanon.version import VERSION
 
 MOST_KEYS = 5  # that are told of a manifest, whose words are a stranger's

@@ -1,7 +1,6 @@
 """What every place that a release goes to can do, and how a release's files are called."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +12,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.read_places import MANIFEST
 
-__all__ = ["MANIFEST", "Place", "State", "Target", "file_sha256", "read_manifest_text", "table_files"]
+__all__ = ["MANIFEST", "Place", "State", "Target", "file_sha256", "read_manifest_text"]
 State = tuple[int, int, int, int]  # numbers of a directory and its manifest, the manifest's size and time
 
 
@@ -66,8 +65,3 @@ def read_manifest_text(directory: Path) -> str:
         raise ReleaseError(f"the {MANIFEST} of {str(directory)!r} is none: {error.strerror}") from None
     except (OSError, UnicodeDecodeError):
         raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
-
-
-def table_files(files: Iterable[str], table: str) -> list[str]:
-    """Return the files of a release that hold one of its tables, in the order of their names."""
-    return sorted(name for name in files if re.fullmatch(rf"{re.escape(table)}(-\d+)?\.parquet", name))

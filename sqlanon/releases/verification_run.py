@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
 from sqlanon.errors import DataError, UsageError
-from sqlanon.methods.published_forms import has_several
+from sqlanon.forms import has_several
+from sqlanon.forms.form import Form
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.statement import Statement
 from sqlanon.releases import file_checks
-from sqlanon.releases.forms import Form
 from sqlanon.releases.targets import Place
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.verification.checks import Check, PublishedTables, Report
@@ -139,5 +139,5 @@ def _require_groups(published: PublishedTables, form: Form, purpose: str) -> Non
         )
     if len(published.manifest["columns"]["sensitive"]) > 1 and "group" in published.manifest["columns"]:
         raise UsageError(f"a release of groups with several sensitive columns cannot be used to {purpose} yet")
-    if not form.groups:
+    if not form.has_groups:
         raise UsageError(f"a release of {published.manifest['method']} has no groups of exact values to {purpose}")

@@ -9,12 +9,12 @@ from sqlanon.adversary.background_knowledge import match_backgrounds
 from sqlanon.adversary.background_report import add_posteriors
 from sqlanon.engines.base import Engine
 from sqlanon.errors import VerificationError
+from sqlanon.forms import form_of
 from sqlanon.plans.json_schema import shown_path
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import LinkedRows, Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.releases.forms import form_of
 from sqlanon.releases.manifest_schema import manifest_faults
 from sqlanon.releases.targets import Target
 from sqlanon.verification.checks import PublishedTables, Report

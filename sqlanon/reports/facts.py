@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlanon.adversary.findings import Attack
 from sqlanon.attacks.attack_release import attack_release
-from sqlanon.attacks.findings import Attack
+from sqlanon.forms import form_of
+from sqlanon.forms.form import Table
 from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.companions.column_roles import describe_columns
-from sqlanon.releases.forms import form_of
 from sqlanon.releases.release import Release
-from sqlanon.releases.summaries import Table
 from sqlanon.reports.frequencies import Frequencies, count_values
 from sqlanon.reports.sizes import Sizes, count_sizes
 from sqlanon.verification.checks import Report

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import AnswerWarning
-from sqlanon.methods.published_forms import form_name
 from sqlanon.plain_values import plain
 from sqlanon.plans.build import render_query
 from sqlanon.plans.roles import free_name, resolve_names
@@ -20,13 +19,6 @@ if TYPE_CHECKING:
 MOST_SHOWN = 15  # values or combinations
 MOST_TRUE = 2000  # combinations of the source among which those shown are looked up
 MOST_SPLIT = 50  # different values of a quasi column by which people are told apart
-SPLIT_FORMS = (
-    "qit_st",
-    "class_qit_st",
-    "several_qit_st",
-    "several_class_qit_st",
-    "randomized",
-)  # where quasi columns are published with their own values
 
 
 @dataclass(frozen=True)
@@ -53,7 +45,7 @@ def count_values(release: Release, against: object) -> list[Frequencies]:
 
 def _splitting_column(release: Release) -> str | None:
     manifest = release.manifest
-    if form_name(manifest) not in SPLIT_FORMS:
+    if not release.form.keeps_quasi:
         return None
     pairs = [(column, f"quasi_{number}") for number, column in enumerate(manifest["columns"]["quasi"], start=1)]
     published = release.tables["qit" if "qit" in release.tables else "data"]

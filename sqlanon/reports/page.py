@@ -11,9 +11,9 @@ from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 
+from sqlanon.adversary.findings import CLEAR, Attack, Finding
 from sqlanon.atomic_files import check_new_file, write_atomically
 from sqlanon.attacks.attack_release import LEFT_OUT
-from sqlanon.attacks.findings import CLEAR, Attack, Finding
 from sqlanon.charts.drawing import is_installed
 from sqlanon.charts.figure import draw_image, write_figure
 from sqlanon.charts.intervals import ESTIMATED, TRUE
@@ -21,8 +21,8 @@ from sqlanon.charts.lines import Bar, write_bars, write_intervals
 from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import ORDER
+from sqlanon.forms import form_of
 from sqlanon.html_tables import write_paragraphs, write_table, write_text
-from sqlanon.methods import METHODS
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.manifest import Manifest
 from sqlanon.reports.compared_lines import by_workload, candidate_of
@@ -32,12 +32,6 @@ from sqlanon.reports.sizes import Sizes
 from sqlanon.version import VERSION
 from sqlanon.wording import advice, option, spoken
 
-# the forms whose intervals are no matter of chance
-_BARS = {
-    "uncertain": "reach from what is certain to what is possible",
-    "generalized": "are bounds that hold the true count for sure",
-}
-_INTERVALS = {"uncertain": " from certain to possible", "generalized": " with bounds that hold for sure"}
 log = logging.getLogger("sqlanon")
 ENDINGS = (".html", ".htm")
 _TOLD = ("against", "promised", "not promised", "published", "method", "dropped rows", "uncertain", "suppressed")
@@ -54,13 +48,13 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 def write_loss(facts: Facts) -> str:
     """Return the section on information loss."""
+    form = form_of(facts.manifest)
     figures = [
         *_draw_errors(facts),
-        *(_draw_frequencies(frequency, METHODS[facts.manifest["method"]].form) for frequency in facts.frequencies),
+        *(_draw_frequencies(frequency, form.intervals) for frequency in facts.frequencies),
         _draw_sizes(facts.sizes),
     ]
-    bars = _BARS.get(METHODS[facts.manifest["method"]].form, "are 95 % intervals")
-    paragraphs = [f"How near answers from the release come to the truth; bars {bars}."]
+    paragraphs = [f"How near answers from the release come to the truth; bars {form.bars}."]
     if not facts.is_internal:
         paragraphs.append("This view holds no figure of the source; whoever owns it can set true values beside these.")
     if facts.compared and not is_installed():
@@ -91,11 +85,11 @@ def _draw_errors(facts: Facts) -> Iterator[str]:
         yield write_figure(drawn, caption, ["candidate", "rows", "median error"], rows)
 
 
-def _draw_frequencies(frequencies: Frequencies, form: str) -> str:
+def _draw_frequencies(frequencies: Frequencies, intervals: str) -> str:
     what = " and ".join(frequencies.columns)
     has_truth = any(line["truth"] is not None for line in frequencies.lines)
     caption = f"People by {what}: {'the most frequent, ' if frequencies.is_cut else ''}as the release tells them"
-    caption += _INTERVALS.get(form, " with 95 % intervals")
+    caption += intervals
     caption += ", beside the source" if has_truth else ""
     heads = [what, "estimated", "low", "high", *(["in the source"] if has_truth else [])]
     lines = [[line[key] for key in ("name", "value", "low", "high", *(["truth"] if has_truth else []))]

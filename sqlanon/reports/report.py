@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from sqlanon.attacks.findings import Attack
+from sqlanon.adversary.findings import Attack
 from sqlanon.bounded_files import UnfitFileError, parse_json, read_text
 from sqlanon.errors import SourceError, UsageError
 from sqlanon.releases.release import Release

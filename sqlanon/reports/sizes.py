@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.methods import METHODS
-from sqlanon.methods.published_forms import form_name
 from sqlanon.plans.build import render_query
 from sqlanon.releases.release import Release
 
@@ -21,21 +19,10 @@ class Sizes:
 
 def count_sizes(release: Release) -> Sizes:
     """Return the sizes of groups; of boxes; for randomized rows of people who share all their quasi values."""
-    what, table, columns = _grouping(release)
+    what, table, columns = release.form.grouping(release.manifest)
     values = {"columns": columns, "ranges": MOST_RANGES}
     rows = release.engine.rows(render_query("reports/class_sizes", values, {"published": release.tables[table]}))
     return Sizes(what, tuple({"size": _range(row), "groups": int(row["group_count"])} for row in rows))
-
-
-def _grouping(release: Release) -> tuple[str, str, list[str]]:
-    manifest = release.manifest
-    form, columns = form_name(manifest), manifest["columns"]
-    if form == "randomized":
-        return "crowds with equal quasi values", "data", list(columns["quasi"])
-    if METHODS[manifest["method"]].form == "generalized":
-        published = release.form.verification.published_columns(manifest)["data"]
-        return "boxes", "data", [name for name in published if name not in columns["sensitive"]]
-    return "groups", "qit", [columns["group"]]
 
 
 def _range(row: dict[str, Any]) -> str:

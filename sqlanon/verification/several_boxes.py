@@ -5,7 +5,7 @@ Tables with boxes of their own would show the same people twice, and what two bo
 
 from dataclasses import replace
 
-from sqlanon.methods.published_forms import sensitive_tables
+from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.several_columns import SeveralTables
 

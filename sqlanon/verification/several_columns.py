@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from sqlanon.errors import ReleaseError
-from sqlanon.methods.published_forms import one_column, sensitive_tables
 from sqlanon.plans.manifest import Manifest, follows
 from sqlanon.plans.plan import LinkedRows, Row, Source
+from sqlanon.plans.sensitive_tables import one_column, sensitive_tables
 from sqlanon.verification.checks import Check, PublishedTables, Report, Verification
 
 LEAST = ("diversity", "k", "l")  # checks of a figure that fails where it is too small

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import sqlanon
-from sqlanon.attacks.findings import Attack
+from sqlanon.adversary.findings import Attack
 from sqlanon.errors import ReleaseError
 
 QUERY = "select count(*) as n from release where disease = 'd3'"

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 import sqlanon
+from sqlanon.adversary.findings import Attack, Finding
 from sqlanon.attacks import learning
-from sqlanon.attacks.exact_views import GroupView
-from sqlanon.attacks.findings import Attack, Finding
 from sqlanon.errors import DataError, UsageError
+from sqlanon.forms.qit_st.view import GroupView
 from sqlanon.plans.templates import ident
 from sqlanon.plans.traits import Traits
 from sqlanon.releases.release import Release

@@ -5,7 +5,8 @@ import pytest
 
 import sqlanon
 from sqlanon.attacks import fitted_channel, fitted_model, learning
-from sqlanon.attacks.exact_views import GroupView, RandomizedView
+from sqlanon.forms.qit_st.view import GroupView
+from sqlanon.forms.randomized.view import RandomizedView
 
 KEY = "ab" * 32
 ROWS = 2000

@@ -24,7 +24,7 @@ import pandas as pd
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.estimation.qit_st.session import Session
-from sqlanon.estimators import ESTIMATORS
+from sqlanon.forms import form_of_method
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Request, Source
@@ -51,7 +51,8 @@ def published(con: duckdb.DuckDBPyConnection, relation: str, quasi, sensitive, s
         dropped = plan.dropped_rows(found)
     tables = {output.name: Sql(f'"kept_{prefix}{output.name}"') for output in plan.outputs}
     manifest = {"method": plan.method, "columns": dict(plan.publication.columns), "parameters": dict(plan.parameters)}
-    return Session(engine, tables, manifest | {"dropped_rows": dropped})
+    estimators = form_of_method(plan.method).estimators
+    return Session(engine, tables, manifest | {"dropped_rows": dropped}, estimators)
 
 
 def workload(random, domains, qd: int, selectivity: float):
@@ -79,7 +80,7 @@ def measure(kinds: dict[str, list[Session]], con, domains, qd: int, selectivity:
             continue
         for kind, sessions in kinds.items():
             session = sessions[asked * len(sessions) // queries]
-            for name in ESTIMATORS[METHODS[session.method].form]:
+            for name in session.estimators:
                 row = session.answer(f"select count(*) from release where {where}", name).iloc[0]
                 inside = row["count_low"] - 1e-9 <= truth <= row["count_high"] + 1e-9
                 found.append((kind, name, abs(row["count"] - truth) / truth, inside))

@@ -23,6 +23,7 @@ import pandas as pd
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.estimation.qit_st.session import Session
+from sqlanon.estimators import OF_CLASSES
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Request, Source
@@ -56,7 +57,7 @@ def open_release(con: duckdb.DuckDBPyConnection, background: str, number: int) -
     tables = {output.name: Sql(f'"kept_{prefix}{output.name}"') for output in plan.outputs}
     manifest = {"method": plan.method, "columns": dict(plan.publication.columns), "parameters": dict(plan.parameters)}
     (classes,) = con.execute(f'select count(*) from (select distinct {background} from "kept_{prefix}qit")').fetchone()
-    return Session(engine, tables, manifest | {"dropped_rows": dropped}), classes
+    return Session(engine, tables, manifest | {"dropped_rows": dropped}, OF_CLASSES), classes
 
 
 def draw_counts(con: duckdb.DuckDBPyConnection, counts: int) -> list[tuple[str, str]]:

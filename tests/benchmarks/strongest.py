@@ -12,7 +12,7 @@ import duckdb
 
 import sqlanon
 from sqlanon.attacks import fitted_model
-from sqlanon.attacks.exact_views import GroupView
+from sqlanon.forms.qit_st.view import GroupView
 
 LIMITS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.01)
 

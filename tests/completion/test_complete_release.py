@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sqlanon
-from sqlanon.completion import complete_release
+from sqlanon.completion import dealing
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES
 from tests.databases import connect
@@ -48,8 +48,8 @@ def completed(release):
 @pytest.fixture
 def quickly(monkeypatch):
     """Let a chain be short where only what it may deal matters."""
-    monkeypatch.setattr(complete_release, "FIRST_UPDATES", 1)
-    monkeypatch.setattr(complete_release, "UPDATES", 1)
+    monkeypatch.setattr(dealing, "FIRST_UPDATES", 1)
+    monkeypatch.setattr(dealing, "UPDATES", 1)
 
 
 def test_one_of_several_columns_is_completed_as_if_it_were_alone(quickly):

@@ -14,7 +14,7 @@ from scipy import sparse
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.qit_st.session import Session
-from sqlanon.estimators import ESTIMATORS, ridge
+from sqlanon.estimators import OF_CLASSES, OF_GROUPS, ridge
 from sqlanon.estimators.class_systems import MEAN_VARIANCE
 from sqlanon.estimators.inference_by_class import bound_left_out
 from sqlanon.plans.templates import Sql, ident
@@ -45,6 +45,7 @@ def reopened(session, manifest, dropped=0, added=("group_id", "count")):
         DuckDBEngine(session.con),
         {"qit": Sql("qit"), "st": Sql("st")},
         {"columns": columns, "dropped_rows": dropped, **manifest},
+        OF_CLASSES if manifest.get("method") == "robust" else OF_GROUPS,
     )
     found.con = session.con
     return found
@@ -510,7 +511,7 @@ def test_hostile_names_and_values():
 
 
 def test_least_squares_is_not_offered_where_it_is_biased(census):
-    assert list(ESTIMATORS["class_qit_st"]) == ["ridge", "uniform"]
+    assert list(OF_CLASSES) == ["ridge", "uniform"]
     with pytest.raises(UsageError, match="no estimator 'least_squares' for a release of robust; choose one of ridge"):
         census.answer("select count(*) from release", "least_squares")
 

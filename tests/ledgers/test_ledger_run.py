@@ -6,7 +6,6 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.completion.complete_release import complete_release
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError
 from sqlanon.ledgers import database_file, refusals
@@ -139,7 +138,7 @@ def test_what_needs_whole_groups_says_that_members_have_left(ward, tmp_path):
     with pytest.raises(UsageError, match="groups whose members have left"):
         opened.verify(background="known")
     with pytest.raises(UsageError, match="groups whose members have left"):
-        complete_release(opened.engine, opened.tables, opened.manifest, 1, 1)
+        opened.complete(1, 1)
 
 
 def test_forged_sizes_do_not_verify(ward, tmp_path):

@@ -11,12 +11,11 @@ from typer.testing import CliRunner
 import sqlanon
 from sqlanon import cli
 from sqlanon.cli.app import app
-from sqlanon.estimators import ESTIMATORS
+from sqlanon.forms import FORMS
 from sqlanon.methods import METHODS, MODULES
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import templates
 from sqlanon.plans.plan import Check, Report
-from sqlanon.releases.forms import FORMS
 from tests.conftest import ROOT
 from tests.methods.toy.method import TOY
 from tests.other_templates import read_templates_of
@@ -105,7 +104,7 @@ def test_what_readme_shows_as_steps_is_what_runs(name):
 
 def test_every_registry_reads_the_declarations():
     forms = {method.form for method in METHODS.values()}
-    assert forms == set(FORMS) == set(ESTIMATORS)
+    assert forms == set(FORMS)
     for name, method in METHODS.items():
         assert method.name == name
         function = getattr(sqlanon, name)

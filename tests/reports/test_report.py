@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlanon
+from sqlanon.adversary.findings import Attack, Finding
 from sqlanon.attacks.attack_release import NOBODY_SHOWN
-from sqlanon.attacks.findings import Attack, Finding
 from sqlanon.cli.app import app
 from sqlanon.comparison.comparison import HEADS
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError

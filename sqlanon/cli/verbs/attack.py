@@ -30,8 +30,8 @@ def attack(
     Order, learning from the release, background knowledge, composition with other releases, presence. Without --against
     what learning reaches is the adversary's own confidence.
     """
+    from sqlanon.adversary.findings import COLUMNS
     from sqlanon.attacks.attack_release import attack_release
-    from sqlanon.attacks.findings import COLUMNS
     from sqlanon.cli import display
     from sqlanon.plans.roles import split_columns
     from sqlanon.releases.release import open_release

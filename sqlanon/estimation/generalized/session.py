@@ -14,7 +14,7 @@ from sqlanon.estimation.printed_script import MOMENTS, write_script
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.uncertain.count_run import CountRun
 from sqlanon.estimation.uncertain.query_parts import QUASI
-from sqlanon.estimators import choose_estimator
+from sqlanon.estimators import UNIFORM_ALONE, choose_estimator
 from sqlanon.estimators.evidence import BoolArray, Estimate
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison, Query
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FEW, CHUNK = 8, 32  # queries that are answered sooner alone; and together at once
 MOST_BOXES = 500_000  # of which shares by query are held in memory
-FORM, METHOD = "generalized", "mondrian"
+METHOD = "mondrian"
 _SUMS = "{} over generalized rows is not answered: a box holds a range of values; count rows with COUNT(*)"
 
 
@@ -50,7 +50,7 @@ class Session:
         that lie evenly in their boxes; low and high hold for every table that has these boxes.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
-        _, estimate = choose_estimator(FORM, METHOD, estimator)
+        _, estimate = choose_estimator(UNIFORM_ALONE, METHOD, estimator)
         run = BoxRun(self.loaded, self._parse(sql))
         self.loaded.load()
         return run.answer(estimate)
@@ -60,7 +60,7 @@ class Session:
 
         Together go plain counts (`read_plain_count`) that ask no column with a hierarchy, of a release in memory.
         """
-        choose_estimator(FORM, METHOD, estimator)
+        choose_estimator(UNIFORM_ALONE, METHOD, estimator)
         if len(queries) < FEW or not self.loaded.engine.in_process:
             return {}
         from sqlanon.estimation.generalized.batch_run import reads_no_node  # scipy is slow to load
@@ -84,12 +84,12 @@ class Session:
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
-        choose_estimator(FORM, METHOD, estimator)
+        choose_estimator(UNIFORM_ALONE, METHOD, estimator)
         return self.loaded.loading_statements() + BoxRun(self.loaded, self._parse(sql)).statements()
 
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell."""
-        name, _ = choose_estimator(FORM, METHOD, estimator)
+        name, _ = choose_estimator(UNIFORM_ALONE, METHOD, estimator)
         return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
 
     def close(self) -> None:

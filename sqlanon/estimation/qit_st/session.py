@@ -13,8 +13,7 @@ from sqlanon.estimation.qit_st.pooled_run import PooledRun
 from sqlanon.estimation.qit_st.tables import GroupTables
 from sqlanon.estimation.qit_st.uniform_run import UniformRun
 from sqlanon.estimation.qit_st.uniform_script import print_script
-from sqlanon.estimators import choose_estimator
-from sqlanon.methods import METHODS
+from sqlanon.estimators import OF_GROUPS, choose_estimator
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
 
@@ -29,8 +28,15 @@ TOGETHER = ("uniform", "least_squares", "shrinkage")  # estimators that answer m
 class Session:
     """Answer queries about one release; what depends on the release only is made once."""
 
-    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        tables: Mapping[str, Sql],
+        manifest: Mapping[str, Any],
+        estimators: Sequence[str] = OF_GROUPS,
+    ) -> None:
         """Take the published tables (`qit`, `st`) and the manifest; nothing runs before the first query."""
+        self.estimators = estimators
         self.loaded = GroupTables(engine, tables, manifest)
         self.classes = ClassTables(self.loaded, manifest)
         self.method: str = manifest.get("method", METHOD)
@@ -44,11 +50,11 @@ class Session:
     def ask(self, sql: str, estimator: str | None = None) -> Answered:
         """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).
 
-        sql: as `parse_query` reads it. estimator: one of the form's own (ESTIMATORS), the first if None.
+        sql: as `parse_query` reads it. estimator: one of the form's own, the first if None.
         Messages tell where the estimator had to give way to `uniform`.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
-        name, estimate = choose_estimator(METHODS[self.method].form, self.method, estimator)
+        name, estimate = choose_estimator(self.estimators, self.method, estimator)
         run = self._start(sql, name)
         self.loaded.load_totals()
         if run.counts_in_memory and not (self._asked or self.loaded.rows_kept or self.classes.signature):
@@ -65,7 +71,7 @@ class Session:
 
         Together go plain counts (`read_plain_count`) of a release that is counted in memory, unless by ridge.
         """
-        name, estimate = choose_estimator(METHODS[self.method].form, self.method, estimator)
+        name, estimate = choose_estimator(self.estimators, self.method, estimator)
         if not self.loaded.in_memory or name not in TOGETHER or len(queries) < FEW:
             return {}
         rows = self.loaded.load_rows()
@@ -82,13 +88,13 @@ class Session:
         `spread` (large releases only) stands once for as many runs as the value sets need; it reads the relation
         `direction`, which is filled from Python, as `answer` reads `figure`.
         """
-        name, _ = choose_estimator(METHODS[self.method].form, self.method, estimator)
+        name, _ = choose_estimator(self.estimators, self.method, estimator)
         run = self._start(sql, name)
         return self.loaded.loading_statements() + run.statements()
 
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell."""
-        name, _ = choose_estimator(METHODS[self.method].form, self.method, estimator)
+        name, _ = choose_estimator(self.estimators, self.method, estimator)
         return print_script(self._start(sql, name), name)
 
     def _start(self, sql: str, name: str) -> UniformRun:

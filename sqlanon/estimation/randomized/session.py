@@ -12,7 +12,7 @@ from sqlanon.estimation.randomized.iterated_run import USUAL, IteratedRun, Itera
 from sqlanon.estimation.randomized.published_run import PublishedRun
 from sqlanon.estimation.randomized.recovered_run import RecoveredRun
 from sqlanon.estimation.randomized.tables import Randomized
-from sqlanon.estimators import choose_estimator
+from sqlanon.estimators import OF_RANDOMIZED, choose_estimator
 from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
@@ -20,14 +20,21 @@ from sqlanon.sql.query_reader import parse_query
 if TYPE_CHECKING:
     import pandas as pd
 
-FORM, METHOD = "randomized", "splu"
+METHOD = "splu"
 
 
 class Session:
     """Answer queries about one release; what depends on the release only is made once."""
 
-    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        tables: Mapping[str, Sql],
+        manifest: Mapping[str, Any],
+        estimators: Sequence[str] = OF_RANDOMIZED,
+    ) -> None:
         """Take the published table (`data`) and the manifest; nothing runs before the first query."""
+        self.estimators = estimators
         self.loaded = Randomized(engine, tables, manifest)
         self._parsed = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
 
@@ -46,12 +53,12 @@ class Session:
     ) -> Answered:
         """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).
 
-        sql: as `parse_query` reads it. estimator: one of ESTIMATORS["randomized"], the first if None. transition
+        sql: as `parse_query` reads it. estimator: one of the form's own, the first if None. transition
         (paper or exact), tolerance (relative change) and max_iterations are the iteration's. Messages tell how many
         turns it took, and what did not converge.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
-        name, estimate = choose_estimator(FORM, METHOD, estimator)
+        name, estimate = choose_estimator(self.estimators, METHOD, estimator)
         check(transition, tolerance, max_iterations)
         self.loaded.load(self._parsed(sql).touched)
         answer = self._start(sql, name, (transition, tolerance, max_iterations)).answer(estimate)
@@ -64,12 +71,12 @@ class Session:
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
-        name, _ = choose_estimator(FORM, METHOD, estimator)
+        name, _ = choose_estimator(self.estimators, METHOD, estimator)
         return self.loaded.loading(self._parsed(sql).touched) + self._start(sql, name).statements()
 
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell."""
-        name, _ = choose_estimator(FORM, METHOD, estimator)
+        name, _ = choose_estimator(self.estimators, METHOD, estimator)
         return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
 
     def _start(self, sql: str, name: str, iteration: Iteration = USUAL) -> PublishedRun:

@@ -18,13 +18,13 @@ from sqlanon.estimation.printed_script import MOMENTS, write_script
 from sqlanon.estimation.sound_tables import load_sound, render_soundness
 from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.estimation.uncertain.sum_run import SumRun
-from sqlanon.estimators import choose_estimator
+from sqlanon.estimators import UNIFORM_ALONE, choose_estimator
 from sqlanon.methods.uncertain.read_manifest import Described, described, held_below
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
 
-FORM = "uncertain"
+METHOD = "uncertain"
 
 
 class UncertainTables(CellTables):
@@ -147,7 +147,7 @@ class Session:
         Messages tell of hidden rows and of nodes that are no values.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
-        _, estimate = choose_estimator(FORM, FORM, estimator)
+        _, estimate = choose_estimator(UNIFORM_ALONE, METHOD, estimator)
         run = SumRun(self.loaded, self._parse(sql))
         self.loaded.load()
         return run.answer(estimate)
@@ -158,12 +158,12 @@ class Session:
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
-        choose_estimator(FORM, FORM, estimator)
+        choose_estimator(UNIFORM_ALONE, METHOD, estimator)
         return self.loaded.loading_statements() + SumRun(self.loaded, self._parse(sql)).statements()
 
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell."""
-        name, _ = choose_estimator(FORM, FORM, estimator)
+        name, _ = choose_estimator(UNIFORM_ALONE, METHOD, estimator)
         return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
 
     def close(self) -> None:

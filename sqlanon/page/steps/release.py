@@ -8,6 +8,7 @@ from nicegui import ui
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
+from sqlanon.forms import form_of
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.methods import METHODS
 from sqlanon.methods.kinds import Choice, Switch
@@ -15,7 +16,6 @@ from sqlanon.page.state import State
 from sqlanon.page.steps.before import show_run
 from sqlanon.page.view import View, notes, put, wide
 from sqlanon.plain_values import records
-from sqlanon.releases.forms import form_of
 from sqlanon.wording import spoken
 
 VIEWS = ("public", "internal")

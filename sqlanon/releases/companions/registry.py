@@ -3,21 +3,28 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlanon.plans.manifest import Manifest
+from sqlanon.forms import form_of
+from sqlanon.plans.manifest import Manifest, table_files
 from sqlanon.releases.companions.column_types import TableTypes, read_types
-from sqlanon.releases.companions.estimate_script import write_estimate_script, write_first_estimate_script
 from sqlanon.releases.companions.readme import write_earlier_readme, write_first_readme, write_readme
-from sqlanon.releases.forms import form_of
-from sqlanon.releases.targets import table_files
 
 _FOREIGN = "not the text that the manifest and the tables give"
 Writer = Callable[[Manifest, TableTypes], str | None]
+
+
+def _write_script(manifest: Manifest, types: TableTypes) -> str | None:
+    return form_of(manifest).write_script(manifest, "newest")
+
+
+def _write_first_script(manifest: Manifest, types: TableTypes) -> str | None:
+    return form_of(manifest).write_script(manifest, "first")
+
 
 # a file's name, and what writes its text (None: releases of this form have none), the newest first: a release holds
 # what some version wrote, so whoever changes a text adds a writer and keeps the one before
 COMPANIONS: dict[str, tuple[Writer, ...]] = {
     "README.md": (write_readme, write_earlier_readme, write_first_readme),
-    "estimate.sql": (write_estimate_script, write_first_estimate_script),
+    "estimate.sql": (_write_script, _write_first_script),
 }
 
 

@@ -6,12 +6,10 @@ changes a text adds a writer and keeps the one before, as for the texts beside f
 
 from collections.abc import Callable, Mapping
 
-from sqlanon.methods import METHODS
+from sqlanon.forms import form_of
 from sqlanon.plain_values import words
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.templates import ident
 from sqlanon.releases.companions.column_roles import describe_columns
-from sqlanon.releases.forms import form_of
 from sqlanon.wording import spoken
 
 Comments = Mapping[tuple[str, str], str]  # by table and column, '' for the table itself
@@ -20,35 +18,18 @@ _MANIFEST = (
     "The manifest of this release: one row of JSON that says how it was made, what is promised and what was verified."
     " `sqlanon verify` proves it from the tables."
 )
-_JOIN = (
-    "Do not join qit and st and count: each person would come once with every value of their group, of which at most"
-    " one is true. Weigh each of these rows by the value's share of its group, {count} / sum({count}) over"
-    " (partition by {group}) in st: sums of the weights are counts. `sqlanon estimate` is nearer to the truth, and says"
-    " how far off it may be."
-)
-_WRONG = {
-    "qit_st": _JOIN,
-    "class_qit_st": _JOIN,
-    "randomized": "Do not count the values as they stand: a row keeps its own value with the probability that the"
-    " manifest says (1/gamma), and shows another otherwise. `sqlanon estimate` takes the mixing out.",
-    "uncertain": "Do not join qit and st and count: each person would come once with every value of their group, and"
-    " quasi values may stand for several, too. `sqlanon estimate` says how many rows are certain, possible, expected.",
-    "generalized": "Do not take a box for a person: ranges and sets say of nobody where in them they lie. `sqlanon"
-    " estimate` counts as if a box's rows lay evenly in it, and says between which counts the true one lies for sure.",
-}
 
 
 def write_comments(manifest: Manifest) -> Comments:
     """Return the comments of a release's tables and columns."""
-    form, columns = form_of(manifest), manifest["columns"]
+    form = form_of(manifest)
     summary = form.summary(manifest, "this schema")
-    names = {name: ident(columns[name]) for name in ("group", "count") if name in columns}
     lines = ["An anonymized release, made with sqlanon from a table of people, for questions about many of them."]
     promises = {
         name: summary[name].replace(", as below", "") for name in ("promised", "not promised") if name in summary
     }
     lines += [f"{name.capitalize()}: {text}." for name, text in promises.items()]
-    lines.append(_WRONG[METHODS[manifest["method"]].form].format(**names))
+    lines.append(form.advise(manifest))
     whole = spoken(words(" ".join(lines)), "recipient")
     published = form.verification.published_columns(manifest)
     types = {table: dict.fromkeys(listed, "") for table, listed in published.items()}

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sqlanon.completion import complete_release
-from sqlanon.completion.complete_release import Dealing
+from sqlanon.completion import dealing
+from sqlanon.completion.dealing import Dealing
 from sqlanon.engines.connect import engine_of
 from sqlanon.plans.templates import ident
 
@@ -37,7 +37,7 @@ def shares(con_engine, relation, kinds, size):
 
 @pytest.mark.parametrize("held", [[(1, 1), (2, 1), (3, 1), (4, 1)], [(1, 2), (2, 1), (3, 1)]])
 def test_ways_have_the_probabilities_of_an_enumeration(deal, held, monkeypatch):
-    monkeypatch.setattr(complete_release, "SWEEPS", 24)
+    monkeypatch.setattr(dealing, "SWEEPS", 24)
     groups, kinds = 3000, ["a", "b", "c", "d"]
     chain = deal(kinds, held, groups)
     effects = np.random.default_rng(2).normal(size=(4, len(held)))
@@ -59,8 +59,8 @@ def test_ways_have_the_probabilities_of_an_enumeration(deal, held, monkeypatch):
 
 
 def test_groups_of_one_row_keep_their_value(deal, monkeypatch):
-    monkeypatch.setattr(complete_release, "FIRST_UPDATES", 1)
-    monkeypatch.setattr(complete_release, "UPDATES", 1)
+    monkeypatch.setattr(dealing, "FIRST_UPDATES", 1)
+    monkeypatch.setattr(dealing, "UPDATES", 1)
     chain = deal(["a"], [("x", 1)], 30)
     for dealt in chain.complete(2):
         ((column, relation, _),) = dealt

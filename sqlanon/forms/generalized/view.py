@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.attacks.box_lookup import Boxes
-from sqlanon.attacks.findings import Finding
-from sqlanon.attacks.view import View, refuse_unmet
+from sqlanon.adversary.findings import Finding
+from sqlanon.adversary.view import View, refuse_unmet
 from sqlanon.engines.base import Engine
+from sqlanon.forms.generalized.box_lookup import Boxes
 from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest

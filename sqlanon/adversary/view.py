@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlanon.attacks.findings import Finding
+from sqlanon.adversary.findings import Finding
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
@@ -107,14 +107,14 @@ class View:
     def keep(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation once; return it."""
         if name not in self.relations:
-            sql = self.workspace.render(f"attacks/{template}", given, **values)
+            sql = self.workspace.render(f"adversary/view/{template}", given, **values)
             self.relations[name] = self.workspace.keep(name, sql)
         return self.relations[name]
 
     def replace(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation anew; an older one of this name, which it may read, is dropped after."""
         before, self.turn = self.relations.get(name), self.turn + 1
-        sql = self.workspace.render(f"attacks/{template}", given, **values)
+        sql = self.workspace.render(f"adversary/view/{template}", given, **values)
         self.relations[name] = self.workspace.keep(f"{name}_{self.turn}", sql)
         if before is not None:
             self.workspace.forget([str(before)])
@@ -122,11 +122,11 @@ class View:
 
     def subquery(self, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Return a query in brackets, to stand where a relation that is read once does."""
-        return Sql(f"(\n{self.workspace.render(f'attacks/{template}', given, **values)}\n)")
+        return Sql(f"(\n{self.workspace.render(f'adversary/view/{template}', given, **values)}\n)")
 
     def row(self, template: str, given: Mapping[str, Sql], /, **values: object) -> dict[str, Any]:
         """Return the one row of figures of a query."""
-        (figures,) = self.engine.rows(self.workspace.render(f"attacks/{template}", given, **values))
+        (figures,) = self.engine.rows(self.workspace.render(f"adversary/view/{template}", given, **values))
         return figures
 
     # -- what a form of release says -----------------------------------------------------------

@@ -1,30 +1,14 @@
-"""The form of a release, and its tables of sensitive values: read off the manifest."""
+"""Where the values of each sensitive column lie: read off the manifest."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.methods import METHODS
 from sqlanon.plans.templates import Sql
-
-# by the form of one sensitive column that of several: a table for each of them, and one set of groups or boxes
-SEVERAL = {"qit_st": "several_qit_st", "class_qit_st": "several_class_qit_st", "generalized": "several_generalized"}
-
-
-def form_name(manifest: Mapping[str, Any]) -> str:
-    """Return the name of a release's form: its method's, unless several sensitive columns have a table each."""
-    form = METHODS[manifest["method"]].form
-    several = len(manifest.get("columns", {}).get("sensitive", ())) > 1
-    return SEVERAL.get(form, form) if several else form
-
-
-def has_several(manifest: Mapping[str, Any]) -> bool:
-    """Tell whether each of several sensitive columns has a table by itself."""
-    return form_name(manifest) in SEVERAL.values()
 
 
 def sensitive_tables(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return by sensitive column the table that holds its values: st, st_2, st_3 …, or data, data_2 …"""
-    name = "data" if METHODS[manifest["method"]].form == "generalized" else "st"
+    name = "st" if "group" in manifest["columns"] else "data"
     columns = manifest["columns"]["sensitive"]
     return {column: name if number == 1 else f"{name}_{number}" for number, column in enumerate(columns, start=1)}
 

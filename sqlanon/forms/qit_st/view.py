@@ -1,8 +1,8 @@
-"""Releases that show quasi values as they are: in groups (QIT and ST), or beside randomized values."""
+"""What an adversary sees of groups, and of any release that shows quasi values as they are."""
 
 from collections.abc import Mapping
 
-from sqlanon.attacks.view import View
+from sqlanon.adversary.view import View
 from sqlanon.plans.build import render_query
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
@@ -85,25 +85,3 @@ class GroupView(ExactView):
         for _ in range(LINK_TURNS):
             link = self.replace("link", "settled_link", {"link": link})
         return link
-
-
-class RandomizedView(ExactView):
-    """Rows with randomized values; of several sensitive columns the first."""
-
-    table = "data"
-    kept = "value"
-
-    def people(self) -> Sql:
-        """Return the published rows as they lie."""
-        stored = {"stored_data": self.engine.in_stored_order(self.tables["data"])}
-        return self.keep(
-            "person",
-            "published_person",
-            stored,
-            quasi=shown_quasi(self.published, self.table, self.quasi),
-            sensitive=self.sensitive,
-        )
-
-    def values(self) -> Sql:
-        """Return every published value with its number."""
-        return self.keep("value", "value", {"holding": self.people()}, weight=Sql("1"))

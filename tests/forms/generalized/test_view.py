@@ -5,8 +5,8 @@ import pytest
 import sqlanon
 from sqlanon.attacks import learning
 from sqlanon.attacks.attack_release import attack_release
-from sqlanon.attacks.box_view import BoxView
 from sqlanon.errors import DataError
+from sqlanon.forms.generalized.view import BoxView
 from sqlanon.plans.templates import ident
 from sqlanon.releases.release import Release
 from tests.attacks.test_attack_release import KEY, finding, grouped

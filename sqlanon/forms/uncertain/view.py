@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from sqlanon.attacks.exact_views import GroupView
-from sqlanon.attacks.findings import Finding
+from sqlanon.adversary.findings import Finding
 from sqlanon.engines.base import Engine
+from sqlanon.forms.qit_st.view import GroupView
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
@@ -109,7 +109,7 @@ class UncertainView(GroupView):
         carried = {"labels": ["sensitive"], "trees": trees, **others}
         rows = self.published.subquery(f"{folder}/true_row", relations, **carried)
         values = {"kinds": self._kinds, "marks": self.names[-1], "held": original.kinds["sensitive"]}
-        sql = render_query("attacks/shown_microdata", values, {"true_row": rows})
+        sql = render_query("forms/uncertain/shown_microdata", values, {"true_row": rows})
         return self.meet(self.workspace.keep("microdata", sql))
 
     def meet(self, microdata: Sql) -> Sql:

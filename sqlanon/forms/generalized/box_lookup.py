@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from sqlanon.adversary.view import View
 from sqlanon.adversary.voter_list import boxes_query
-from sqlanon.attacks.view import View
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.plans.templates import Sql

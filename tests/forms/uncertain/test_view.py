@@ -5,7 +5,7 @@ import pytest
 import sqlanon
 from sqlanon.attacks import learning
 from sqlanon.attacks.attack_release import attack_release
-from sqlanon.attacks.uncertain_view import UncertainView
+from sqlanon.forms.uncertain.view import UncertainView
 from tests.attacks.test_attack_release import KEY, finding, grouped, planted
 from tests.conftest import PAPERS
 

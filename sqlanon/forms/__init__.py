@@ -1,0 +1,44 @@
+"""The forms that a release takes, an object each: nothing outside this package asks what a form is called."""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from sqlanon.forms.form import Form
+from sqlanon.methods import METHODS
+
+NAMES = ("qit_st", "class_qit_st", "randomized", "uncertain", "generalized")  # each is a package here
+
+
+class _Forms(Mapping[str, Form]):
+    """Load a form when it is first asked for: a release is of one."""
+
+    def __getitem__(self, name: str) -> Form:
+        form: Form = getattr(import_module(f"sqlanon.forms.{name}"), name.upper())
+        return form
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+FORMS = _Forms()
+
+
+def form_of_method(method: str) -> Form:
+    """Return the form of what a method publishes, of one sensitive column."""
+    return FORMS[METHODS[method].form]
+
+
+def form_of(manifest: Mapping[str, Any]) -> Form:
+    """Return the form of a release, by the method that its manifest names and the columns that it publishes."""
+    form = form_of_method(manifest["method"])
+    several = len(manifest.get("columns", {}).get("sensitive", ())) > 1
+    return type(form)(dict(manifest)) if several and form.parts else form
+
+
+def has_several(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether each of several sensitive columns has a table by itself."""
+    return form_of(manifest).several is not None

@@ -1,0 +1,46 @@
+"""Groups made class by class in words: what a publisher is shown."""
+
+from sqlanon.forms.qit_st.words import summarize_groups
+from sqlanon.forms.summary_lines import (
+    NOT_PROMISED,
+    Manifest,
+    count_dropped,
+    name_method,
+    name_second,
+    name_together,
+    tell_limits,
+)
+from sqlanon.plain_values import words
+
+_MISSING = "; who was in the table and is missing here had {value}one of the frequent values of people alike"
+
+
+def summarize_class_groups(manifest: Manifest, where: str) -> dict[str, str]:
+    """Say what a release of groups is that were made class by class."""
+    parameters, guarantee = manifest["parameters"], manifest["guarantee"]
+    backgrounds = "; ".join(", ".join(columns) for columns in parameters["backgrounds"])
+    plain_parameters = {
+        name: value for name, value in parameters.items() if name not in ("l", "backgrounds", "classes")
+    }
+    column = words(manifest["columns"]["sensitive"])
+    # rows without a value were left out for that, whatever is frequent
+    missing = _MISSING.format(value=f"no {column}, or " if parameters["nulls"] == "drop" else "")
+    lines = summarize_groups({**manifest, "guarantee": {"l": parameters["l"], "confidence": 1}}, where)
+    return {
+        "published": lines["published"],
+        "method": name_method(manifest, plain_parameters),
+        "against": f"who knows how {column} is distributed by {backgrounds}",
+        "dropped rows": count_dropped(manifest) + (missing if manifest["dropped_rows"] else ""),
+        "promised": (
+            f"{name_together(manifest)}nobody who knows one of these distributions infers a person's {column} with a"
+            " posterior above"
+            f" 1/{guarantee['r']:g} = {guarantee['posterior']:.1%}"
+            if "posterior" in guarantee
+            else f"the paper's condition for 1/{guarantee['r']:g} against who knows one of these distributions; it does"
+            " not prove the posterior"
+        )
+        + tell_limits(manifest),
+        "not promised": f"{NOT_PROMISED}, nor anything against who"
+        f" knows distributions by other columns or several of these at once, or has {name_second(manifest)}",
+        **{name: lines[name] for name in ("verified", "error (RCE)", "files")},
+    }

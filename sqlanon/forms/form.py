@@ -1,0 +1,131 @@
+"""What a form of release is: everything that depends on what was published, behind one object."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from sqlanon.engines.base import Engine
+from sqlanon.estimation.open_session import Session
+from sqlanon.plans.json_schema import Schema
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import Source
+from sqlanon.plans.templates import Sql
+from sqlanon.verification.checks import Check, PublishedTables, Verification
+
+if TYPE_CHECKING:
+    from sqlanon.adversary.view import View
+    from sqlanon.completion.complete_release import Chain
+
+Tables = Mapping[str, Sql]
+Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]  # title, heads, lines, closing lines
+Compared = Callable[[PublishedTables, Source, Mapping[str, str]], Check]
+ComparedQueries = Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]]
+Presence = Callable[[PublishedTables, object], tuple[str, str]]
+Edition = Literal["newest", "earlier", "first"]  # of a text beside the tables: a release holds what its version wrote
+
+
+class Form:
+    """How releases of one form are verified, asked, attacked, completed and described.
+
+    A form declares all of it in its folder, and what is slow to load is imported where it is needed.
+
+    name: what methods call it. estimators: of its answers, the default one first. columns, promise, figures: the
+    schemas of these parts of a manifest. nested: the roles of published columns that hold nested values. parts: whether
+    several sensitive columns have a table each. has_groups: whether groups with exact values are published.
+    keeps_quasi: whether quasi columns are published with their own values. bars, intervals: what a report says that
+    they are. several: the manifest, where a release has several sensitive columns with a table each.
+    """
+
+    name: str
+    estimators: tuple[str, ...]
+    columns: Schema
+    promise: Schema
+    figures: Mapping[str, Schema]
+    nested: tuple[str, ...] = ()
+    parts = False
+    has_groups = False
+    keeps_quasi = False
+    bars = "are 95 % intervals"
+    intervals = " with 95 % intervals"
+
+    def __init__(self, several: Manifest | None = None) -> None:
+        """Take the manifest where it tells how many tables there are."""
+        self.several = several
+
+    def nested_columns(self, manifest: Manifest) -> set[str]:
+        """Return the names of the published columns that hold nested values."""
+        return {manifest["columns"][role] for role in self.nested}
+
+    # -- proof, answers, attacks, completion ---------------------------------------------------
+
+    @property
+    def verification(self) -> Verification:
+        """Return what verifies the tables."""
+        raise NotImplementedError
+
+    @property
+    def compared(self) -> Compared | None:
+        """Return what `verify --against` compares beside the tables."""
+        return None
+
+    @property
+    def compared_queries(self) -> ComparedQueries | None:
+        """Return the queries of that."""
+        return None
+
+    @property
+    def presence(self) -> Presence | None:
+        """Return the query that looks voters up, with its name; None where they cannot be."""
+        return None
+
+    def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+        """Open a release for questions."""
+        raise NotImplementedError
+
+    @property
+    def view(self) -> "type[View]":
+        """Return what an adversary sees of a release of one sensitive column."""
+        raise NotImplementedError
+
+    @property
+    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | None":
+        """Return what opens a release for completion, with a seed; None where plausible rows are not drawn."""
+        return None
+
+    # -- words ---------------------------------------------------------------------------------
+
+    def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+        """Return what the publisher is shown, in words: lines by their names."""
+        raise NotImplementedError
+
+    def tables(self, manifest: Mapping[str, Any]) -> list[Table]:
+        """Return what is shown below it."""
+        return []
+
+    def describe_sensitive(self, manifest: Manifest) -> str:
+        """Say what a sensitive column of the tables is."""
+        raise NotImplementedError
+
+    def describe_quasi(self, manifest: Manifest, write_name: Callable[[str], str]) -> dict[str, str]:
+        """Say what published quasi columns are that are more than exact values, by their names."""
+        return {}
+
+    def advise(self, manifest: Manifest) -> str:
+        """Say in a schema's comment what not to do with the tables."""
+        raise NotImplementedError
+
+    def warn(self, manifest: Manifest, edition: Edition) -> str:
+        """Return the section of README.md on what not to do with the tables."""
+        raise NotImplementedError
+
+    def write_script(self, manifest: Manifest, edition: Edition) -> str | None:
+        """Return estimate.sql; None where answers are no sum of weights."""
+        return None
+
+    def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
+        """Return who is alike: the word for it, the table, and the columns that they share."""
+        raise NotImplementedError
+
+
+def name_columns(names: str | list[str]) -> Iterator[str]:
+    """Yield the columns of a role, which are one or several."""
+    yield from [names] if isinstance(names, str) else names

@@ -1,0 +1,133 @@
+"""Rows in boxes: ranges, nodes or sets of quasi values, and exact sensitive values."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from sqlanon.engines.base import Engine
+from sqlanon.estimation.open_session import Session
+from sqlanon.estimators import UNIFORM_ALONE
+from sqlanon.forms.form import Edition, Form, Presence, Tables
+from sqlanon.forms.schema_parts import COMPARED, ROLES, SHARE, SORTED, counts
+from sqlanon.forms.summary_lines import tell_apart
+from sqlanon.plans.coarsening import Coarsening
+from sqlanon.plans.json_schema import record, whole, word
+from sqlanon.plans.manifest import Manifest
+from sqlanon.verification.checks import Verification
+
+if TYPE_CHECKING:
+    from sqlanon.adversary.view import View
+
+_FIGURES = {
+    **SORTED,
+    "k": whole(),
+    "l": whole(),
+    "boxes": counts("wrong_bounds", "wrong_nodes", "wrong_sets"),
+    "same_boxes": counts("unequal_boxes"),
+    "sensitive_counts": COMPARED,
+    "quasi_values": word("holds", "not run"),
+    "largest_class": whole(),
+    "largest_confidence": SHARE,
+}
+_PARTS = {
+    "low": "the least {name} in the row's box",
+    "high": "the largest {name} in the row's box",
+    "unknown": "whether a row of the box may have no {name}",
+    "node": "the lowest node of a hierarchy above each {name} in the row's box",
+    "set": "each {name} in the row's box, a JSON list",
+}
+
+
+class BoxForm(Form):
+    """One table of boxes; of several sensitive columns one for each."""
+
+    name = "generalized"
+    estimators = UNIFORM_ALONE
+    columns = record(ROLES)
+    promise = record({"k": whole(2), "l": whole(1)})
+    figures = _FIGURES
+    parts = True
+    bars = "are bounds that hold the true count for sure"
+    intervals = " with bounds that hold for sure"
+
+    @property
+    def verification(self) -> Verification:
+        """Return what verifies the tables."""
+        from sqlanon.verification import generalized
+
+        if self.several is None:
+            return cast(Verification, generalized)
+        from sqlanon.verification.several_boxes import SeveralBoxes
+
+        return cast(Verification, SeveralBoxes(cast(Verification, generalized), self.several))
+
+    @property
+    def presence(self) -> Presence | None:
+        """Look for the boxes in which voters lie."""
+        from sqlanon.adversary.voter_list import box_presence_query
+
+        return box_presence_query if self.several is None else None
+
+    def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+        """Open a release for questions."""
+        if self.several is None:
+            return self._open(engine, tables, manifest)
+        from sqlanon.estimation.several_session import SeveralSession
+
+        return cast(Session, SeveralSession(self._open, engine, tables, manifest))
+
+    def _open(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+        from sqlanon.estimation.generalized.session import Session as Opened
+
+        return cast(Session, Opened(engine, tables, manifest))
+
+    @property
+    def view(self) -> "type[View]":
+        """Return what an adversary sees."""
+        from sqlanon.forms.generalized.view import BoxView
+
+        return BoxView
+
+    # -- words ---------------------------------------------------------------------------------
+
+    def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+        """Say what a release of generalized rows is."""
+        from sqlanon.forms.generalized.words import summarize_boxes
+
+        lines = summarize_boxes(manifest, where)
+        return lines if self.several is None else tell_apart(lines, manifest)
+
+    def describe_sensitive(self, manifest: Manifest) -> str:
+        """Say what a sensitive column is."""
+        return "sensitive, exact" + ("" if self.several is None else ", of nobody in particular in the box")
+
+    def describe_quasi(self, manifest: Manifest, write_name: Callable[[str], str]) -> dict[str, str]:
+        """Say what the columns of boxes are."""
+        from sqlanon.methods.mondrian.read_manifest import described
+
+        rules = manifest["parameters"].get("coarsen", {})
+        coarser = {name: f"; made coarser: {Coarsening(rule).words}" for name, rule in rules.items()}
+        return {
+            name: _PARTS[part].format(name=write_name(attribute.name)) + coarser.get(attribute.name, "")
+            for attribute in described(manifest)
+            for part, name in attribute.names.items()
+        }
+
+    def advise(self, manifest: Manifest) -> str:
+        """Say that a box is nobody's."""
+        from sqlanon.forms.generalized.words import ADVICE
+
+        return ADVICE
+
+    def warn(self, manifest: Manifest, edition: Edition) -> str:
+        """Say it at length."""
+        from sqlanon.forms.generalized.words import SEVERAL_WARNING, WARNING
+
+        return WARNING if self.several is None else SEVERAL_WARNING
+
+    def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
+        """Return the boxes."""
+        published = self.verification.published_columns(manifest)["data"]
+        return "boxes", "data", [name for name in published if name not in manifest["columns"]["sensitive"]]
+
+
+GENERALIZED = BoxForm()

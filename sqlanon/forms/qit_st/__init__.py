@@ -1,0 +1,158 @@
+"""Groups of exact quasi values (QIT), and of each group its sensitive values (ST)."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from sqlanon.engines.base import Engine
+from sqlanon.estimation.open_session import Session
+from sqlanon.estimators import OF_GROUPS
+from sqlanon.forms.form import Compared, ComparedQueries, Edition, Form, Presence, Tables
+from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
+from sqlanon.forms.summary_lines import tell_apart, tell_clashes
+from sqlanon.plans.json_schema import either, number, record, whole, word
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.templates import ident
+from sqlanon.verification.checks import Verification
+
+if TYPE_CHECKING:
+    from sqlanon.adversary.view import View
+    from sqlanon.completion.complete_release import Chain
+
+GROUP_FIGURES = {
+    **SORTED,
+    **SIZES,
+    **BALANCES,
+    "sizes": counts("unequal_groups", "wrong_counts"),
+    "diversity": whole(),
+    "confidence": SHARE,
+    "reconstruction_error": number(),
+    "reconstruction_error_bound": number(),
+    "reconstruction_error_ratio": either(number(), word(None)),
+    "departed": whole(),
+}
+
+
+class GroupForm(Form):
+    """QIT and ST; of several sensitive columns an ST for each."""
+
+    name = "qit_st"
+    estimators: tuple[str, ...] = OF_GROUPS
+    columns = record(GROUP_ROLES)
+    promise = record({"l": whole(2), "confidence": SHARE})
+    figures = GROUP_FIGURES
+    parts = True
+    keeps_quasi = True
+
+    @property
+    def has_groups(self) -> bool:  # type: ignore[override]
+        """Tell whether one sensitive column is published in groups."""
+        return self.several is None
+
+    @property
+    def verification(self) -> Verification:
+        """Return what verifies the tables."""
+        if self.several is None:
+            return self.verification_of_one
+        from sqlanon.verification.several_columns import SeveralTables
+
+        return cast(Verification, SeveralTables(self.verification_of_one, self.several))
+
+    @property
+    def verification_of_one(self) -> Verification:
+        """Return what verifies the tables of one sensitive column."""
+        from sqlanon.verification import qit_st
+
+        return cast(Verification, qit_st)
+
+    @property
+    def compared(self) -> Compared | None:
+        """Compare how people and values are ordered in the groups."""
+        from sqlanon.verification.rank_alignment import check_alignment
+
+        return check_alignment if self.several is None else None
+
+    @property
+    def compared_queries(self) -> ComparedQueries | None:
+        """Return the queries of that."""
+        from sqlanon.verification.rank_alignment import alignment_queries
+
+        return alignment_queries if self.several is None else None
+
+    @property
+    def presence(self) -> Presence | None:
+        """Look voters up by their exact values."""
+        from sqlanon.adversary.voter_list import presence_query
+
+        return presence_query if self.several is None else None
+
+    def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+        """Open a release for questions."""
+        if self.several is None:
+            return self._open(engine, tables, manifest)
+        from sqlanon.estimation.several_session import GO_TOGETHER, SeveralSession
+
+        return cast(Session, SeveralSession(self._open, engine, tables, manifest, GO_TOGETHER))
+
+    def _open(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+        from sqlanon.estimation.qit_st.session import Session as Opened
+
+        return cast(Session, Opened(engine, tables, manifest, self.estimators))
+
+    @property
+    def view(self) -> "type[View]":
+        """Return what an adversary sees."""
+        from sqlanon.forms.qit_st.view import GroupView
+
+        return GroupView
+
+    @property
+    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | None":
+        """Deal each group's values to its rows."""
+        from sqlanon.completion.dealing import open_groups
+
+        return open_groups
+
+    # -- words ---------------------------------------------------------------------------------
+
+    def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+        """Say what a release of groups is."""
+        lines = self.summary_of_one(manifest, where)
+        if self.several is None:
+            return lines
+        lines = tell_apart(lines, manifest)
+        return lines | {"promised": lines["promised"] + tell_clashes(manifest)}
+
+    def summary_of_one(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+        """Say it of one sensitive column."""
+        from sqlanon.forms.qit_st.words import summarize_groups
+
+        return summarize_groups(manifest, where)
+
+    def describe_sensitive(self, manifest: Manifest) -> str:
+        """Say what a sensitive column is."""
+        return "sensitive, listed for a group and for nobody in it"
+
+    def advise(self, manifest: Manifest) -> str:
+        """Say that the tables are not to be joined and counted."""
+        from sqlanon.forms.qit_st.words import ADVICE
+
+        return ADVICE.format(**{role: ident(manifest["columns"][role]) for role in ("group", "count")})
+
+    def warn(self, manifest: Manifest, edition: Edition) -> str:
+        """Say it at length, with what to do instead."""
+        from sqlanon.forms.qit_st.words import warn
+
+        return warn(manifest, edition)
+
+    def write_script(self, manifest: Manifest, edition: Edition) -> str | None:
+        """Return the script that makes views of weights."""
+        from sqlanon.forms.qit_st.estimate_script import write_first_script, write_script
+
+        return write_script(manifest) if edition == "newest" else write_first_script(manifest)
+
+    def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
+        """Return the groups."""
+        return "groups", "qit", [manifest["columns"]["group"]]
+
+
+QIT_ST = GroupForm()

@@ -1,0 +1,26 @@
+"""What an adversary sees of randomized rows."""
+
+from sqlanon.forms.qit_st.view import ExactView, shown_quasi
+from sqlanon.plans.templates import Sql
+
+
+class RandomizedView(ExactView):
+    """Rows with randomized values; of several sensitive columns the first."""
+
+    table = "data"
+    kept = "value"
+
+    def people(self) -> Sql:
+        """Return the published rows as they lie."""
+        stored = {"stored_data": self.engine.in_stored_order(self.tables["data"])}
+        return self.keep(
+            "person",
+            "published_person",
+            stored,
+            quasi=shown_quasi(self.published, self.table, self.quasi),
+            sensitive=self.sensitive,
+        )
+
+    def values(self) -> Sql:
+        """Return every published value with its number."""
+        return self.keep("value", "value", {"holding": self.people()}, weight=Sql("1"))

@@ -1,0 +1,114 @@
+"""Rows whose cells may stand for several values, in groups (QIT), and of each group sets of sensitive values (ST)."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from sqlanon.engines.base import Engine
+from sqlanon.estimation.open_session import Session
+from sqlanon.estimators import UNIFORM_ALONE
+from sqlanon.forms.form import Compared, ComparedQueries, Edition, Form, Tables
+from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, NAME, SHARE, SIZES, SORTED, counts
+from sqlanon.plans.json_schema import either, record, several, whole, word
+from sqlanon.plans.manifest import Manifest
+from sqlanon.verification.checks import Verification
+
+if TYPE_CHECKING:
+    from sqlanon.adversary.view import View
+
+_FIGURES = {
+    **SORTED,
+    **SIZES,
+    **BALANCES,
+    "one_value": counts("groups_of_one_value", "rows_known_for_certain"),
+    "cluster_size": counts("smallest_group", "largest_group", "unequal_groups", "wrong_counts"),
+    "weights": counts("unsafe_groups", "half_suppressed_groups", "unweighted_values", "faulty_lines", "equal_lines"),
+    "alternatives": counts("wrong_marks", "became_uncertain", "became_certain"),
+    "generalized": counts("generalized_groups", "generalized_rows", "uneven_groups"),
+    "domains": counts("outside_hierarchy", "unreadable"),
+    **{name: whole() for name in ("suppressed_groups", "suppressed_rows", "uncertain_rows", "uncertain_sensitive")},
+    "least_weights": either(whole(), word(None)),
+    "largest_confidence": SHARE,
+}
+_ROLES = {**GROUP_ROLES, "qiid": NAME, "alternatives": NAME, "values": several(NAME, 1)}
+
+
+class UncertainForm(Form):
+    """QIT and ST of uncertain rows."""
+
+    name = "uncertain"
+    estimators = UNIFORM_ALONE
+    columns = record(_ROLES, {"label": NAME})
+    promise = record({"k": whole(2), "l": whole(2), "threshold": SHARE})
+    figures = _FIGURES
+    nested = ("alternatives",)
+    bars = "reach from what is certain to what is possible"
+    intervals = " from certain to possible"
+
+    @property
+    def verification(self) -> Verification:
+        """Return what verifies the tables."""
+        from sqlanon.verification.uncertain import release_checks
+
+        return cast(Verification, release_checks)
+
+    @property
+    def compared(self) -> Compared | None:
+        """Compare answers with true counts."""
+        from sqlanon.verification.uncertain.true_counts import compare_counts
+
+        return compare_counts
+
+    @property
+    def compared_queries(self) -> ComparedQueries | None:
+        """Return the queries of that."""
+        from sqlanon.verification.uncertain.true_counts import count_queries
+
+        return count_queries
+
+    def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+        """Open a release for questions."""
+        from sqlanon.estimation.uncertain.session import Session as Opened
+
+        return cast(Session, Opened(engine, tables, manifest))
+
+    @property
+    def view(self) -> "type[View]":
+        """Return what an adversary sees."""
+        from sqlanon.forms.uncertain.view import UncertainView
+
+        return UncertainView
+
+    # -- words ---------------------------------------------------------------------------------
+
+    def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+        """Say what a release of uncertain rows is."""
+        from sqlanon.forms.uncertain.words import summarize_uncertain
+
+        return summarize_uncertain(manifest, where)
+
+    def describe_sensitive(self, manifest: Manifest) -> str:
+        """Say what a sensitive column is."""
+        return "sensitive, listed for a group and for nobody in it"
+
+    def describe_quasi(self, manifest: Manifest, write_name: Callable[[str], str]) -> dict[str, str]:
+        """Say that values may stand for several."""
+        return dict.fromkeys(manifest["columns"]["quasi"], "quasi-identifier, exact but for `*` and alternatives")
+
+    def advise(self, manifest: Manifest) -> str:
+        """Say that the tables are not to be joined and counted."""
+        from sqlanon.forms.uncertain.words import ADVICE
+
+        return ADVICE
+
+    def warn(self, manifest: Manifest, edition: Edition) -> str:
+        """Say it at length."""
+        from sqlanon.forms.uncertain.words import WARNING
+
+        return WARNING
+
+    def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
+        """Return the groups."""
+        return "groups", "qit", [manifest["columns"]["group"]]
+
+
+UNCERTAIN = UncertainForm()
