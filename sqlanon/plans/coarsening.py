@@ -20,7 +20,9 @@ PATTERN = rf"[1-9]\d{{0,8}}(\.\d{{1,9}})?|0\.\d{{1,9}}|{'|'.join((*UNITS, *YEARS
 _LETTERS = re.compile(r"([1-9]\d{0,3})\s*letters?", re.ASCII)
 _STEP = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-_TIMES = ("DATE", "TIMESTAMP")
+_TIMES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
+_DIGITS = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+_MOST_DIGITS = 38  # of a DECIMAL
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,25 @@ class Coarsening:
         elif family in ("DOUBLE", "FLOAT") and self.rule not in YEARS:
             return "DOUBLE"
         elif family == "DECIMAL" and self.rule not in YEARS:
-            return kind
+            if decimal := self._type_of_decimals(kind):
+                return decimal
         raise UsageError(
-            f"{option('coarsen')} {column}={self.rule!r} is not for values of type {kind}: steps are for numbers (whole"
-            " ones where the numbers are), units of time for dates and timestamps (decade and century for numbers of"
-            " years, too), letters for texts",
+            f"{option('coarsen')} {column}={self.rule!r} is not for values of type {kind}: steps are for numbers (with"
+            " no more decimals than these have), units of time for dates and timestamps (decade and century for numbers"
+            " of years, too), letters for texts",
             about=["coarsen"],
         )
+
+    def _type_of_decimals(self, kind: str) -> str:
+        """Return a type that holds the lower end of every value's step; none where the step has more decimals."""
+        digits = _DIGITS.fullmatch(kind)
+        if digits is None:
+            return kind
+        width, scale = map(int, digits.groups())
+        whole, _, fraction = self.rule.partition(".")
+        if len(fraction) > scale:
+            return ""
+        return f"DECIMAL({min(_MOST_DIGITS, max(width, len(whole) + scale) + 1)},{scale})"
 
     def write(self, sql: Sql, kind: str) -> Sql:
         """Return the SQL of the coarser value of an expression; kind: the expression's type."""
@@ -90,14 +104,25 @@ class Coarsening:
         if self.rule in UNITS:
             return Sql(f"cast(date_trunc({literal(self.rule)}, cast({sql} as timestamp)) as date)")
         step = YEARS.get(self.rule, self.rule)
-        if kind in _TIMES or kind.startswith("TIMESTAMP"):
+        if kind in _TIMES:
             sql, kind = Sql(f"cast(year({sql}) as bigint)"), "BIGINT"
         if kind in ("DOUBLE", "FLOAT"):
-            return Sql(f"cast(floor(cast({sql} as double) / {step}) * {step} as double)")
+            return self._write_floats(sql, kind)
         # as wide as the lower end of the least value needs
-        wide = f"cast({sql} as bigint)" if kind in _WHOLE else sql
+        wide_kind = "bigint" if kind in _WHOLE else self._type_of_decimals(kind)
+        wide = f"cast({sql} as {wide_kind})"
         # a remainder has the sign of the number that is divided
-        return Sql(f"cast({wide} - (({wide} % {step}) + {step}) % {step} as {'bigint' if kind in _WHOLE else kind})")
+        return Sql(f"cast({wide} - (({wide} % {step}) + {step}) % {step} as {wide_kind})")
+
+    def _write_floats(self, sql: Sql, kind: str) -> Sql:
+        """Return the lower end of a float's step: .3 is the lower end of its step of .1, though 3 times .1 is more."""
+        whole, _, fraction = self.rule.partition(".")
+        numerator, denominator = int(whole + fraction), 10 ** len(fraction)
+        # the nearer end of the step, which is the next step's where it is the upper one
+        nearest = f"floor(cast({sql} as double) * {denominator} / {numerator} + 0.5)"
+        beyond = f"cast({nearest} * {numerator} / {denominator} as {kind}) > {sql}"
+        step = f"({nearest} - case when {beyond} then 1 else 0 end)"
+        return Sql(f"cast({step} * {numerator} / {denominator} as double)")
 
 
 def example_rule(kind: str) -> str:

@@ -3,6 +3,7 @@
 import datetime
 import math
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -47,16 +48,44 @@ def test_so_is_one_of_decimals_exactly(values, step):
     assert made == [math.floor(value / Decimal(step)) * Decimal(step) for value in values]
 
 
-@given(st.lists(st.floats(-1e6, 1e6) | st.none(), min_size=1, max_size=20))
-def test_so_is_one_of_floats(values):
-    made = coarsen("2.5", "DOUBLE", values)
-    assert made == [None if value is None else math.floor(value / 2.5) * 2.5 for value in values]
+@each([("-99.9", "10", -100), ("-0.5", "100000", -100000), ("99.9", "0.3", Decimal("99.9")), ("-99.9", "9.9", -108.9)])
+def test_the_lower_end_of_decimals_may_have_more_digits_than_they_have(case):
+    value, step, lower = case
+    (made,) = coarsen(step, "DECIMAL(3,1)", [Decimal(value)])
+    assert float(made) == float(lower) and coarsen(step, "DECIMAL(9,1)", [made]) == [made]
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6) | st.integers(-500, 500).map(lambda n: n / 20) | st.none(), min_size=1, max_size=20),
+    st.sampled_from(["2.5", "0.1", "0.05", "10"]),
+)
+def test_so_is_one_of_floats(values, step):
+    made = coarsen(step, "DOUBLE", values)
+    assert made == [None if value is None else lower_end(value, Fraction(step)) for value in values]
+    assert coarsen(step, "DOUBLE", made) == made
+
+
+def lower_end(value, step):
+    """Return the largest multiple of a step, as a float, that is not above a float."""
+    multiple = math.floor(Fraction(value) / step) + 2
+    while float(multiple * step) > value:
+        multiple -= 1
+    return float(multiple * step)
+
+
+def test_floats_that_are_no_step_s_stay_as_they_are():
+    made = coarsen("10", "DOUBLE", [math.inf, -math.inf, math.nan, -0.0])
+    assert made[:2] == [math.inf, -math.inf] and math.isnan(made[2]) and math.copysign(1, made[3]) == 1
+
+
+def test_floats_of_32_bits_are_read_as_they_are_written():
+    assert coarsen("0.1", "FLOAT", [0.1, 0.3, 0.7, -0.7, 0.69]) == [0.1, 0.3, 0.7, -0.7, 0.6]
 
 
 @given(st.lists(st.dates(DAY(1, 1, 8), DAY(3000, 1, 1)), min_size=1, max_size=10))
 def test_units_of_time_begin_on_their_first_day(values):
     con = connect()
-    for kind in ("DATE", "TIMESTAMP"):
+    for kind in ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"):
         assert coarsen("year", kind, values, con) == [DAY(value.year, 1, 1) for value in values]
         assert coarsen("month", kind, values, con) == [value.replace(day=1) for value in values]
         assert coarsen("quarter", kind, values, con) == [DAY(v.year, (v.month - 1) // 3 * 3 + 1, 1) for v in values]
@@ -88,7 +117,8 @@ def test_rules_are_written_alike(case):
     [
         *((text, "INTEGER", "is no way to coarsen values: say a step of numbers")
           for text in ("0", "0.0", "-5", "ten", "", "1e3", "٣", "3 words", "0 letters", "10; drop table t", "1" * 12)),
-        ("2.5", "INTEGER", "'2.5' is not for values of type INTEGER: steps are for numbers .whole ones"),
+        ("2.5", "INTEGER", "'2.5' is not for values of type INTEGER: steps are for numbers .with no more decimals"),
+        ("2.55", "DECIMAL(4,1)", "with no more decimals than these have"),
         ("10", "VARCHAR", "'10' is not for values of type VARCHAR"),
         ("year", "VARCHAR", "units of time for dates"),
         ("year", "INTEGER", "decade and century for numbers of years"),
