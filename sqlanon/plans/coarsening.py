@@ -76,9 +76,8 @@ class Coarsening:
             return "BIGINT"
         elif family in ("DOUBLE", "FLOAT") and self.rule not in YEARS:
             return "DOUBLE"
-        elif family == "DECIMAL" and self.rule not in YEARS:
-            if decimal := self._type_of_decimals(kind):
-                return decimal
+        elif family == "DECIMAL" and self.rule not in YEARS and (decimal := self._type_of_decimals(kind)):
+            return decimal
         raise UsageError(
             f"{option('coarsen')} {column}={self.rule!r} is not for values of type {kind}: steps are for numbers (with"
             " no more decimals than these have), units of time for dates and timestamps (decade and century for numbers"
