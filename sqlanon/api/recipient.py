@@ -36,7 +36,7 @@ def complete(
 
     tables: how many. seed: the same one gives the same tables. sensitive: of several columns in groups, the one to
     complete. out: a directory for them (`completed_01.parquet` …). Returns the Completed; analyse each table, and
-    `pool` what they say. Raises UsageError for a release, a number or a column that does not do, and TargetError.
+    `pool` what they say. Raises UsageError for a release, a number or a column that cannot be used, and TargetError.
     """
     from sqlanon.completion.completed import check_directory
 

@@ -1,4 +1,4 @@
-"""What a ledger holds: what its releases have in common, these, persons under keyed hashes, the values of groups."""
+"""What a ledger holds: settings that its releases share, the releases, persons as keyed hashes, groups' values."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -117,7 +117,7 @@ class Release(AskedRelease):
         """Return tables of plausible microdata, drawn from a model that is learned from this release alone.
 
         tables: how many, from 1 to 99. seed: the same one gives the same tables. sensitive: of several columns in
-        groups, the one to complete. Raises UsageError for a release, a number or a column that does not do,
+        groups, the one to complete. Raises UsageError for a release, a number or a column that cannot be used,
         ReleaseError for a damaged release.
         """
         from sqlanon.completion.complete_release import complete_release

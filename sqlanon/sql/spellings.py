@@ -1,4 +1,4 @@
-"""Hold what each dialect writes in its own way: the one list of differences that change a result."""
+"""What each dialect has to write in another way than sqlglot would, because the result would differ otherwise."""
 
 from dataclasses import dataclass
 
@@ -7,26 +7,33 @@ DIALECTS = ("duckdb", "spark", "postgres", "snowflake", "bigquery", "trino", "cl
 
 @dataclass(frozen=True)
 class Spelling:
-    """How one dialect writes what sqlglot would get wrong.
+    """One dialect's own SQL for each construct; `{0}`, `{1}` … are its operands, an empty text stands for "not needed".
 
-    `{0}` and `{1}` are the operands. sha256: lower-case hex digits of the hash of a text's UTF-8 bytes;
-    hexadecimal: 15 hex digits as a whole number; divide: of whole numbers, exact, without remainder;
-    random: a number from 0 to below 1; same: equality under which NULL equals NULL, in a join;
-    any_order: the order of a window that asks for none; keeps_table: a column taken from a join is called
-    `table.column` unless it is named. numbering: any unique number of a row, for `row_number() over ()`;
-    pairs: a row is compared with NULLs first, so that each value stands behind whether it is NULL. quotient: of any
-    two numbers, as a double. seconds, micros: from 1970 to a date or a time, as a double, and as a whole number.
-    binary: whether texts are ordered by their bytes unless a collation says otherwise. character: the one of a
-    number; least_character: the first that a text may hold. joined: texts {0} in the order of {1} with {2} between.
-    tries: whether a cast can be tried. What is unnested in a SELECT: constants, of a text between separators, empty
-    where a table takes their place; texts, of a JSON text, none where that is no list; range, the whole numbers from
-    one to another. fences: a hash that is named in a CTE is computed where it stands, once, not wherever the name is
-    read. hash: a whole number from 0 on, of any text, that spreads as bits do; empty where none is asked for. signed:
-    a count, where it would be of a type that meets no other whole number. bits: how many of a whole number's bits are
-    set. hash_bytes: 64 bytes that are the hash of a text; bytes_text: eight of such bytes, from one on, as a text; both
-    empty where none are asked for. sorts_parts: whether rows can be sent to workers by a value and sorted there
-    (`spark/apart.py`).
-    The text is upper case where sqlglot's is; `written` lowers both.
+    sha256: the hash of a text's UTF-8 bytes, as lower-case hex digits
+    hexadecimal: 15 hex digits, as a whole number
+    divide: the integer quotient of two whole numbers
+    random: a number in [0, 1)
+    same: equality for which NULL equals NULL, in a join
+    any_order: the ORDER BY of a window that needs none, where the dialect demands one
+    keeps_table: whether a column of a join that has no alias is called `table.column`
+    quotient: the quotient of any two numbers, as a double
+    seconds, micros: the time since 1970 of a date or a time, in seconds as a double, in microseconds as a whole number
+    binary: whether texts are ordered by their bytes unless a collation says otherwise
+    character: the character that has a number; least_character: the smallest number that a text may hold
+    joined: the texts {0} in the order of {1}, with {2} between them
+    tries: whether the dialect has a cast that gives NULL where it fails
+    constants: a row for each part of a text {0} between separators {1}; empty where a table is used instead
+    texts: a row for each text of a JSON list; no row for what is no such list
+    range: a row for each whole number from {0} to {1}
+    numbering: any unique number of a row, in place of `row_number() over ()`
+    pairs: whether a row is compared as pairs (is it NULL, value), for a dialect that sorts NULLs first
+    fences: whether a CTE that computes a hash must be kept from being merged into the queries that read it
+    hash: a well distributed whole number from 0 on, of any text
+    signed: a cast for counts, in a dialect where they are unsigned and meet no other whole number
+    bits: how many bits of a whole number are set
+    hash_bytes: a 64-byte hash of a text; bytes_text: eight of such bytes, from {1} on, as a text
+    sorts_parts: whether rows can be sent to workers by a value and sorted there (`spark/apart.py`)
+    SQL is written in upper case, as sqlglot writes it; `translate` lowers both.
     """
 
     sha256: str

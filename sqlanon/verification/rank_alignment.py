@@ -3,20 +3,21 @@
 Two tests look at the people whom quasi values single out, whose values the source tells. Both rest on the lots by which
 groups are drawn: two people of one value, in two groups, could as well have changed places.
 
-`order_randomization` draws such arrangements anew and compares; it sees most where people are few, and looks at some
-thousands of them at most. Of more people a bound sees more. In each group the person of the first value is compared
-with the person of the last value, and then with a stand-in: somebody who has this last value too, and is of another
-group. The first comparison says 1, 0 or -1, and so does the second; d is the one less the other. As a lot decided which
-of the two the group got, d is as likely as -d, in each group for itself, and Efron's bound for sums of such d holds:
+`order_randomization` draws such arrangements anew and compares. It is the sharper test of few people, and looks at some
+thousands at most. Of more people the following bound is sharper. In each group, the person who has the first of the
+group's values is compared by a quasi column with the person who has the last one: a = 1, 0 or -1, as the former's
+column is larger, equal or smaller. Then the former is compared with a stand-in, who has that last value too and is from
+another group: b. Chance decided which of these two holders of the last value came into this group, so d = a - b is as
+likely as -d, independently in each group, and Efron's bound for sums of such d holds:
 
     Pr(|Σ d| >= t √(Σ d²)) <= 2 exp(-t²/2),
 
-whatever values and columns have to do with each other.
+however values and columns depend on each other.
 
-A release that follows others has groups of several times, and people of another time are no stand-ins. Groups are
-numbered in the order of their times: of blocks of neighbours by number, all but one block less than there were times
-are of one time each. As nobody knows which, those that would show the most are left out, as many as may be mixed.
-Nothing is drawn anew there: which people could have changed places is not known.
+A release under a ledger holds groups that were formed in several runs, and a stand-in has to come from the same run.
+Groups are numbered run by run. Cut into blocks of neighbouring numbers, at most (runs - 1) blocks mix two runs. Which
+ones is not known, so as many blocks as may be mixed are left out: those with the largest sums. Such releases are tested
+by the bound alone, because nobody knows which people could have changed places.
 """
 
 import hashlib

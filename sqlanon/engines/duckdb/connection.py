@@ -135,7 +135,7 @@ def _resource_settings(threads: int | None, memory_limit: str | None) -> dict[st
         )
     # DuckDB takes -1 for no limit at all
     if memory_limit is not None and memory_limit.strip().startswith("-"):
-        raise UsageError(f"{option('memory_limit', memory_limit)} is below nothing; say for example 4GB")
+        raise UsageError(f"{option('memory_limit', memory_limit)} is negative; say for example 4GB")
     if threads is not None:
         # more than these are no faster, and where the system refuses one the process dies
         settings["threads"] = str(min(threads, _THREADS_A_CORE * (os.cpu_count() or 1)))

@@ -258,7 +258,9 @@ class PostgresEngine(Schemas):
 
     def read_parquet(self, paths: Sequence[Path]) -> Sql:
         """Refuse: there is no file to read."""
-        raise UsageError("postgres reads no files; leave --engine away to open a release that is a directory")
+        raise UsageError(
+            "postgres reads no files; a release in a directory is opened by DuckDB: say nothing of --engine"
+        )
 
     def in_stored_order(self, relation: Sql, whole_files: bool = False) -> Sql:
         """Return the table itself: the place of its rows is a hidden column."""

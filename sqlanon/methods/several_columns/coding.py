@@ -49,7 +49,11 @@ def lead_values(design: SharedGroups) -> Step:
 
 
 def show_values(design: SharedGroups) -> Steps:
-    """Return the views of the groups by each column, as an ST of it reads them."""
+    """Return a view for each sensitive column: every group with the column's codes, which its ST is made of.
+
+    Which code column holds a sensitive column's values is decided by the data: `foremost` names the column whose values
+    lead, and this column and the first one have changed places.
+    """
     return tuple(
         Step(
             "methods/several_columns/shown",
@@ -76,5 +80,5 @@ def link_values(design: SharedGroups, linked: Mapping[str, object]) -> Steps:
 
 
 def _exchanged(names: tuple[str, ...], place: int) -> list[tuple[int, str]]:
-    """Return which name stands in a place where each of the columns is foremost: it and the first change places."""
+    """Return, for each column that may be foremost, the name at `place` after it and the first have changed places."""
     return [(foremost, names[{0: foremost, foremost: 0}.get(place, place)]) for foremost in range(len(names))]

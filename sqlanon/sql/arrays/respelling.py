@@ -10,22 +10,30 @@ from sqlglot import exp
 
 from sqlanon.errors import TemplateError
 
-# Hold how each dialect writes what templates do with lists; one that has no line here has no arrays of ours.
+# How each dialect writes what templates do with lists. Templates with lists cannot be written in a dialect without an
+# entry here.
 
 
 @dataclass(frozen=True)
 class ArraySpelling:
-    """How one dialect writes what is done with an array; `{0}` is the array, or what is gathered or compared.
+    """One dialect's own SQL for each use of an array; `{0}` is the array, or the expression that is aggregated.
 
-    size: how many items, NULL among them; item: the one at place {1}, from 1, NULL beyond the last; largest, sorted,
-    distinct: as they say, `distinct` without NULL; known: how many are not NULL; place: of {1}, from 1; head: the
-    first {1} items; gathered: an aggregate, sorted, of what is never NULL; gathered_once: each once, NULL last;
-    unnested: a row each. least: an aggregate, the first of rows of several columns, NULL last in each, where {1} is
-    each column behind whether it is NULL. parts: of a text {0} between commas, without spaces {1} around them, NULL
-    where nothing stands; matching: items that a regular expression {1} finds something in, whose end is written as
-    `end`. marks: of attributes and their counts (see `_macros/alternatives`), given as lines {0} of attribute, count
-    and place, of counts that are {1}; empty where the dialect says it as DuckDB does. mark: the count of attribute
-    {1}.
+    size: the number of items, NULLs counted
+    item: the item at place {1}, counted from 1; NULL beyond the last
+    largest, sorted: the largest item; the items in order
+    distinct: the different items that are not NULL
+    known: how many items are not NULL
+    place: the place of item {1}, counted from 1
+    head: the first {1} items
+    gathered: an aggregate, the sorted array of an expression that is never NULL
+    gathered_once: an aggregate, the array of different values, NULL last
+    unnested: a row for each item
+    least: an aggregate, the smallest of rows of several columns, NULL last in each; {1}: columns after their `is null`
+    parts: the parts of a text {0} between commas, without the spaces {1} around them; an empty part is NULL
+    matching: the items in which a regular expression {1} finds something; `end`: how that dialect writes its end
+    marks: attributes with their counts (see `_macros/alternatives`), from lines {0} of attribute, count and place, for
+    counts that are {1}; empty where the dialect writes it as DuckDB does
+    mark: the count of attribute {1}
     """
 
     size: str
