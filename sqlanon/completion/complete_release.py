@@ -53,7 +53,7 @@ def complete_release(
 
     tables: the published ones; directory: where they lie as files. sensitive: the one column that they shall have, of
     groups with several. opening: what opens releases of this form, None where they are not completed. parts: whether
-    each of several sensitive columns has a table. Raises UsageError for releases, columns and numbers that cannot be used.
+    each of several sensitive columns has a table. Raises UsageError for what cannot be completed.
     """
     if sensitive is not None:
         tables, manifest = _of_column(tables, manifest, sensitive, parts)
