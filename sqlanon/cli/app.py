@@ -1,5 +1,8 @@
 """The application object and its groups of verbs; every other module here adds verbs to them."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -7,9 +10,53 @@ from typer.core import TyperGroup
 
 from sqlanon.errors import UsageError
 
+# how the library says what a value is not
+_WORDS = {
+    r"Input should be a valid integer\b.*": "it is no whole number",
+    r"Input should be a valid number\b.*": "it is no number",
+    r"Value error, ": "",
+}
+
+
+@contextmanager
+def _told_in_one_line() -> Iterator[None]:
+    """Raise UsageError in the place of what the library finds wrong with words: the fault, and what to type."""
+    try:
+        yield
+    except Exception as error:
+        # a verb without any word shows its help
+        if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        text = error.format_message().rstrip(".").replace(". Did you", "; did you")
+        for pattern, words in _WORDS.items():
+            text = re.sub(pattern, words, text)
+        raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(getattr(error, 'ctx', None))}") from None
+
+
+def _remedy(context: Any) -> str:
+    """Return what to type: the verb's example, or a group's commands."""
+    command = context.command if context is not None else None
+    example = (getattr(command, "epilog", None) or "").removeprefix("Example: ")
+    if example:
+        return f"for example: {example}"
+    if command is None or not hasattr(command, "list_commands") or context.parent is None:
+        return "sqlanon --help lists the verbs"
+    methods = command.list_commands(context)
+    return f"say which method ({', '.join(methods)}), as in: sqlanon {command.name} {methods[0]} …"
+
 
 class VerbGroup(TyperGroup):
     """The verbs; a method in the place of one is told where it stands."""
+
+    def make_context(self, *words: Any, **extra: Any) -> Any:
+        """Read the words before the verb."""
+        with _told_in_one_line():
+            return super().make_context(*words, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read a verb's words, and run it."""
+        with _told_in_one_line():
+            return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command of a verb; raise UsageError for a method."""

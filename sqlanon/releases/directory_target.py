@@ -26,7 +26,10 @@ class DirectoryTarget:
         self.engine = engine
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
         if not self.path.parent.is_dir():
-            raise TargetError(f"no directory {str(self.path.parent)!r} to write {self.path.name!r} in")
+            raise TargetError(
+                f"no directory {str(self.path.parent)!r} to write {self.path.name!r} in; make it with mkdir -p, or say"
+                f" another {option('out')}"
+            )
         refuse_in_any_release(self.path)
         # first put back what a dead run had set aside: it may be the release that stands in the way
         recover_directory(self.path)

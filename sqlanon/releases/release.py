@@ -177,7 +177,7 @@ def open_release(
     directory = Path(path)
     if database is None and (engine is None or "directory" in engine.places):
         if not directory.is_dir():
-            raise ReleaseError(f"no release directory {str(path)!r}; a schema's name needs its {option('database')}")
+            raise ReleaseError(_describe_absent(directory))
         engine = engine or open_reader()
         return Release(engine, *find_in_directory(directory, engine))
     opened_here = engine is None and not directory.is_dir()
@@ -194,6 +194,16 @@ def open_release(
     if opened_here and not readable:
         release.reopen = lambda files: open_release(path, database, readable=files)
     return release
+
+
+def _describe_absent(directory: Path) -> str:
+    """Say what stands where a release's directory was looked for, and what to type instead."""
+    if directory.is_file():
+        return f"{str(directory)!r} is a file; a release is the folder that holds it: say {str(directory.parent)!r}"
+    words = str(directory).split(None, 1)
+    if len(words) > 1 and words[0].lower() in ("select", "with"):
+        return f"{str(directory)[:60]!r} is a query, and stands behind the release: sqlanon estimate RELEASE 'SELECT …'"
+    return f"no release directory {str(directory)!r}; a schema's name needs its {option('database')}"
 
 
 def _write_statements(statements: Iterable[tuple[str, str]]) -> str:

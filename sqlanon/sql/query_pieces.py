@@ -56,7 +56,7 @@ class PieceWriter:
             names = list(self.spelling.values())
             near = "".join(f"; did you mean {candidate!r}?" for candidate in find_near(node.name, names, most=1))
             columns = ", ".join(map(repr, names))
-            text = "; a text stands in single quotes" if node.this.quoted and not near else ""
+            text = f"; a text stands in single quotes, '{node.name}'" if not near else ""
             raise QueryError(f"no column {node.name!r} in the release{text}{near or ';'} its columns are {columns}")
         self.touched.add(name)
         return name

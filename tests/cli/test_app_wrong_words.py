@@ -3,6 +3,8 @@
 import duckdb
 import pytest
 
+from tests.command import Shell
+
 ROLES = ("--quasi", "age", "--sensitive", "disease", "--id", "ssn", "-l", "3", "--out", "ward")
 LINES = [f"{i},{i % 9},d{i % 5}\n" for i in range(3000)]
 
@@ -50,10 +52,104 @@ def test_a_method_is_no_verb(shell):
     assert (done.returncode, done.stderr) == (
         2, "error: 'anatomy' is a method, not a verb; type: sqlanon publish anatomy …\n"
     )  # fmt: skip
-    assert "No such command 'anatomi'" in shell("anatomi").stderr
+    assert "no such command 'anatomi'" in shell("anatomi").stderr
 
 
 def test_a_target_is_a_share(shell, files):
     asked = ("compare", files / "a.parquet", *ROLES[:4], "--target-error")
     done = shell(*asked, "10%")
     assert done.returncode == 2 and "a share, for example 0.1 for 10 %; not '10%'" in done.stderr
+
+
+PUBLISH = ("publish", "anatomy", "patients.parquet")
+GIVEN = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn")
+OUT = ("--out", "new")
+EXAMPLE = "for example: sqlanon publish anatomy patients"
+# what is typed, and the words of the one line that say what to type instead
+MISTAKES = {
+    "a verb's name": (["verfy", "ward"], "did you mean 'verify'?"),
+    "a method's name": (["publish", "anatomi", "patients.parquet"], "did you mean 'anatomy'?"),
+    "no method": (["publish", "patients.parquet", *GIVEN], "say which method (anatomy, splu, robust"),
+    "no quasi": ([*PUBLISH, "--sensitive", "disease", "-l", "3", *OUT], f"missing option '--quasi'; {EXAMPLE}"),
+    "no sensitive": ([*PUBLISH, "--quasi", "age", "-l", "3", *OUT], f"missing option '--sensitive'; {EXAMPLE}"),
+    "no l": ([*PUBLISH, *GIVEN, *OUT], f"missing option '-l'; {EXAMPLE}"),
+    "no source": (["publish", "anatomy", *GIVEN, "-l", "3", *OUT], "--query"),
+    "no place": ([*PUBLISH, *GIVEN, "-l", "3"], "--out DIR, or --database FILE --into SCHEMA"),
+    "words for a number": ([*PUBLISH, *GIVEN, "-l", "three", *OUT], f"whole number; {EXAMPLE}"),
+    "an option's name": ([*PUBLISH, *GIVEN, "-l", "3", "--outt", "new"], f"(Possible options: --out); {EXAMPLE}"),
+    "another method's option": ([*PUBLISH, *GIVEN, "-k", "3", *OUT], f"no such option: -k; {EXAMPLE}"),
+    "an engine's name": ([*PUBLISH, *GIVEN, "-l", "3", *OUT, "--engine", "oracle"], "'duckdb', 'spark', 'postgres'"),
+    "a column's name": ([*PUBLISH, "--quasi", "agee", *GIVEN[2:], "-l", "3", *OUT], "did you mean 'age'?"),
+    "l of one": ([*PUBLISH, *GIVEN, "-l", "1", *OUT], "l is a whole number of at least 2"),
+    "too large an l": ([*PUBLISH, *GIVEN, "-l", "99", *OUT], "the largest l that works is 6"),
+    "a column twice": ([*PUBLISH, "--quasi", "age,disease", *GIVEN[2:], "-l", "3", *OUT], "a column has one role"),
+    "an identifier": ([*PUBLISH, "--quasi", "ssn", *GIVEN[2:4], "-l", "3", *OUT], "name it with --id"),
+    "a folder that is not there": ([*PUBLISH, *GIVEN, "-l", "3", "--out", "no/new"], "make it with mkdir -p"),
+    "a release that is there": ([*PUBLISH, *GIVEN, "-l", "3", "--out", "release"], "or say --overwrite"),
+    "a file's name": (["publish", "anatomy", "patient.parquet", *GIVEN, "-l", "3", *OUT], "'patients.parquet'"),
+    "a table without its file": (["publish", "anatomy", "people", *GIVEN, "-l", "3", *OUT], "needs its --database"),
+    "a table's name": (
+        ["publish", "anatomy", "patient", "--database", "hospital.duckdb", *GIVEN, "-l", "3", *OUT],
+        "the nearest table is 'patients'",
+    ),
+    "a database for a source": (
+        ["publish", "anatomy", "hospital.duckdb", *GIVEN, "-l", "3", *OUT],
+        "name one of its tables, and say --database hospital.duckdb",
+    ),
+    "a schema of nothing": ([*PUBLISH, *GIVEN, "-l", "3", "--into", "ward"], "--database FILE"),
+    "a short key": ([*PUBLISH, *GIVEN, "-l", "3", *OUT, "--key-file", "short"], "openssl rand -hex 32"),
+    "a ledger without a key": ([*PUBLISH, *GIVEN, "-l", "3", *OUT, "--ledger", "w"], "openssl rand -hex 32"),
+    "a threshold": ([*PUBLISH, *GIVEN, "-l", "3", *OUT, "--require", "rows > 5 and l > 3"], "'>= 1000'"),
+    "robust without knowledge": (
+        ["publish", "robust", "patients.parquet", *GIVEN, "-r", "2", *OUT],
+        "--background-from COLUMNS",
+    ),
+    "no release": (["verify", "nowhere"], "a schema's name needs its --database"),
+    "a release's file": (["verify", "release/release.json"], "is a file; a release is the folder that holds it"),
+    "the query first": (["estimate", "SELECT 1", "release"], "sqlanon estimate RELEASE 'SELECT …'"),
+    "no query": (["estimate", "release"], "missing argument 'query'; for example: sqlanon estimate"),
+    "the source's name": (["estimate", "release", "SELECT COUNT(*) FROM patients"], "the one table is called release"),
+    "every column": (["estimate", "release", "SELECT * FROM release"], "SELECT [columns,] COUNT(*)"),
+    "a value as a name": (
+        ["estimate", "release", "SELECT COUNT(*) FROM release WHERE disease = d1"],
+        "a text stands in single quotes, 'd1'",
+    ),
+    "distinct values": (
+        ["estimate", "release", "SELECT COUNT(DISTINCT age) FROM release"],
+        "count rows with COUNT(*)",
+    ),
+    "no file for the report": (["report", "release"], "missing option '--out'; for example: sqlanon report"),
+    "a format's name": (["verify", "release", "--format", "yaml"], "'table', 'json', 'csv'; for example: sqlanon"),
+    "no job": (["run", "job.yml"], "sqlanon guide jobs shows a job"),
+    "a guide's name": (["guide", "anatomi"], "the nearest is 'anatomy'"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def beginner(tmp_path_factory):
+    """Return a shell in a folder with a table, as a file and in a database, and a release."""
+    folder = tmp_path_factory.mktemp("beginner")
+    (folder / "tmp").mkdir()
+    with duckdb.connect(str(folder / "hospital.duckdb")) as con:
+        con.execute("create table patients as select i as ssn, 20 + i % 9 as age, i % 2 as sex, 'd' || i % 6 as disease"
+                    " from range(120) t(i)")  # fmt: skip
+        con.execute(f"copy patients to '{folder / 'patients.parquet'}'")
+    (folder / "short").write_text("abc\n")
+    made = Shell(folder)
+    assert made(*PUBLISH, *GIVEN, "-l", "3", "--out", "release").returncode == 0
+    return made
+
+
+def test_there_are_thirty_mistakes():
+    assert len(MISTAKES) >= 30
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_beginners_mistake_is_one_line_that_says_what_to_type(beginner, name):
+    words, remedy = MISTAKES[name]
+    before = beginner.left()
+    done = beginner(*words)
+    assert (done.returncode, done.stdout) in ((2, ""), (3, "")), done.stderr
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
+    assert remedy in done.stderr, done.stderr
+    assert beginner.left() == before

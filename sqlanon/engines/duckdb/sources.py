@@ -14,6 +14,7 @@ from sqlanon.bounded_files import UnfitFileError, require_regular
 from sqlanon.engines.duckdb.read_errors import describe_convertible, describe_missing_extension
 from sqlanon.engines.duckdb.unlike_files import SchemaReader, count_lacking, escape_pattern
 from sqlanon.errors import SourceError, SqlanonError
+from sqlanon.near_texts import find_near
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.queried_source import QueriedSource
@@ -159,6 +160,12 @@ def _count_lacking(engine: SourceReader, text: object, as_text: bool) -> Mapping
     return {} if reader is None else count_lacking(engine, reader, text, _told(reader, as_text))
 
 
+_TABLES = (
+    "select table_name from duckdb_tables() where database_name = $1 and not internal"
+    " union all select view_name from duckdb_views() where database_name = $1 and not internal"
+)
+
+
 def _find_relation(engine: SourceReader, text: object, as_text: bool) -> tuple[str, str]:
     """Return SQL that reads a source, and an expression that numbers its rows."""
     if isinstance(text, QueriedSource):
@@ -179,10 +186,27 @@ def _find_relation(engine: SourceReader, text: object, as_text: bool) -> tuple[s
     value = _find_in_scope(text)
     if value is not None:
         return engine.register(value), _COUNTED
-    raise SourceError(
-        f"no table, view or file {text!r}; a table needs its {option('database')}, a file's name ends in .parquet,"
-        " .csv, .tsv, .json or .jsonl"
-    )
+    raise SourceError(f"no table, view or file {text!r}; {_what_to_name(engine, text)}")
+
+
+def _what_to_name(engine: SourceReader, text: str) -> str:
+    """Return what is there in the place of a name: the nearest table of the database, or how sources are named."""
+    near = find_near(text, (name for (name,) in engine.execute(_TABLES, [engine.place[0]])), most=1)
+    if near:
+        return f"the nearest table is {near[0]!r}"
+    return f"a table needs its {option('database')}, a file's name ends in .parquet, .csv, .tsv, .json or .jsonl"
+
+
+def _is_database(path: Path) -> bool:
+    """Tell whether a file is DuckDB's own: four letters stand behind a checksum."""
+    with path.open("rb") as file:
+        return file.read(12)[8:] == b"DUCK"
+
+
+def _files_beside(path: Path) -> list[str]:
+    """Return the names of the files that DuckDB reads in a path's folder."""
+    folder = path.parent
+    return [file.name for file in folder.iterdir() if _reader_of(file.name)] if folder.is_dir() else []
 
 
 def _refuse_fetching(engine: SourceReader, text: str) -> None:
@@ -246,6 +270,9 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
         if path.is_file():
             if convertible := describe_convertible(text):
                 raise SourceError(convertible)
+            if _is_database(path):
+                place = option("database", text)
+                raise SourceError(f"{text!r} is a database; name one of its tables, and say {place}")
             endings = ", ".join(suffix for many in _READERS.values() for suffix in many)
             raise SourceError(f"{text!r} has no ending that tells its format; use one of {endings}")
         return None
@@ -258,7 +285,8 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
     if several and "://" not in text:
         _require_files(text)
     if not is_file and not several and "://" not in text:
-        raise SourceError(f"no file {text!r}")
+        files = [str(path.parent / name) for name in find_near(path.name, _files_beside(path), most=1)]
+        raise SourceError(f"no file {text!r}" + "".join(f"; the nearest is {name!r}" for name in files))
     pattern = escape_pattern(text) if is_file else text
     numbering = _COUNTED
     if reader == "read_parquet":
