@@ -17,7 +17,10 @@ export default {
       this.$emit("edit", text);
     },
     leave() {
-      this.held = this.value;
+      // what was typed last may still be on its way to the server, which answers within this time
+      setTimeout(() => {
+        if (document.activeElement !== this.$refs.field) this.held = this.value;
+      }, 1000);
     },
     copy() {
       navigator.clipboard.writeText(this.value).then(

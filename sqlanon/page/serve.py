@@ -49,6 +49,7 @@ def _listen(port: int):  # type: ignore[no-untyped-def]
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((ADDRESS, port))
+        listener.listen()  # from now on a browser waits, where the address is opened before all is loaded
     except (OSError, OverflowError) as error:
         listener.close()
         raise UsageError(f"cannot listen on port {port}: {error}; leave --port away, and a free one is taken") from None
@@ -79,7 +80,7 @@ def make_app(state: State):  # type: ignore[no-untyped-def]
     def show() -> None:
         ui.add_head_html(f"<style>{style}</style>")
         view = View(state)
-        with ui.element("main"):
+        with ui.element("div").classes("steps"):
             put("sqlanon", "h1")
             put(_WARNING).classes("lead")
             for step in (before.show_data, before.show_roles, before.show_risks, before.show_choice,

@@ -6,13 +6,14 @@ A result is kept with the inputs that it is about: where the choice has changed 
 import os
 import shlex
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
-from sqlanon.errors import UsageError
+from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
@@ -22,11 +23,11 @@ from sqlanon.methods.parameters import Parameter
 from sqlanon.methods.request_options import LedgerOptions
 from sqlanon.page.values import read_value, write_value
 from sqlanon.page.work import Run, Work
+from sqlanon.releases.targets import MANIFEST
 from sqlanon.wording import spoken
 
 LEFT_OUT, QUASI, SENSITIVE, IDENTIFIER = "leave out", "quasi", "sensitive", "identifier"
 ROLES = (LEFT_OUT, QUASI, SENSITIVE, IDENTIFIER)
-MANY = "many"
 _ROLE_NAMES = ("quasi", "sensitive", "id")
 _ELSEWHERE = {*_ROLE_NAMES, *LedgerOptions.__annotations__, "key", "out", "into", "overwrite", "require", "show_values"}
 KEY = "SQLANON_KEY"
@@ -34,10 +35,16 @@ KEY = "SQLANON_KEY"
 
 @dataclass
 class State:
-    """The choices. texts: of the method's parameters as they are typed, by name; resist: of compare; version: counts
-    changes, so that each tab knows when to look again."""
+    """The choices, and the runs that they begin.
+
+    typed_source, typed_database: what stands in the fields of step 1, and has not been looked at yet. texts: of the
+    method's parameters as they are typed, by name. resist: of compare. published: the roles of the release. version:
+    counts changes, so that each tab knows when to look again.
+    """
 
     folder: Path
+    typed_source: str = ""
+    typed_database: str = ""
     source: str = ""
     database: str = ""
     columns: tuple[dict[str, Any], ...] = ()
@@ -49,6 +56,7 @@ class State:
     overwrite: bool = False
     resist: str = "30%"
     question: str = ""
+    published: dict[str, Any] = field(default_factory=dict)
     fault: dict[str, str] = field(default_factory=dict)
     version: int = 0
 
@@ -141,11 +149,16 @@ class State:
         self.fault[step] = words
         self.changed()
 
-    def open_source(self, source: str, database: str = "") -> None:
-        """Look at a table: its columns, with the roles that their names and values suggest."""
+    def edit(self, name: str, value: object) -> None:
+        """Take what was typed into a field, or chosen in it."""
+        setattr(self, name, value)
+        self.changed()
+
+    def open_source(self) -> None:
+        """Look at the table that is typed: its columns, with the roles that their names and values suggest."""
         from sqlanon import check
 
-        self.source, self.database = source.strip(), database.strip()
+        self.source, self.database = self.typed_source.strip(), self.typed_database.strip()
         self.columns, self.roles = (), {}
         if not self.source:
             self.fail("data", "name a file (Parquet, CSV or JSON), or a table of a database")
@@ -215,6 +228,8 @@ class State:
 
         try:
             options = self.compare_options()
+            if not (self.chosen["quasi"] and self.chosen["sensitive"]):
+                raise UsageError("choose the quasi columns and the sensitive one in step 2")
         except UsageError as error:
             self.fail("compare", str(error))
             return
@@ -229,14 +244,19 @@ class State:
         return options
 
     def use(self, method: str, arguments: Mapping[str, Any]) -> None:
-        """Take a candidate of the comparison for what is to be published."""
+        """Take a candidate of the comparison for what is to be published, in the place of what was typed before."""
         self.method = method
+        for name in self.declared.parameters:
+            self.texts.pop(name, None)
         self.texts |= {name: write_value(value) for name, value in arguments.items()}
         self.changed()
 
     def publish_options(self) -> dict[str, Any]:
         """Return everything that the method's function is given beside session, source and key."""
         options: dict[str, Any] = {name: value for name, value in self.chosen.items() if value}
+        for name in ("quasi", "sensitive"):
+            if name not in options:
+                raise UsageError(f"no column is {name}: give one that role in step 2")
         options |= self.options()
         if self.required_texts:
             options["require"] = self.required_texts
@@ -245,6 +265,7 @@ class State:
 
     def publish(self) -> None:
         """Publish what is chosen; of two runs to one directory the second is refused."""
+        from sqlanon import open as open_release
         from sqlanon import publish
 
         try:
@@ -256,5 +277,25 @@ class State:
             return
         key = os.environ.get(KEY)
         options |= {"out": str(self.target)} | ({"key": Key.of(key)} if key else {})
-        source, method = self.source, self.method
-        self.start("publish", lambda engine: publish(method, engine, source, **options))
+        source, method, target, chosen = self.source, self.method, self.target, self.chosen
+
+        def run(engine: Engine) -> Any:
+            before = _standing(target)
+            try:
+                release = publish(method, engine, source, **options)
+            except SqlanonError:
+                # a run may be interrupted behind the point from which on the release stands
+                if _standing(target) in (None, before):
+                    raise
+                release = open_release(target)
+            self.published = chosen
+            return release
+
+        self.start("publish", run)
+
+
+def _standing(target: Path) -> bytes | None:
+    """Return the manifest that stands in a directory, None where there is none."""
+    with suppress(OSError):
+        return (target / MANIFEST).read_bytes()
+    return None

@@ -119,7 +119,8 @@ class View:
 
     def outcome(self, step: str, write: Callable[[Any], str]) -> None:
         """Show how a step's run goes on, and what came of it; dimmed where the choice has changed since."""
-        self.live(lambda: _progress(self.state, step), role="status", aria_live="polite")
+        self.live(lambda: _status(self.state, step), role="status", aria_live="polite")
+        self.live(lambda: _parts(self.state, step))
         self.live(lambda: _fault(self.state, step), role="alert")
         self.live(lambda: _figures(self.state, step, write))
 
@@ -161,17 +162,24 @@ def notes(texts: Iterable[str]) -> str:
     return f'<ul class="notes">{items}</ul>' if items else ""
 
 
-def _progress(state: State, step: str) -> str:
+def _status(state: State, step: str) -> str:
+    """Say what a run is at, without figures that change: a screen reader says each change."""
     run = state.work.runs.get(step)
     if run is None:
         return ""
-    parts = "".join(f"<li>{write_text(words)} <span>{seconds:.1f} s</span></li>" for words, seconds in run.lines())
-    whole = f'<ol class="parts">{parts}</ol>' if parts else ""
     if run.goes_on:
-        return f"<p>{'Cancelling' if run.cancelled else 'Running'} …</p>{whole}"
+        words = "Cancelling" if run.cancelled else run.steps[-1][0] if run.steps else "Beginning"
+        return f"<p>{words} …</p>"
     if run.cancelled and run.value is None:
-        return "<p>Cancelled. Nothing was published, and what stood there stands.</p>"
-    return whole
+        return "<p>Cancelled. Nothing was published; what stood there stands.</p>"
+    return "" if run.fault else "<p>Done.</p>"
+
+
+def _parts(state: State, step: str) -> str:
+    run = state.work.runs.get(step)
+    lines = [] if run is None else run.lines()
+    parts = "".join(f"<li>{write_text(words)} <span>{seconds:.1f} s</span></li>" for words, seconds in lines)
+    return f'<ol class="parts">{parts}</ol>' if parts else ""
 
 
 def _fault(state: State, step: str) -> str:

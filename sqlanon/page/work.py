@@ -42,7 +42,11 @@ log = logging.getLogger("sqlanon")
 
 @dataclass
 class Run:
-    """One run of a step. inputs: what it was about; steps: its parts in plain words, with the time each began."""
+    """One run of a step.
+
+    inputs: what it is about. steps: its parts in plain words, with the time each began. cancelled: by whoever looks at
+    the page; stopped: by a signal that ends the server.
+    """
 
     step: str
     inputs: object
@@ -52,6 +56,7 @@ class Run:
     value: Any = None
     fault: str = ""
     cancelled: bool = False
+    stopped: bool = False
     engine: Engine | None = None
     thread: threading.Thread | None = None
 
@@ -112,9 +117,9 @@ class Work:
         self._changed()
 
     def cancel_all(self, seconds: float) -> list[str]:
-        """Interrupt everything and wait a while; return the steps that were running."""
+        """Interrupt everything and wait a while; return the steps that were running, or that the signal has stopped."""
         self._waiting.clear()
-        running = [run for run in list(self.runs.values()) if run.goes_on]
+        running = [run for run in list(self.runs.values()) if run.goes_on or run.stopped]
         for run in running:
             self.cancel(run.step)
         for run in running:
@@ -138,14 +143,14 @@ class Work:
                 if not run.cancelled:
                     run.value = function(engine)
         except InterruptedRunError:
-            run.cancelled = True
+            run.stopped = not run.cancelled
         except SqlanonError as error:
             run.fault = "" if run.cancelled else str(error)
         except Exception as error:  # a fault of ours must end the run, not the server; its text may hold data
             log.debug("a fault", exc_info=error)
             run.fault = "" if run.cancelled else f"a fault of sqlanon ({type(error).__name__}); nothing was changed"
         except KeyboardInterrupt:  # a signal ends the server: the release inside has not appeared
-            run.cancelled = True
+            run.stopped = True
         with self._lock:
             run.ended = time.monotonic()
             waiting = self._waiting.pop(run.step, None)

@@ -24,7 +24,7 @@ def page(
     from sqlanon.page.serve import serve
     from sqlanon.page.state import State
 
-    state = State(Path.cwd())
+    state = State(Path.cwd(), typed_source=source or "", typed_database=database or "")
     if source is not None:
-        state.open_source(source, database or "")
+        state.open_source()
     serve(state, port, say)

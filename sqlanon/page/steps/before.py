@@ -20,27 +20,20 @@ MOST_FILES = 40
 def show_data(view: View) -> None:
     """Show where the data lies, and what is found there."""
     state = view.state
-    typed = {"source": state.source, "database": state.database}
-
-    def edit(name: str, text: str) -> None:
-        typed[name] = text
-
-    def press() -> None:
-        state.open_source(typed["source"], typed["database"])
-
     with view.step(1, "Data"):
         files = _files_beside(state.folder)
         if files:
             put(f"Files where this page was started: {files}")
         view.control(
-            "text", "File or table", lambda: state.source, lambda text: edit("source", text), press,
+            "text", "File or table", lambda: state.typed_source, partial(state.edit, "typed_source"), state.open_source,
             hint="Parquet, CSV or JSON; a pattern such as 2024/*.parquet; or the name of a table or view",
         )  # fmt: skip
         view.control(
-            "text", "Database file", lambda: state.database, lambda text: edit("database", text), press,
+            "text", "Database file", lambda: state.typed_database, partial(state.edit, "typed_database"),
+            state.open_source,
             hint="For a table: the DuckDB file that holds it. Nothing is uploaded, and nothing written to it",
         )  # fmt: skip
-        view.control("button", "Look at it", press=press)
+        view.control("button", "Look at it", press=state.open_source)
         view.outcome("data", _write_data)
         view.copies("data")
 
@@ -115,17 +108,12 @@ def show_choice(view: View) -> None:
     with view.step(4, "Choose"):
         put("Each candidate is published for a moment, asked, attacked, and forgotten: that takes minutes.")
         view.control("text", "Largest share of people whose value an attack may name", lambda: state.resist,
-                     lambda text: _edit_resist(state, text), state.compare_methods,
+                     partial(state.edit, "resist"), state.compare_methods,
                      hint="For example 30%; empty: nothing is attacked, which is quicker")  # fmt: skip
         show_run(view, "compare", "Compare", state.compare_methods)
         view.outcome("compare", lambda comparison: _write_comparison(comparison, state))
         view.rebuilt(lambda: _finished(state, "compare"), build)
         view.copies("compare")
-
-
-def _edit_resist(state: State, text: str) -> None:
-    state.resist = text
-    state.changed()
 
 
 def _finished(state: State, step: str) -> object:

@@ -26,14 +26,6 @@ def show_publication(view: View) -> None:
     """Show method, parameters, thresholds and target, as the method declares them."""
     state = view.state
 
-    def take_method(name: str) -> None:
-        state.method = name
-        state.changed()
-
-    def edit(field: str, value: object) -> None:
-        setattr(state, field, value)
-        state.changed()
-
     def build() -> None:
         for name, parameter in state.parameters.items():
             kind, hint = parameter.kind, spoken(parameter.help, "python")
@@ -52,17 +44,17 @@ def show_publication(view: View) -> None:
             )
 
     with view.step(5, "Publish"):
-        view.control("select", "Method", lambda: state.method, take_method, choices=list(METHODS))
+        view.control("select", "Method", lambda: state.method, partial(state.edit, "method"), choices=list(METHODS))
         view.live(lambda: write_paragraphs([f"{state.declared.sentence} ({state.declared.paper})"]))
         with ui.element("fieldset"):
             put("Parameters", "legend")
             view.rebuilt(lambda: state.method, build)
-        view.control("lines", "Thresholds", lambda: state.require, lambda text: edit("require", text),
+        view.control("lines", "Thresholds", lambda: state.require, partial(state.edit, "require"),
                      hint="One to a line, as in rows >= 500: nothing is published where one is missed")  # fmt: skip
-        view.control("text", "Directory", lambda: state.out, lambda text: edit("out", text), state.publish,
+        view.control("text", "Directory", lambda: state.out, partial(state.edit, "out"), state.publish,
                      hint="It appears whole or not at all, in the folder where this page was started")  # fmt: skip
         view.control("check", "Replace an older release there", lambda: "yes" if state.overwrite else "",
-                     lambda text: edit("overwrite", text == "yes"))  # fmt: skip
+                     lambda text: state.edit("overwrite", text == "yes"))  # fmt: skip
         show_run(view, "publish", "Publish", state.publish)
         view.outcome("publish", lambda release: _write_release(release, state))
         view.copies("publish")
@@ -81,12 +73,22 @@ def _write_release(release: Any, state: State) -> str:
     return "".join(parts) + notes(release.notes)
 
 
-def _on_release(state: State, step: str, function: Callable[[Engine, Any], Any]) -> None:
-    """Begin a run on the release that stands in the directory; it is opened in the run's own session."""
+def _on_release(state: State, step: str, function: Callable[[Engine, Any], Any], as_it_is: bool = False) -> None:
+    """Begin a run on the release that stands in the directory, in the run's own session.
+
+    as_it_is: whether files that somebody has changed are looked at all the same.
+    """
     from sqlanon import open as open_release
 
     path = state.target
-    state.start(step, lambda engine: function(engine, open_release(path, con=engine)))
+
+    def run(engine: Engine) -> Any:
+        release = open_release(path, con=engine)
+        if not as_it_is:
+            release.require_unchanged()
+        return function(engine, release)
+
+    state.start(step, run)
 
 
 def show_verification(view: View) -> None:
@@ -95,7 +97,7 @@ def show_verification(view: View) -> None:
 
     def verify() -> None:
         against = state.source
-        _on_release(state, "verify", lambda _, release: release.verify(against))
+        _on_release(state, "verify", lambda _, release: release.verify(against), as_it_is=True)
 
     with view.step(6, "Verify"):
         show_run(view, "verify", "Verify", verify)
@@ -160,16 +162,12 @@ def show_question(view: View) -> None:
     """Show the answer that the recipient gets, with its interval, and beside it the truth for the publisher."""
     state = view.state
 
-    def edit(text: str) -> None:
-        state.question = text
-        state.changed()
-
     def ask() -> None:
-        question, source, roles = state.question, state.source, state.chosen
+        question, source, roles = state.question, state.source, state.published or state.chosen
         _on_release(state, "ask", lambda engine, release: _answer(engine, release, question, source, roles))
 
     with view.step(9, "Ask"):
-        view.control("lines", "Question", lambda: state.question, edit, hint=_GRAMMAR)
+        view.control("lines", "Question", lambda: state.question, partial(state.edit, "question"), hint=_GRAMMAR)
         show_run(view, "ask", "Ask", ask)
         view.outcome("ask", _write_answer)
         view.copies("ask")
@@ -179,7 +177,6 @@ def _answer(engine: Engine, release: Any, question: str, source: str, roles: dic
     """Return the release's answer, and the truth or why there is none."""
     from sqlanon.comparison.own_queries import true_answer
 
-    release.require_unchanged()
     answer = release.ask(question)
     try:
         return answer, true_answer(engine, source, roles["quasi"], roles["sensitive"], question)
@@ -190,7 +187,7 @@ def _answer(engine: Engine, release: Any, question: str, source: str, roles: dic
 def _write_answer(pair: Any) -> str:
     answer, truth = pair
     lines = records(answer.columns)
-    remarks = [*map(spoken, answer.warnings)]
+    remarks = list(map(spoken, answer.messages))
     heads = list(answer.columns.keys())
     if isinstance(truth, str):
         remarks.append(f"no truth beside it: {truth}")
@@ -201,7 +198,9 @@ def _write_answer(pair: Any) -> str:
             heads.insert(heads.index(figure) + 1, f"{figure}: truth, for you alone")
         for line in lines:
             known = rows.get(tuple(line[key] for key in shape.keys), {})
-            line |= {f"{figure}: truth, for you alone": known.get(figure) for figure in shape.figures}
+            for figure in shape.figures:  # a group that nobody is in is no row of the truth
+                none = 0 if figure in shape.counts else None
+                line[f"{figure}: truth, for you alone"] = known.get(figure, none)
     return wide(write_table(heads, [[line[head] for head in heads] for line in lines]), "answer") + notes(remarks)
 
 

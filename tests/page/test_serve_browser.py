@@ -1,0 +1,455 @@
+"""The page in a real browser, as its users meet it: every step is clicked through, and what is shown is the verbs'."""
+
+import hashlib
+import itertools
+import os
+import re
+import shlex
+import socket
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.html_tables import write_text
+from sqlanon.plain_values import plain, words
+from tests.command import Shell
+from tests.conftest import ROOT
+from tests.page.conftest import KEY, Tab, serve
+
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
+
+ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": ["disease"], "id": ["ssn"]}
+QUESTION = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'd1' AND age < 50 GROUP BY sex ORDER BY sex"
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    ">= 5",
+    "*a*",
+    'it\'s "quoted"',
+    "{{ 7*7 }}",
+    "</script><script>alert(2)</script>",
+)
+
+
+def publish(tab, out="ward"):
+    tab.page.get_by_label("Directory").fill(out)
+    tab.press("Publish")
+    tab.step(5).get_by_text("Done.").wait_for()
+
+
+def type_command(folder, line, **environment):
+    """Run what is to be copied, one command to a line."""
+    (folder / "tmp").mkdir(exist_ok=True)
+    for command in line.splitlines():
+        program, *rest = shlex.split(command)
+        assert program == "sqlanon"
+        done = Shell(folder)(*rest, **environment)
+        assert done.returncode == 0, done.stderr
+
+
+def run_python(folder, text, monkeypatch):
+    """Run what is to be copied in its folder."""
+    with monkeypatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("SQLANON_KEY", KEY)
+        names = {}
+        exec(compile(text, "copied", "exec"), names)
+        if "con" in names:
+            names["con"].close()
+
+
+def tables_of(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.parquet"))}
+
+
+def test_every_step_by_clicking(browser, people, monkeypatch):
+    with serve(people, "people.parquet", SQLANON_KEY=KEY) as served:
+        tab = Tab(browser, served)
+        assert tab.page.url == served.site  # the token has left the address
+        tab.page.get_by_label("Role of age").wait_for()
+        check_risks(tab, people)
+        publish(tab)
+        release = sqlanon.open(people / "ward")
+        assert release.verify(str(people / "people.parquet")).holds
+        check_release(tab, release, people)
+        check_reports(tab)
+        check_copies(tab, people, monkeypatch)
+        assert tab.faults == []
+        assert {entry.name for entry in people.iterdir()} >= {"ward"}
+        assert not (people / ".nicegui").exists()
+        assert served.end()[0] == 130
+
+
+def check_risks(tab, folder):
+    """Compare the figures of step 3 with those of the verb, as the page writes figures."""
+    tab.step(3).get_by_text("Done.").wait_for()
+    check = sqlanon.check(duckdb.connect(), str(folder / "people.parquet"), **ROLES)
+    shown = tab.step(3).locator("table").first.inner_text()
+    lines = dict(line.split("\t") for line in shown.splitlines())
+    assert lines == {name.replace("_", " "): words(plain(value)) for name, value in check.figures.items()}
+    measures = tab.step(3).locator("table").nth(1).locator("tr").count() - 1
+    assert measures == len(check.measures) > 3
+
+
+def check_release(tab, release, folder):
+    tab.press("Verify")
+    tab.step(6).get_by_text("Done.").wait_for()
+    report = release.verify(str(folder / "people.parquet"))
+    names = tab.step(6).locator("table").first.locator("tr td:first-child").all_inner_texts()
+    assert names == [check.name for check in report.checks]
+    tab.press("Attack")
+    tab.step(7).get_by_text("Done.").wait_for()
+    attack = sqlanon.attack(release, against=str(folder / "people.parquet"), id="ssn")
+    assert tab.step(7).get_by_text(attack.headline).count() == 1
+    tab.page.get_by_label("Question").fill(QUESTION)
+    tab.press("Ask")
+    tab.step(9).get_by_text("Done.").wait_for()
+    shown = [line.split("\t") for line in tab.step(9).locator("table").inner_text().splitlines()]
+    answer = release.estimate(QUESTION)
+    truth = duckdb.connect().execute(QUESTION.replace("FROM release", f"FROM '{folder / 'people.parquet'}'")).fetchall()
+    assert [line[0] for line in shown[1:]] == list(answer["sex"])
+    assert {line[0]: int(line[2]) for line in shown[1:]} == {"F": 0, **dict(truth)}  # no F has it
+    assert [line[1] for line in shown[1:]] == [words(plain(value)) for value in answer["n"]]
+
+
+def check_reports(tab):
+    tab.press("Write the report")
+    tab.step(8).get_by_text("Done.").wait_for()
+    for view in ("public", "internal"):
+        with tab.page.context.expect_page() as opened:
+            tab.page.get_by_role("link", name=f"open the {view} report").click()
+        opened.value.get_by_role("heading", name="What was verified").wait_for()
+        assert opened.value.locator(f".view.{view}").count() == 1
+        opened.value.close()
+        with tab.page.expect_download() as download:
+            tab.page.get_by_role("link", name="download it").nth(["public", "internal"].index(view)).click()
+        assert Path(download.value.path()).read_text().startswith("<!doctype html>")
+
+
+def check_copies(tab, folder, monkeypatch):
+    """Run what stands at each foot: command, Python and job file make equal tables."""
+    first = tables_of(folder / "ward")
+    texts = {what: tab.copied(5, what) for what in ("Command", "Python", "Job file")}
+    for what, text in texts.items():
+        copy = folder / what.replace(" ", "")
+        copy.mkdir()
+        (copy / "people.parquet").write_bytes((folder / "people.parquet").read_bytes())
+        if what == "Command":
+            type_command(copy, text, SQLANON_KEY=KEY)
+        elif what == "Python":
+            run_python(copy, text, monkeypatch)
+        else:
+            (copy / "job.yml").write_text(text)
+            type_command(copy, "sqlanon run job.yml", SQLANON_KEY=KEY)
+        assert tables_of(copy / "ward") == first
+    for number in (1, 3, 6, 7, 8, 9):
+        type_command(folder, tab.copied(number, "Command"))
+    (folder / "ward.html").unlink()
+    (folder / "ward-internal.html").unlink()
+    for number in (1, 3, 6, 7, 8, 9):
+        run_python(folder, tab.copied(number, "Python"), monkeypatch)
+    assert (folder / "ward.html").exists()
+
+
+def test_a_candidate_of_the_comparison_is_taken(browser, people):
+    with serve(people, "people.parquet") as served:
+        tab = Tab(browser, served)
+        tab.page.get_by_label("Largest share").fill("100%")
+        tab.press("Compare")
+        tab.page.get_by_role("button", name="Use mondrian, l = 5").click(timeout=200_000)
+        assert tab.step(4).locator("svg").count() == 1
+        assert tab.page.get_by_label("Method", exact=True).input_value() == "mondrian"
+        assert tab.page.get_by_label("k (required)").input_value() == "10"
+        assert tab.page.get_by_label("l", exact=True).input_value() == "5"
+        publish(tab)
+        assert sqlanon.open(people / "ward").manifest["parameters"]["k"] == 10
+        assert tab.faults == []
+
+
+def test_the_table_of_a_database_and_its_copies(browser, people):
+    with serve(people, "--database", "hospital.duckdb", "people", SQLANON_KEY=KEY) as served:
+        tab = Tab(browser, served)
+        tab.page.get_by_label("Role of zipcode").select_option("leave out")
+        tab.page.get_by_label("Method", exact=True).select_option("splu")
+        tab.page.get_by_label("gamma (required)").fill("3")
+        tab.page.get_by_label("Thresholds").fill("rows >= 500\ndropped_rows <= 20")
+        publish(tab)
+        release = sqlanon.open(people / "ward")
+        assert (release.manifest["method"], release.manifest["columns"]["quasi"]) == ("splu", ["age", "sex"])
+        copy = people / "copy"
+        copy.mkdir()
+        (copy / "hospital.duckdb").write_bytes((people / "hospital.duckdb").read_bytes())
+        (copy / "job.yml").write_text(tab.copied(5, "Job file"))
+        type_command(copy, "sqlanon run job.yml", SQLANON_KEY=KEY)
+        assert tables_of(copy / "ward") == tables_of(people / "ward")
+        assert 'rows: ">= 500"' in tab.copied(5, "Job file")
+
+
+def test_a_run_is_one_run_in_two_tabs_and_after_a_reload_and_cancel_leaves_what_stood(browser, people):
+    """The slow table is published over an older release: nobody but the one who asked for it can make it appear."""
+    with serve(people, "--database", "hospital.duckdb", "people") as served:
+        tab = Tab(browser, served)
+        tab.page.get_by_label("Role of age").wait_for()
+        publish(tab)
+        before = {path.name: path.read_bytes() for path in (people / "ward").iterdir()}
+        tab.page.get_by_label("File or table").fill("slow_people")
+        tab.press("Look at it")
+        tab.step(1).get_by_text("…").first.wait_for()
+        tab.press("Publish")  # of what has not been looked at
+        tab.step(5).get_by_text("no column is quasi").wait_for()
+        tab.page.get_by_label("Role of age").wait_for()
+        tab.press("Publish")  # without the tick
+        tab.step(5).get_by_text("exists; choose another").wait_for()
+        tab.page.get_by_label("Replace an older release there").check()
+        tab.press("Publish")
+        cancel = tab.page.get_by_role("button", name="Cancel publish")
+        cancel.and_(tab.page.locator(":enabled")).wait_for()
+        second = tab.open(served.site)
+        for page in (tab.page, second):
+            assert page.get_by_label("Directory").input_value() == "ward"
+            assert page.get_by_role("button", name="Publish", exact=True).is_disabled()
+        tab.page.reload()
+        tab.page.get_by_label("Role of age").wait_for()
+        assert tab.page.get_by_role("button", name="Publish", exact=True).is_disabled()
+        assert tab.page.get_by_label("File or table").input_value() == "slow_people"
+        second.get_by_role("button", name="Cancel publish").click()
+        tab.step(5).get_by_text("Cancelled. Nothing was published; what stood there stands.").wait_for()
+        assert {path.name: path.read_bytes() for path in (people / "ward").iterdir()} == before
+        assert not [path.name for path in people.iterdir() if path.name.startswith(".")]
+        tab.press("Publish")  # the page goes on, and this time it may
+        tab.step(5).get_by_text("Done.").wait_for(timeout=200_000)
+        assert {path.name: path.read_bytes() for path in (people / "ward").iterdir()} != before
+        assert tab.faults == []
+
+
+def test_ten_quick_changes_give_one_set_of_figures(browser, people):
+    with serve(people, "--database", "hospital.duckdb", "slow_people") as served:
+        tab = Tab(browser, served)
+        role = tab.page.get_by_label("Role of age")
+        role.wait_for()
+        for _ in range(5):
+            role.select_option("leave out")
+            role.select_option("quasi")
+        tab.page.get_by_label("Role of sex").select_option("leave out")
+        tab.step(3).get_by_text("Done.").wait_for(timeout=200_000)
+        tab.step(3).locator(".stale").wait_for(state="detached")
+        roles = {**ROLES, "quasi": ["age", "zipcode"]}
+        check = sqlanon.check(duckdb.connect(), str(people / "people.parquet"), **roles)
+        shown = tab.step(3).locator("table").first.inner_text()
+        assert f"classes\t{check.figures['classes']:,}" in shown
+        assert tab.step(3).locator("table").count() == len(check.tables())
+        assert tab.faults == []
+
+
+def test_the_page_is_there_while_a_long_check_runs(browser, people):
+    make_slower(people)
+    with serve(people, "--database", "hospital.duckdb", "slower_people") as served:
+        begin = time.monotonic()
+        tab = Tab(browser, served)
+        assert time.monotonic() - begin < 20
+        tab.step(1).get_by_text("Done.").wait_for(timeout=200_000)
+        assert time.monotonic() - begin > 3
+        assert tab.faults == []
+
+
+def make_slower(folder):
+    con = duckdb.connect(str(folder / "hospital.duckdb"))
+    con.execute("""
+        create view slower_people as select p.* from people p
+        where (select count(*) from range(300000000) x(j) where hash(j) % 1000003 = 7) >= 0
+    """)
+    con.close()
+
+
+def test_hostile_names_and_values_stand_as_they_are(browser, tmp_path, monkeypatch):
+    make_hostile(tmp_path)
+    with serve(tmp_path, SQLANON_KEY=KEY) as served:
+        tab = Tab(browser, served)
+        tab.page.get_by_label("File or table").fill('it\'s "here".parquet')
+        tab.press("Look at it")
+        for name in HOSTILE:
+            tab.page.get_by_label(f"Role of {name}", exact=True).select_option("quasi")
+        tab.page.get_by_label("Role of disease").select_option("sensitive")
+        tab.page.get_by_label("l (required)").fill("2")
+        publish(tab)
+        assert tab.page.locator("img").count() == 0
+        heads = tab.step(2).locator("tbody th").all_inner_texts()
+        assert set(HOSTILE) < set(heads)
+        tab.page.get_by_label("Question").fill('SELECT disease, COUNT(*) AS "<b>n" FROM release GROUP BY disease')
+        tab.press("Ask")
+        tab.step(9).get_by_text("Done.").wait_for()
+        assert set(tab.step(9).locator("tr td:first-child").all_inner_texts()) == set(HOSTILE)
+        assert write_text("<b>n") in tab.step(9).locator("table").inner_html()
+        (tmp_path / "copy").mkdir()
+        for entry in tmp_path.glob("*.parquet"):
+            (tmp_path / "copy" / entry.name).write_bytes(entry.read_bytes())
+        for what in ("Command", "Python", "Job file"):
+            text = tab.copied(5, what)
+            if what == "Command":
+                type_command(tmp_path / "copy", text, SQLANON_KEY=KEY)
+            elif what == "Python":
+                run_python(tmp_path / "copy", text.replace("out='ward'", "out='python'"), monkeypatch)
+            else:
+                (tmp_path / "copy" / "job.yml").write_text(text.replace('out: "ward"', 'out: "job"'))
+                type_command(tmp_path / "copy", "sqlanon run job.yml", SQLANON_KEY=KEY)
+        made = [tables_of(tmp_path / "copy" / name) for name in ("ward", "python", "job")]
+        assert made == [tables_of(tmp_path / "ward")] * 3
+        assert tab.faults == []
+
+
+def make_hostile(folder):
+    names = ", ".join(f'{i} + (i % 3) as "{name.replace(chr(34), chr(34) * 2)}"' for i, name in enumerate(HOSTILE))
+    values = " ".join(f"when {i} then '{value.replace(chr(39), chr(39) * 2)}'" for i, value in enumerate(HOSTILE))
+    path = str(folder / 'it\'s "here".parquet').replace("'", "''")
+    duckdb.connect().execute(
+        f"copy (select {names}, case i % {len(HOSTILE)} {values} end as disease from range(300) r(i)) to '{path}'"
+    )
+
+
+def test_a_keyboard_alone_publishes(browser, people):
+    with serve(people) as served:
+        tab = Tab(browser, served)
+
+        def go_to(name: str) -> None:
+            for _ in range(80):
+                tab.page.keyboard.press("Tab")
+                label = tab.page.evaluate(
+                    "(document.activeElement.labels?.[0] ?? document.activeElement).innerText ?? ''"
+                )
+                if label == name:
+                    return
+            raise AssertionError(name)
+
+        go_to("File or table")
+        tab.page.keyboard.type("people.parquet")
+        tab.page.keyboard.press("Enter")
+        tab.page.get_by_label("Role of age").wait_for()
+        go_to("Role of zipcode")
+        tab.page.keyboard.type("leave out")
+        go_to("Directory")
+        tab.page.keyboard.press("Control+a")
+        tab.page.keyboard.type("ward")
+        go_to("Publish")
+        tab.page.keyboard.press("Enter")
+        tab.step(5).get_by_text("Done.").wait_for()
+        assert sqlanon.open(people / "ward").manifest["columns"]["quasi"] == ["age", "sex"]
+        assert tab.faults == []
+
+
+def test_people_with_other_eyes_screens_and_paper(browser, people):
+    with serve(people, "people.parquet") as served:
+        tab = Tab(browser, served, width=400, color_scheme="dark")
+        page = tab.page
+        publish(tab)
+        tab.press("Attack")
+        tab.step(7).get_by_text("Done.").wait_for()
+        for summary in page.locator("details.copies > summary").all():
+            summary.click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        assert page.evaluate("document.documentElement.lang") == "en-US"
+        assert page.locator("main").count() == 1
+        levels = [
+            int(tag[1]) for tag in page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => h.tagName)")
+        ]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+        numbers = page.locator("h2").all_inner_texts()
+        assert [text.partition(".")[0] for text in numbers] == [str(number) for number in range(1, 10)]
+        unnamed = """[...document.querySelectorAll('input,select,textarea,button')].filter(
+            field => !(field.labels?.length || field.innerText.trim())).length"""
+        assert page.evaluate(unnamed) == 0
+        assert page.locator("[role=status][aria-live=polite]").count() >= 8
+        paper = "getComputedStyle(document.body).backgroundColor"
+        assert page.evaluate(paper) == "rgb(18, 18, 18)"
+        page.emulate_media(color_scheme="light")
+        assert page.evaluate(paper) == "rgb(255, 255, 255)"
+        page.emulate_media(media="print")
+        assert page.locator("button:visible").count() == 0
+        assert page.locator("h2:visible").count() == 9
+        assert len(page.pdf(format="A4")) > 20_000
+        assert tab.faults == []
+
+
+def status(address, **headers):
+    request = urllib.request.Request(address, headers={name.replace("_", "-"): text for name, text in headers.items()})
+    try:
+        with urllib.request.build_opener(Still).open(request, timeout=10) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+class Still(urllib.request.HTTPRedirectHandler):
+    """Follow nothing."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+def test_the_server_itself_is_guarded_and_listens_here_alone(browser, people):
+    with serve(people) as served:
+        tab = Tab(browser, served)
+        (cookie,) = tab.context.cookies()
+        assert (cookie["httpOnly"], cookie["sameSite"], cookie["domain"]) == (True, "Strict", "127.0.0.1")
+        port = int(re.search(r":(\d+)/", served.site)[1])
+        assert cookie["name"] == f"sqlanon_page_{port}"
+        sent = {"Cookie": f"{cookie['name']}={cookie['value']}"}
+        script = tab.page.evaluate("document.querySelector('script[src]').src")
+        for address in (served.site, script):
+            assert status(address) == 401
+            assert status(address, **sent) == 200
+            assert status(address, **sent, Host="evil.example") == 403
+            assert status(address, **sent, Origin="http://127.0.0.1:1") == 403
+        assert upgrade(port, **sent) == 403
+        assert upgrade(port, **sent, Origin="http://evil.example") == 403
+        assert upgrade(port, Origin=served.site[:-1]) == 403
+        assert upgrade(port, **sent, Origin=served.site[:-1]) == 101
+        listening = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines() if " 0A " in line]
+        assert [address for address in listening if address.endswith(f":{port:04X}")] == [f"0100007F:{port:04X}"]
+        six = Path("/proc/net/tcp6")
+        assert not six.exists() or f":{port:04X} " not in six.read_text()
+
+
+def upgrade(port, **headers):
+    """Return the status that a WebSocket's first request is answered."""
+    lines = [
+        "GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket HTTP/1.1", f"Host: 127.0.0.1:{port}",
+        "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", *(f"{name}: {text}" for name, text in headers.items()),
+    ]  # fmt: skip
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as line:
+        line.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        return int(line.recv(100).split()[1])
+
+
+def test_ctrl_c_cancels_what_runs_and_says_so(browser, people):
+    make_slower(people)
+    with serve(people, "--database", "hospital.duckdb", "slower_people") as served:
+        tab = Tab(browser, served)
+        tab.step(1).get_by_text("…").first.wait_for()
+        code, said = served.end()
+        assert code == 130
+        assert "cancelled: data" in said
+        assert said.rstrip().splitlines()[-1].startswith("interrupted")
+
+
+PICTURE = ROOT / "sqlanon" / "page" / "steps.png"
+
+
+def test_the_picture_in_the_guide_is_of_this_page(browser, people):
+    """`UPDATE_PICTURE=1` takes it anew."""
+    with serve(people, "people.parquet") as served:
+        tab = Tab(browser, served)
+        tab.step(3).get_by_text("Done.").wait_for()
+        tab.page.set_viewport_size({"width": 1000, "height": 1250})
+        taken = tab.page.screenshot(clip={"x": 0, "y": 0, "width": 1000, "height": 1250})
+        if os.environ.get("UPDATE_PICTURE"):
+            PICTURE.write_bytes(taken)
+    size = [int.from_bytes(PICTURE.read_bytes()[start : start + 4], "big") for start in (16, 20)]
+    assert size == [1000, 1250]
+    assert 20_000 < PICTURE.stat().st_size < 200_000
