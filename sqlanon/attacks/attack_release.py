@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlanon.adversary.findings import Attack, Finding
 from sqlanon.adversary.view import View
-from sqlanon.attacks import composition, fitted_channel, fitted_model, learning, order
+from sqlanon.attacks import composition, fitted_model, learning, order
 from sqlanon.errors import SqlanonError
 from sqlanon.forms import has_several
 from sqlanon.forms.generalized.view import BoxView
@@ -194,7 +194,7 @@ def _attack_randomized(
     promised = view.promise.plain
     scored = [] if truth is None else learning.learn_randomized(view, truth, promised)
     if truth is not None and scored:
-        scored += fitted_channel.learn_randomized(view, truth, promised)
+        scored += fitted_model.learn_randomized(view, truth, promised)
     findings = scored or [learning.take_published(promised)]
     notes = [LEFT_OUT] if quick else []
     notes += [NOBODY_ALONE] if truth is not None and not scored else []

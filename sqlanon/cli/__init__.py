@@ -15,16 +15,13 @@ from sqlanon.cli.console import replace_unwritable
 from sqlanon.cli.options import say
 from sqlanon.cli.verbs import (  # noqa: F401
     adopt,
-    attack,
     breach,
     check,
     compare,
-    complete,
     guide,
     jobs,
     ledger,
     macros,
-    page,
     recipient,
     report,
     tour,

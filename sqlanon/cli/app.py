@@ -10,6 +10,13 @@ from typer.core import TyperGroup
 
 from sqlanon.errors import UsageError
 
+# as a publisher, then a recipient, needs them
+ORDER = (
+    *("demo", "check", "compare", "publish", "run", "ledger", "compile", "macros", "adopt"),
+    *("verify", "estimate", "complete", "attack", "report", "breach", "page", "guide"),
+)
+
+
 # how the library says what a value is not
 _WORDS = {
     r"Input should be a valid integer\b.*": "it is no whole number",
@@ -47,6 +54,10 @@ def _remedy(context: Any) -> str:
 
 class VerbGroup(TyperGroup):
     """The verbs; a method in the place of one is told where it stands."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the verbs in the order of the help page."""
+        return sorted(super().list_commands(ctx), key=ORDER.index)
 
     def make_context(self, *words: Any, **extra: Any) -> Any:
         """Read the words before the verb."""

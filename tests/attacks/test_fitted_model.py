@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sqlanon
-from sqlanon.attacks import fitted_channel, fitted_model, learning
+from sqlanon.attacks import fitted_model, learning
 from sqlanon.forms.qit_st.view import GroupView
 from sqlanon.forms.randomized.view import RandomizedView
 
@@ -73,14 +73,14 @@ def test_randomized_values_are_undone_by_codes_and_the_value_that_is_shown(con):
     result = sqlanon.attack(release, against="people", id="id")
     others = (learning.TAKEN, "naive Bayes, learned from the published values")
     rivals = [learned(result, name).reached for name in others]
-    assert learned(result, fitted_channel.NAMED).reached > max(rivals) + 0.03
+    assert learned(result, fitted_model.NAMED).reached > max(rivals) + 0.03
 
 
 def test_kinds_of_rows_beyond_what_memory_allows_are_not_weighed(con, monkeypatch):
     con.execute(PEOPLE)
     release = sqlanon.splu(con, "people", **ROLES, gamma=4)
-    monkeypatch.setattr(fitted_channel, "MOST_PAIRS", 100)
+    monkeypatch.setattr(fitted_model, "MOST_PAIRS", 100)
     view = RandomizedView(release.engine, release.tables, release.manifest)
     truth = view.read_source("people", ("id",))
-    assert fitted_channel.learn_randomized(view, truth, None) == []
+    assert fitted_model.learn_randomized(view, truth, None) == []
     view.close()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.breaches import restricted_worlds
+from sqlanon.breaches import component_weights
 from sqlanon.breaches.world_counts import count_worlds, count_worlds_without, measure_absence
 from tests.examples import examples
 
@@ -88,7 +88,7 @@ def test_unrestricted_probabilities_are_above_one_half_and_fall():
 def test_restricted_worlds_are_the_papers():
     for m, n in product(range(2, 6), repeat=2):
         each = count_worlds((m - 1, n)) + count_worlds((m - 1, n - 1)) if n > 1 else count_worlds((m - 1, n))
-        exponent, fraction = restricted_worlds.weigh_worlds((m, n), 1, 1)
+        exponent, fraction = component_weights.weigh_restricted((m, n), 1, 1)
         assert 2.0 ** (exponent + fraction) == pytest.approx(each, rel=1e-13)
     assert [n * (count_worlds((n - 1, n)) + count_worlds((n - 1, n - 1))) for n in (2, 3, 4)] == [4, 96, 9704]
 
@@ -111,14 +111,14 @@ def test_restricted_worlds_of_several_nodes_agree_with_writing_them_down(sizes):
     for own, held in product(range(1, sizes[0] + 1), range(1, sizes[1] + 1)):
         matches = (own, 1, *[1] * (len(sizes) - 2))
         every, without = brute(sizes, own, held, matches)
-        exponent, fraction = restricted_worlds.weigh_worlds(sizes, own, held)
+        exponent, fraction = component_weights.weigh_restricted(sizes, own, held)
         assert 2.0 ** (exponent + fraction) == pytest.approx(every, rel=1e-14)
         expected = without / every if every else 1
-        assert restricted_worlds.measure_absence(sizes, own, held, matches) == pytest.approx(expected, abs=1e-15)
+        assert component_weights.measure_absence(sizes, own, held, matches) == pytest.approx(expected, abs=1e-15)
 
 
 def test_restricted_worlds_of_large_components():
-    assert restricted_worlds.weigh_worlds((100_000, 100_000), 1, 1)[0] == 9_999_900_001
-    assert restricted_worlds.weigh_worlds((300, 300), 100, 1) == (60_000, 0.0)
-    assert restricted_worlds.weigh_worlds((5, 100_000), 3, 1)[1] > float("-inf")
-    assert restricted_worlds.weigh_worlds((3, 5), 3, 1) == (0, float("-inf"))
+    assert component_weights.weigh_restricted((100_000, 100_000), 1, 1)[0] == 9_999_900_001
+    assert component_weights.weigh_restricted((300, 300), 100, 1) == (60_000, 0.0)
+    assert component_weights.weigh_restricted((5, 100_000), 3, 1)[1] > float("-inf")
+    assert component_weights.weigh_restricted((3, 5), 3, 1) == (0, float("-inf"))

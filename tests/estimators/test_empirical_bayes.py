@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from sqlanon.estimators.channel import Joint
-from sqlanon.estimators.empirical_bayes.deviations import GRID, weighed
 from sqlanon.estimators.empirical_bayes.spectrum import Spectra, Spectrum
-from sqlanon.estimators.empirical_bayes.whole import Whole
+from sqlanon.estimators.empirical_bayes.whole import GRID, Whole, weighed
 from sqlanon.estimators.evidence import NORMAL_QUANTILE
 from sqlanon.estimators.matrix import Matrix
 from tests.oracles import gaussian

@@ -13,7 +13,7 @@ from weakref import WeakSet
 import duckdb
 
 from sqlanon.atomic_files import OwnedFolder, remove_dead_folders
-from sqlanon.engines.duckdb.read_errors import describe_convertible
+from sqlanon.engines.duckdb.errors import describe_convertible
 from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import first_line
 from sqlanon.errors import SourceError, UsageError

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Protocol
 
 from sqlanon.bounded_files import UnfitFileError, require_regular
-from sqlanon.engines.duckdb.read_errors import describe_convertible, describe_missing_extension
+from sqlanon.engines.duckdb.errors import describe_convertible, describe_missing_extension
 from sqlanon.engines.duckdb.unlike_files import SchemaReader, count_lacking, escape_pattern
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.near_texts import find_near

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sqlanon.estimation.qit_st import group_lines
-from sqlanon.estimation.qit_st.group_lines import GroupLines
+from sqlanon.estimation.qit_st import tables
+from sqlanon.estimation.qit_st.tables import GroupLines
 
 
 def test_lines_sum_as_their_matrix_does(monkeypatch):
-    monkeypatch.setattr(group_lines, "CHUNK", 7)  # several chunks of lines, and of groups
+    monkeypatch.setattr(tables, "CHUNK", 7)  # several chunks of lines, and of groups
     rng = np.random.default_rng(4)
     group, code = np.divmod(rng.permutation(40 * 6)[:150], 6)
     lines = {"group_id": group, "code": code, "occurrences": rng.integers(1, 4, 150)}
@@ -31,6 +31,6 @@ def test_lines_sum_as_their_matrix_does(monkeypatch):
 
 @pytest.mark.parametrize("limit", ["MOST_LINES", "MOST_DENSE"])
 def test_what_is_large_is_a_matrix_from_the_start(monkeypatch, limit):
-    monkeypatch.setattr(group_lines, limit, 0)
+    monkeypatch.setattr(tables, limit, 0)
     lines = {name: np.array([0, 1]) for name in ("group_id", "code", "occurrences")}
     assert GroupLines(lines, 2)._matrix is not None
