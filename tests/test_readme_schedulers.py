@@ -1,6 +1,8 @@
 """What the guides show of macros and jobs runs as it stands there."""
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +87,38 @@ def test_the_job_runs_and_its_line_of_cron(shell):
     assert events.count("committing") == 1
     assert "note" in events  # that the target held another release
     assert duckdb.sql(f"select count(*) from '{shell.folder}/ward_nightly/qit.parquet'").fetchall() == [(600,)]
+
+
+def test_the_views_of_a_release_answer_in_the_shell_of_duckdb(shell):
+    roles = ("--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn", "-l", 4)
+    made = shell("publish", "anatomy", "patients", "--database", "hospital.duckdb", *roles, "--out", "ward")
+    assert made.returncode == 0, made.stderr
+    client = Client(shell.folder / "empty.duckdb")
+    text = block("publish", "sql", "-- in DuckDB's shell").replace("'ward'", f"'{shell.folder}/ward'")
+    text = text.replace("disease = 'flu'", "disease = 'd1'").replace(".read ward", f".read {shell.folder}/ward")
+    done = client.run(text)
+    assert done.returncode == 0, done.stderr
+    assert "F" in done.stdout
+    assert "M" in done.stdout
+
+
+@pytest.mark.engines
+def test_the_ledger_of_a_server_is_kept_as_the_guide_says(server, shell):
+    import psycopg
+
+    dsn = server.new_database("guide_of_ledgers")
+    with psycopg.connect(dsn, autocommit=True) as con:
+        con.execute(PATIENTS.replace("range(600)", "generate_series(0, 599)"))
+        con.execute("create schema vault")
+    (shell.folder / "ward.key").write_text(KEY)
+    publish, look = re.sub(r"\\\n\s*", "", block("ledger", "sh", "sqlanon publish")).splitlines()
+    given = {"SQLANON_DSN": dsn}
+    first = shell(*shlex.split(publish.replace(" --since ward", ""))[1:], **given)
+    assert first.returncode == 0, first.stderr
+    for line in (publish, look):
+        done = shell(*shlex.split(line)[1:], **given)
+        assert done.returncode == 0, (line, done.stderr)
+    assert re.search(r"^releases +2$", done.stdout, re.MULTILINE)
 
 
 def test_the_guide_names_every_figure_of_a_threshold():
