@@ -21,20 +21,24 @@ CLASS_SHARE = 2.0  # of V/N in the prior variance d_v; by measurement, see tests
 MEAN_VARIANCE = 0.1  # of what the values of a class may all differ from its rows' mean; by measurement, see there
 MOST_SHARED = 640  # values that the shared direction is about, the most frequent ones
 OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2: how much more than chance a class's values differ
-MOST_KEPT = 50_000_000  # numbers that the classes' eigenvectors may hold
+MOST_KEPT = 60_000_000  # numbers that the classes' eigenvectors may hold: two classes of 5,000 values
 ROUNDING = 1e-13  # of a difference's terms
 DENSE = 0.25  # of a matrix: with more entries than that it is held whole, for BLAS multiplies some ten times faster
-Lines: TypeAlias = sparse.csr_array | Array
+Lines: TypeAlias = sparse.csr_array | sparse.csc_array | Array
 
 
 @dataclass(frozen=True)
 class ReleaseClass:
-    """One class of a release: the values in it (codes, n), S over them (n x n), their totals f (n), its groups."""
+    """One class of a release: the values in it (codes, n), S over them (n x n), their totals f (n), its groups.
+
+    lines: s_g(v) of its groups, groups x n, where they are in memory.
+    """
 
     codes: IntArray
     normal: Array
     totals: Array
     groups: int
+    lines: sparse.csr_array | None = None
 
 
 @dataclass(frozen=True)
@@ -187,29 +191,54 @@ def _prior_variance(release_class: ReleaseClass) -> Array:
 
 def _decompose(release_class: ReleaseClass) -> _Eigensystem:
     scale = np.sqrt(_prior_variance(release_class))
-    # C = D (I + M e e') D with e = D^-1 1, so that B = D (I + β e e'), B^-1 = (I - β/(1 + β e'e) e e') D^-1.
+    # C = D (I + M e e') D with e = D^-1 1, so that B = D (I + β e e') = D + β 1 e' and
+    # B^-1 = (I - β/(1 + β e'e) e e') D^-1. A product with either costs what D costs: nothing but eigenvectors takes V³.
     ends, count = 1 / scale, float((1 / scale**2).sum())
     pull = (np.sqrt(1 + MEAN_VARIANCE * count) - 1) / count
-    root = scale[:, None] * np.eye(len(scale)) + pull * ends[None, :]
     # Deviations from a class's mean sum to 0 over its rows, Σ f_v (p_v - x̄) = 0. The prior knows that, and no evidence
     # is made of it: P takes the direction B' f out.
-    mean_direction = root.T @ release_class.totals
+    mean_direction = scale * release_class.totals + pull * ends * release_class.totals.sum()
     mean_direction /= np.linalg.norm(mean_direction)
-    projection = np.eye(len(scale)) - np.outer(mean_direction, mean_direction)
-    scaled = root.T @ release_class.normal @ root
-    roots, vectors = np.linalg.eigh(projection @ scaled @ projection)
-    positive = roots > TOLERANCE * max(np.trace(scaled), TOLERANCE)
-    lines = vectors[:, positive].T
+    roots, lines = _find_eigenvectors(release_class, scale, pull, mean_direction)
     lines -= np.outer(lines @ mean_direction, mean_direction)  # what rounding has left of it counts for small roots
-    returned = (lines - pull / (1 + pull * count) * (lines @ ends)[:, None] * ends) / scale
-    return _Eigensystem(roots[positive], lines @ root.T, returned)
+    along = (lines @ ends)[:, None]
+    returned = (lines - pull / (1 + pull * count) * along * ends) / scale
+    lines *= scale
+    lines += pull * along
+    return _Eigensystem(roots, lines, returned)
+
+
+def _find_eigenvectors(
+    release_class: ReleaseClass, scale: Array, pull: float, mean_direction: Array
+) -> tuple[Array, Array]:
+    """Return the positive roots of P B' S B P and their vectors (r, r x n): where groups are few, from these alone."""
+    ends = 1 / scale
+    if release_class.lines is not None and release_class.groups < len(scale):
+        occurrences = release_class.lines.toarray()
+        held = occurrences * scale + pull * np.outer(occurrences.sum(axis=1), ends)
+        trace = float((held**2).sum())
+        held -= np.outer(held @ mean_direction, mean_direction)
+        _, singular, lines = np.linalg.svd(held, full_matrices=False)
+        roots = singular**2
+    else:
+        scaled = release_class.normal * scale + pull * np.outer(release_class.normal.sum(axis=1), ends)
+        scaled = scaled * scale[:, None] + pull * np.outer(ends, scaled.sum(axis=0))
+        trace = float(np.trace(scaled))
+        removed = scaled @ mean_direction
+        removed -= mean_direction * (mean_direction @ removed) / 2
+        scaled -= np.outer(removed, mean_direction)
+        scaled -= np.outer(mean_direction, removed)
+        roots, vectors = np.linalg.eigh(scaled)
+        lines = vectors.T
+    positive = roots > TOLERANCE * max(trace, TOLERANCE)
+    return roots[positive], lines[positive]
 
 
 def _stack_own_rotations(classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], value_count: int) -> Lines:
     """Write U' D of all classes as one matrix R x LV: a class's lines reach its own values only."""
     blocks = [system.turned for system in systems]
     columns = [number * value_count + release_class.codes for number, release_class in enumerate(classes)]
-    return _stack_lines(blocks, columns, len(classes) * value_count)
+    return _stack_lines(blocks, columns, len(classes) * value_count, turned=True)
 
 
 def _stack_rotations(classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], places: IntArray) -> Lines:
@@ -219,11 +248,14 @@ def _stack_rotations(classes: Sequence[ReleaseClass], systems: Sequence[_Eigensy
         shared = places[release_class.codes] >= 0
         blocks.append(system.returned[:, shared])
         columns.append(places[release_class.codes][shared])
-    return _stack_lines(blocks, columns, int(places.max(initial=-1)) + 1)
+    return _stack_lines(blocks, columns, int(places.max(initial=-1)) + 1, turned=False)
 
 
-def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: int) -> Lines:
-    """Write dense blocks, one below the other, as one matrix; each fills the columns that are named for it."""
+def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: int, turned: bool) -> Lines:
+    """Write dense blocks, one below the other, as one matrix; each fills the columns that are named for it.
+
+    turned: it will be multiplied from the left with few lines, by its columns.
+    """
     entries, places, starts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [0]
     for block, column in zip(blocks, columns, strict=True):
         entries.append(block.ravel())
@@ -232,7 +264,9 @@ def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: in
     shape = (len(starts) - 1, width)
     lines = sparse.csr_array((np.concatenate(entries), np.concatenate(places), np.array(starts)), shape=shape)
     # column by column, for directions are multiplied with it turned, and turning would copy it each time
-    return np.asarray(lines.toarray(order="F")) if lines.nnz > DENSE * shape[0] * width else lines
+    if lines.nnz > DENSE * shape[0] * width:
+        return np.asarray(lines.toarray(order="F"))
+    return lines.tocsc() if turned else lines
 
 
 def _make_blocks(

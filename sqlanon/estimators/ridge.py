@@ -31,6 +31,7 @@ SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
 SOLVING_ORDER = (4, 0, 2, 1, 3)  # of SHARED_GRID: its ends bound what lies between them
 UNSOLVED = 1e-12  # of the largest weight: a place of the grid that has less is not solved for
 NO_WEIGHT = 1e-9  # of a place of the grid whose variances nobody needs
+FULL = 0.1  # of what directions say along eigenvectors: with more than that, BLAS multiplies it sooner as a whole
 MOST_HIDDEN = 2.0  # √K that the direction may hide, for every standard deviation that it stands out
 
 
@@ -106,6 +107,8 @@ class Posterior:
         plain = systems.sum_classes(directions) @ self.outcome.mean
         prior_by_class = systems.measure_prior(directions)
         rotated = directions @ systems.rotation.T
+        if isinstance(rotated, sparse.sparray) and rotated.nnz > FULL * rotated.shape[0] * rotated.shape[1]:
+            rotated = rotated.toarray()
         squares = rotated.power(2) if isinstance(rotated, sparse.sparray) else rotated**2
         mean = (rotated @ (self.gained * self.score).T)[:, :, None]
         told_variance = squares @ (OWN_GRID[:, None] * self.left * self.noise[systems.owner]).T

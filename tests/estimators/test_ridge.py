@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from unittest.mock import Mock
 
 import numpy as np
@@ -15,7 +16,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.qit_st.session import Session
 from sqlanon.estimators import OF_CLASSES, OF_GROUPS, ridge
-from sqlanon.estimators.class_systems import MEAN_VARIANCE
+from sqlanon.estimators.class_systems import MEAN_VARIANCE, OWN_GRID, ReleaseClass, prepare_classes
 from sqlanon.estimators.inference_by_class import bound_left_out
 from sqlanon.plans.templates import Sql, ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
@@ -293,6 +294,30 @@ def test_places_of_the_grid_without_weight_are_not_solved(census, monkeypatch, a
     assert places < factor.call_count - places
     for name in ("x", "x_std_error", "x_low", "x_high"):
         assert (abs(answer[name] - whole_answer[name]) <= 1e-6 * whole_answer["x_std_error"]).all()
+
+
+def test_a_class_of_few_groups_is_prepared_from_these_as_from_the_normal_equations():
+    """With fewer groups than values nothing of values x values is decomposed: roots and posteriors are the same."""
+    random = np.random.default_rng(12)
+    group = np.repeat(np.arange(20), 4)
+    value = np.concatenate([random.choice(37, 4, replace=False) for _ in range(20)])
+    lines = sparse.csr_array((np.ones(80), (group, value)), shape=(20, 37))[:, np.unique(value)]
+    totals, codes = lines.sum(axis=0), np.arange(lines.shape[1])
+    few_groups = ReleaseClass(codes, (lines.T @ lines).toarray(), totals, 20, lines)
+    assert len(codes) > 20
+    systems = [
+        prepare_classes([release_class, release_class], len(codes))
+        for release_class in (few_groups, replace(few_groups, lines=None))
+    ]
+    np.testing.assert_allclose(*(np.sort(system.roots) for system in systems), rtol=1e-9)
+    for own_place in range(len(OWN_GRID)):
+        # vectors have no sign of their own: what is compared is the matrix that answers are made with
+        posteriors = [
+            system.rotation.T @ (sparse.diags_array(1 / system.totals_by_root[own_place]) @ system.rotation)
+            for system in systems
+        ]
+        np.testing.assert_allclose(*posteriors, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(*(system.blocks.add(np.array([1.0, 2.0])) for system in systems), rtol=1e-7, atol=1e-9)
 
 
 def test_classes_beyond_memory_are_answered_uniformly(census, monkeypatch):

@@ -44,9 +44,11 @@ def read_classes_in_memory(occurrences: sparse.csr_array, group_place: IntArray,
     edges = np.searchsorted(group_place[order], np.arange(count + 1))
     for start, end in itertools.pairwise(edges):
         lines = occurrences[order[start:end]]
-        normal, totals = (lines.T @ lines).toarray(), lines.sum(axis=0)
-        (codes,) = np.nonzero(totals)
-        yield ReleaseClass(codes, normal[np.ix_(codes, codes)], totals[codes], int(end - start))
+        (codes,) = np.nonzero(lines.sum(axis=0))
+        own_lines = lines[:, codes]
+        yield ReleaseClass(
+            codes, (own_lines.T @ own_lines).toarray(), own_lines.sum(axis=0), int(end - start), own_lines
+        )
 
 
 def read_classes_of_frames(chosen: IntArray, values: pd.DataFrame, products: pd.DataFrame) -> Iterator[ReleaseClass]:
