@@ -147,7 +147,7 @@ UNREADABLE = {
     "select count(*) from release where": "something is missing after 'where' (line 1, column 34)",
     "select count(*) from release order by": "something is missing after 'order by' (line 1, column 37)",
     "select count(*) from release where age = 'x": "a quote, a name in quotes or a comment does not end",
-    'select count(*) from release where sex = "F"': "no column 'F' in the release; a text stands in single quotes;",
+    'select count(*) from release where sex = "F"': "a text stands in single quotes, 'F'; its columns are",
     "select count(*) from release where agee = 1": "no column 'agee' in the release; did you mean 'age'? its columns",
     "select count(*) from release where uper(sex) = 'F'": "is not answered from a release; did you mean upper?",
 }
