@@ -96,7 +96,7 @@ def linked(path: Path, page: str, named: dict[Path, str], folder: Path) -> str:
 
     parts = FENCE.split(path.read_text(encoding="utf-8"))
     parts[::2] = [NAMED_GUIDE.sub(name, LINK.sub(lead, part)) for part in parts[::2]]
-    return re.sub(r"^```cron$", "```text", "".join(parts), flags=re.MULTILINE)  # Pygments has no lexer of crontabs
+    return "".join(parts)
 
 
 def navigation(names: list[str]) -> Iterator[str]:

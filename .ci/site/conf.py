@@ -14,6 +14,9 @@ myst_heading_anchors = 4
 nitpicky = True
 nitpick_ignore_regex = [(r"py:.*", r".*")]  # types in signatures need no page of their own
 
+# a template in SQL, a crontab: text that Pygments has no words for is shown as it is
+suppress_warnings = ["misc.highlighting_failure"]
+
 # notebooks show the outputs that were kept: a test runs them, the site does not
 nb_execution_mode = "off"
 
