@@ -53,7 +53,9 @@ VALID: dict[str, list[Words]] = {
     ],
     "check": [("patients.parquet", *ROLES, "-k", "2"), ("odd.parquet", *ODD, "-k", "1")],
     "attack": [("release", "--against", "patients.parquet", "--id", "ssn"), ("release", "--with", "first")],
-    "compare": [("patients.parquet", *ROLES, "--queries", "4", "--l", "3", "--gamma", "3", "--methods", "anatomy")],
+    "compare": [
+        ("patients.parquet", *ROLES, "--queries", "4", "--l", "3", "--gamma", "3", "--methods", "anatomy", "--quick")
+    ],
     "breach": [(*BREACH, "--secret", "SELECT ssn, disease FROM patients")],
     "adopt": [
         ("--qit", "release/qit.parquet", "--st", "release/st.parquet", "-l", "3", *OUT),

@@ -40,7 +40,20 @@ _RELEASES = [
     ("publish", "robust", "patients.parquet", *ROLES, "-r", "2", "--background-from", "sex", "--out", "robust"),
     ("publish", "uncertain", "patients.parquet", *ROLES, *UNSURE[:-1], "influence.csv", "--out", "unsure"),
     ("attack", "release", "--format", "json"),
-    ("compare", "patients.parquet", *ROLES, "--queries", "2", "--l", "3", "--methods", "anatomy", "--out", "compared"),
+    (
+        "compare",
+        "patients.parquet",
+        *ROLES,
+        "--queries",
+        "2",
+        "--l",
+        "3",
+        "--methods",
+        "anatomy",
+        "--quick",
+        "--out",
+        "compared",
+    ),
 ]
 JOB = (
     "method: anatomy\nsource: patients.parquet\nroles: {quasi: [age, sex], sensitive: disease, id: ssn}\n"

@@ -71,12 +71,13 @@ class View:
 
     numbered: whether groups have published numbers, which may tell. even: whether a group's values are all as likely,
     so that naming the most frequent one is no attack of its own. kept: what is known of a person beside quasi values.
-    shows_people: whether people lie in the release itself.
+    shows_people: whether people lie in the release itself. telling: whether to find out which quasi column tells most.
     """
 
     numbered = True
     even = True
     shows_people = True
+    telling = True
     kept = "group_id"
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:

@@ -78,8 +78,8 @@ def compare(
     sensitive: str | Iterable[str],
     id: str | Iterable[str] = (),
     methods: str | Iterable[str] = ("anatomy", "robust", "splu", "mondrian"),
-    l: int | Iterable[int] = (3, 5, 10),
-    gamma: int | Iterable[int] = (5, 10),
+    l: int | Iterable[int] | None = None,
+    gamma: int | Iterable[int] | None = None,
     epsilon: float | Iterable[float] = (0.01, 0.1, math.log(2), math.log(3)),
     share: float | Iterable[float] = 0.1,
     queries: int | str | os.PathLike[str] = 200,
@@ -87,6 +87,7 @@ def compare(
     seed: int = 1,
     target_error: float | None = None,
     resist: float | None = None,
+    quick: bool = False,
     max_suppressed: float = 0.01,
     nulls: str = "refuse",
     unique_quasi: str = "refuse",
@@ -97,16 +98,16 @@ def compare(
     """Tell what each method and parameter costs in accuracy on this data: relative errors of the same queries.
 
     con: an open DuckDB connection; what is published for the comparison is dropped again. source, query, quasi,
-    sensitive, id, nulls, unique_quasi: as for `anatomy`. l: of anatomy and mondrian (k = 10), and r of robust, whose
-    adversary knows how the sensitive values depend on the quasi column with the fewest values. epsilon: of laplace
-    (noise on true counts), share: of sampling; these two and dbr are rivals, which cannot be published. queries: how
-    many to draw (seed: another number draws others), or a file of SQL queries FROM release. workload: analysts draws
-    half ranges and single values, paper half sets as in Anatomy's paper; the rest are conjunctions as in SPLU-Gen's.
-    target_error: the largest median relative error to accept.
-    resist: every candidate is attacked, robust's backgrounds are searched, and `command` is the most accurate release
-    of which no attack names the values of a larger share of people. max_suppressed: of the rows, for robust. coarsen:
-    ways to make quasi columns coarser, as for `anatomy`: each candidate is tried as it is and with all of them; with
-    resist, with as few as it takes. out: a folder for the table and every answer.
+    sensitive, id, nulls, unique_quasi: as for `anatomy`. l: of anatomy and mondrian (k = 10), and r of robust (usually
+    5, with resist 3, 5 and 10; gamma 5, and 10 with resist), whose adversary knows how the sensitive values depend on
+    the quasi column with the fewest values. epsilon: of laplace (noise on true counts), share: of sampling; these two
+    and dbr are rivals, which cannot be published. queries: how many to draw (seed: another number draws others), or a
+    file of SQL queries FROM release. workload: what is drawn, as analysts ask or as in the papers. target_error: the
+    largest median relative error to accept.
+    Every candidate is attacked, unless quick. resist: what resists is searched, and `command` is the most accurate
+    release of which no attack names the values of a larger share of people. max_suppressed: of the rows, for robust.
+    coarsen: ways to make quasi columns coarser, as for `anatomy`: each candidate is tried as it is and with all of
+    them; with resist, with as few as it takes. out: a folder for the table and every answer.
     Returns the Comparison. Raises UsageError, DataError where this data allows no candidate, and TargetError.
     """
     from sqlanon.comparison.compare import compare as compare_methods
@@ -119,7 +120,7 @@ def compare(
         chosen_source, check_names(quasi), check_names(sensitive), check_names(id), methods=methods, l=l,
         gamma=gamma, epsilon=epsilon, share=share, seed=seed,
         queries=queries if isinstance(queries, int) else Path(queries), target_error=target_error, resist=resist,
-        max_suppressed=max_suppressed, nulls=nulls, unique_quasi=unique_quasi, workload=workload,
+        quick=quick, max_suppressed=max_suppressed, nulls=nulls, unique_quasi=unique_quasi, workload=workload,
         coarsen=COARSEN.check("coarsen", coarsen),
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite, question.read)

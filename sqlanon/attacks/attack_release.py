@@ -70,15 +70,19 @@ def attack_release(
     others: Sequence[Release] = (),
     background: object = (),
     quick: bool = False,
+    telling: bool = True,
 ) -> Attack:
     """Attack a release; the SQL runs over the published tables, learning is a loop of the driver's.
 
     against: the source, which scores guesses. identifier: columns that tell its rows apart. others: releases of the
     same people. background: distributions that the adversary knows. quick: leave out what takes minutes on millions of
-    rows: order and learning. Raises UsageError and DataError.
+    rows: order and learning. telling: find out which quasi column gives most away, which no other figure needs. Raises
+    UsageError and DataError.
     """
     if len(release.manifest["columns"]["sensitive"]) == 1:
-        return _attack(release, release.tables, release.manifest, against, identifier, others, background, quick)
+        return _attack(
+            release, release.tables, release.manifest, against, identifier, others, background, quick, telling
+        )
     findings: list[Finding] = []
     notes: list[str] = []
     scored = False
@@ -86,7 +90,7 @@ def attack_release(
     for column in release.manifest["columns"]["sensitive"]:
         look = one_column if has_several(release.manifest) else _put_first
         tables, manifest = look(release.tables, release.manifest, column)
-        attack = _attack(release, tables, manifest, against, identifier, others, background, quick)
+        attack = _attack(release, tables, manifest, against, identifier, others, background, quick, telling)
         shared = [finding for finding in attack.findings if finding.family == "presence"]
         column_findings = [
             replace(finding, attack=f"{column}: {finding.attack}")
@@ -114,8 +118,10 @@ def _attack(
     others: Sequence[Release],
     background: object,
     quick: bool,
+    telling: bool,
 ) -> Attack:
     view = release.form.view(release.engine, tables, manifest)
+    view.telling = telling
     # manifests name values by their texts, which were written in UTC
     with release.engine.snapshot() if release.form.nested else nullcontext():
         try:

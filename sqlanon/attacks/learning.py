@@ -18,8 +18,9 @@ from sqlanon.adversary.view import View
 from sqlanon.plans.templates import Sql
 
 log = logging.getLogger("sqlanon")
+# times that b_gv is set in a turn, as `weighed` does: with one alone, groups of people alike make the odds swing
+DEALS = 2
 TURNS = 10  # of expectation maximization; on Adult the share named right stays within .3 % from the seventh on
-DEALS = 2  # times that b_gv is set in a turn: with one alone, groups of people alike make the odds swing and collapse
 
 TAKEN = "the published value is taken"
 LIMITS = (0.5, 0.9)  # confidences that are looked at apart
@@ -35,8 +36,9 @@ def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[
         frequent = "the most frequent value, named for everybody"
         reached = view.value_figures["most_frequent"]
         findings.append(Finding("learning", frequent, reached, promised, whom="everybody"))
-        forgetful = _forget_column(view, links, weighed, factors, promised)
-        findings += [forgetful] if findings and (forgetful.reached or 0.0) < (findings[0].reached or 0.0) else []
+        if view.telling:
+            forgetful = _forget_column(view, links, weighed, factors, promised)
+            findings += [forgetful] if (forgetful.reached or 0.0) < (findings[0].reached or 0.0) else []
     return findings
 
 
@@ -81,9 +83,7 @@ def _learn(view: View) -> tuple[Sql, list[tuple[Sql, str]]]:
 def deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]], codes: list[str], name: str = "weighed") -> Sql:
     """Return everybody's weights after one turn, by what these odds tell of the codes, in a relation of a name."""
     if not view.engine.traits.row_by_row:
-        for _ in range(DEALS):
-            weighed = view.replace(name, "weighed", {"weighed": weighed}, factors=factors, codes=codes)
-        return weighed
+        return view.replace(name, "weighed", {"weighed": weighed}, factors=factors, codes=codes)
     # where rows are joined one by one, to look odds up once a turn saves more than another column costs
     weights = view.subquery("told", {"weighed": weighed}, factors=factors, codes=codes)
     for _ in range(DEALS):

@@ -125,8 +125,12 @@ def _answers(
     with _published(question, roles, candidate, engine) as release:
         lines, failures = _ask(release, candidate, queries)
         attacked = None
-        if question.resist is not None:
-            attacked = attack_candidate(release, question.source, roles.identifier)
+        if not question.quick:
+            log.info("attacking %s, %s", candidate.method, candidate.parameter)
+            try:
+                attacked = attack_candidate(release, question.source, roles.identifier)
+            except (DataError, UsageError) as error:
+                failures.append(f"{candidate.method}, {candidate.parameter} is not attacked: {error}")
         return Found(candidate, 0.0, candidate.confidence(release.manifest["verified"]), lines, attacked), failures
 
 

@@ -34,7 +34,8 @@ class Comparison:
     answers: a line per candidate and figure asked: query, truth, estimate, low, high, error. lines: a line per
     candidate, workload and band, as HEADS names them. overall: median error and coverage by candidate. summary: two
     sentences. notes: what was left out and why. command: what publishes the strongest promise within target_error or,
-    with resist, the most accurate release that resists; '' where none is.
+    with resist, the most accurate release that resists; without either the most accurate one of which attacks reach no
+    more than it promises, else the one of which they reach least; '' where none is.
     strongest: method and parameter of the strongest promise of all, which a chart draws before the others.
     """
 

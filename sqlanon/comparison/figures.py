@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.attacks.findings import CLEAR
 from sqlanon.comparison.comparison import BANDS, ORDER, OTHERS, SMALL, SMALL_COUNTS, Comparison
 from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.resistance import Resistance
@@ -64,6 +65,7 @@ def summarize(
     overall = [line for line in overall if line["figures"]]
     published = [line for line in overall if isinstance(line["candidate"], Candidate)]
     chosen, remark = _choose(question, published)
+    aimless = question.target_error is None and question.resist is None
     remarks += [remark] if remark else []
     overall.sort(key=lambda line: (not _resists(question, line), line["median"]))
     return Comparison(
@@ -71,7 +73,7 @@ def summarize(
         lines=tuple(line for outcome in found for line in _lines(outcome, judged)),
         overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter,
                        "arguments": _arguments(line["candidate"])} for line in overall),
-        summary=_summary(overall) + _measured(question.resist),
+        summary=_summary(overall) + (_measured(question.resist) or (_begin_with(chosen) if aimless and chosen else "")),
         notes=tuple(dict.fromkeys(remarks)),
         target_error=question.target_error,
         resist=question.resist,
@@ -167,7 +169,7 @@ def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -
     Where attacks were run it is the most accurate of those that resist, else the strongest promise.
     """
     if question.target_error is None and question.resist is None:
-        return None, ""
+        return _keeps_promise(published), ""
     resisting = [line for line in published if _resists(question, line)]
     if not resisting:
         return None, _least_attacked(published, question.resist or 0.0)
@@ -177,6 +179,27 @@ def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -
     if question.resist is None:
         return max(reached, key=_strength), ""
     return min(reached, key=lambda line: line["median"]), ""
+
+
+def _keeps_promise(published: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the most accurate candidate that attacks reach no further than promised, else the one they reach least.
+
+    None where nothing was attacked.
+    """
+    counted = [line for line in published if line["reached"] is not None]
+    keeping = [line for line in counted if line["reached"] <= line["confidence"] + CLEAR]
+    if keeping:
+        return min(keeping, key=lambda line: line["median"])
+    return min(counted, key=lambda line: line["reached"], default=None)
+
+
+def _begin_with(chosen: Mapping[str, Any]) -> str:
+    """Say why a candidate is the one to begin with where no target was set."""
+    name, reached, promised = _named(chosen["candidate"]), chosen["reached"], chosen["confidence"]
+    scored = "the best attack that was scored against this table"
+    if reached <= promised + CLEAR:
+        return f" Of those that keep their promise, {name} is the most accurate: {scored} names {reached:.1%}."
+    return f" Each is attacked beyond its promise, {name} the least: {scored} names {reached:.1%}."
 
 
 def _least_attacked(published: Sequence[Mapping[str, Any]], resist: float) -> str:

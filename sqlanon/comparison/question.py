@@ -27,10 +27,12 @@ PROMISES = {
     "mondrian": "boxes of {rows} rows, {value} values",
 }
 USUAL_METHODS = ("anatomy", "robust", "splu", "mondrian")
-USUAL_L = (3, 5, 10)
+USUAL_L: tuple[int, ...] = (5,)
+SEARCHED_L = (3, 5, 10)  # where what resists is searched
 USUAL_SUPPRESSED = 0.01
 LEAST_BOX = 10  # rows of a box of Mondrian, where l asks for no more
-USUAL_GAMMA = (5, 10)
+USUAL_GAMMA: tuple[int, ...] = (5,)
+SEARCHED_GAMMA = (5, 10)
 USUAL_QUERIES = 200
 MOST_QUERIES = 20_000
 LEAST_EPSILON, MOST_EPSILON = 1e-9, 100.0  # beyond them noise is all there is, or none
@@ -114,7 +116,7 @@ class CompareQuestion:
     strengths: values by parameter (l, also robust's r; gamma). noise: the same of rivals (epsilon, share). queries: how
     many to draw, as `workload` says, or a file of the user's own.
     target_error: the largest median relative error that is acceptable. resist: the largest share of people whose value
-    the best attack may name; without it nothing is attacked. coarsen: rules by quasi column that candidates may use.
+    the best attack may name. quick: nothing is attacked. coarsen: rules by quasi column that candidates may use.
     """
 
     source: object
@@ -128,6 +130,7 @@ class CompareQuestion:
     noise: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     target_error: float | None = None
     resist: float | None = None
+    quick: bool = False
     max_suppressed: float = USUAL_SUPPRESSED
     workload: str = WORKLOADS[0]
     coarsen: Mapping[str, str] = field(default_factory=dict)
@@ -150,6 +153,10 @@ class CompareQuestion:
             raise UsageError(f"{option('target_error')} is a relative error between 0 and 1, for example 0.1")
         if self.resist is not None and not 0 < self.resist <= 1:
             raise UsageError(f"{option('resist')} is a share of people above 0 and at most 1, for example 0.25")
+        if self.resist is not None and self.quick:
+            raise UsageError(
+                f"{option('resist')} is about attacks, and {option('quick', True)} runs none: say one of them"
+            )
         if not 0 <= self.max_suppressed < 1:
             raise UsageError(f"{option('max_suppressed')} is a share of the rows below 1, for example 0.03")
 
@@ -160,8 +167,9 @@ class CompareQuestion:
 
     def values_of(self, name: str) -> tuple[int, ...]:
         """Return the values to compare of l or gamma, each once, in their order."""
-        usual = USUAL_GAMMA if name == "gamma" else USUAL_L
-        return tuple(sorted(set(self.strengths.get(name, usual))))
+        of_gamma = USUAL_GAMMA if self.resist is None else SEARCHED_GAMMA
+        of_l = USUAL_L if self.resist is None else SEARCHED_L
+        return tuple(sorted(set(self.strengths.get(name, of_gamma if name == "gamma" else of_l))))
 
     def candidates(self, background: str) -> list[Candidate]:
         """Return what is compared; background: the quasi column whose distribution robust's adversary knows."""
@@ -214,14 +222,15 @@ def read_question(
     identifier: Iterable[str],
     *,
     methods: str | Iterable[str],
-    l: int | str | Iterable[int],
-    gamma: int | str | Iterable[int],
+    l: int | str | Iterable[int] | None,
+    gamma: int | str | Iterable[int] | None,
     epsilon: float | str | Iterable[float],
     share: float | str | Iterable[float],
     queries: int | Path,
     seed: int,
     target_error: float | None,
     resist: float | None,
+    quick: bool,
     max_suppressed: float,
     nulls: str,
     unique_quasi: str,
@@ -241,12 +250,16 @@ def read_question(
         identifier=tuple(identifier),
         methods=tuple(name.strip() for name in ([methods] if isinstance(methods, str) else methods)
                       for name in name.split(",")),
-        strengths={"l": read_whole_numbers("l", l), "gamma": read_whole_numbers("gamma", gamma)},
+        strengths={
+            name: read_whole_numbers(name, values)
+            for name, values in (("l", l), ("gamma", gamma)) if values is not None
+        },
         queries=queries,
         seed=seed,
         noise={"epsilon": read_numbers("epsilon", epsilon), "share": read_numbers("share", share)},
         target_error=target_error,
         resist=resist,
+        quick=quick,
         max_suppressed=max_suppressed,
         workload=workload,
         coarsen=coarsen,

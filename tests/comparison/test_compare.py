@@ -14,7 +14,7 @@ from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.databases import connect
 
 pytestmark = pytest.mark.xdist_group("compare")  # one comparison serves several tests
-ROLES = {"quasi": ["age", "sex", "born"], "sensitive": "disease"}
+ROLES = {"quasi": ["age", "sex", "born"], "sensitive": "disease", "quick": True}
 
 
 def people(rows=400):
@@ -147,7 +147,14 @@ def test_several_sensitive_columns_are_compared_by_every_method_that_takes_them(
     con = people(120)
     con.execute("alter table people add column ward varchar")
     con.execute("update people set ward = 'w' || cast(substr(ssn, 2) as integer) * 5 % 7")
-    asked = {"quasi": ["age", "sex"], "sensitive": ["disease", "ward"], "id": "ssn", "l": 2, "queries": 4}
+    asked = {
+        "quasi": ["age", "sex"],
+        "sensitive": ["disease", "ward"],
+        "id": "ssn",
+        "l": 2,
+        "queries": 4,
+        "quick": True,
+    }
     found = sqlanon.compare(con, "people", **asked, methods="robust,mondrian")
     assert not [note for note in found.notes if "is left out" in note]
     assert {(line["method"], line["parameter"]) for line in found.lines} == {
@@ -246,7 +253,7 @@ def test_columns_that_say_nothing():
         "create table people as select (i * 7) % 40 as age, 1 as constant, null::integer as nothing, [i] as nested,"
         " 'x' || i % 5 as disease, i // 2 as person from range(200) as r(i)"
     )
-    asked = {"methods": "anatomy,mondrian,dbr,sampling,laplace", "l": 2, "queries": 8}
+    asked = {"methods": "anatomy,mondrian,dbr,sampling,laplace", "l": 2, "queries": 8, "quick": True}
     for quasi in ("constant", ["age", "nothing"]):
         found = sqlanon.compare(con, "people", quasi=quasi, sensitive="disease", **asked, share=1e-9, epsilon=0.1)
         assert not found.answers["truth"].isna().any()
@@ -259,9 +266,11 @@ def test_columns_that_say_nothing():
     with pytest.raises(UsageError, match="nested values"):
         sqlanon.compare(con, "people", quasi="nested", sensitive="disease", **asked)
     with pytest.raises(DataError, match="more than one row"):
-        sqlanon.compare(con, "people", quasi="age", sensitive="disease", id="person", methods="anatomy", l=2)
+        sqlanon.compare(
+            con, "people", quasi="age", sensitive="disease", id="person", methods="anatomy", l=2, quick=True
+        )
     with pytest.raises(DataError, match="the largest k that works is 200"):
-        sqlanon.compare(con, "people", quasi="age", sensitive="disease", methods="mondrian", l=1000)
+        sqlanon.compare(con, "people", quasi="age", sensitive="disease", methods="mondrian", l=1000, quick=True)
 
 
 @pytest.mark.thorough
@@ -269,7 +278,7 @@ def test_the_command_line(shell):
     con = people(150)
     con.execute(f"copy people to '{shell.folder}/people.parquet'")
     line = ("compare", "people.parquet", "--quasi", "age,sex", "--sensitive", "disease", "--methods", "anatomy,splu",
-            "--l", "2", "--gamma", "2", "--queries", "8")  # fmt: skip
+            "--l", "2", "--gamma", "2", "--queries", "8", "--quick")  # fmt: skip
     run = shell(*line, "--target-error", "0.99")
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("method ")
@@ -328,6 +337,8 @@ def test_releases_without_intervals_are_told_in_words():
     con = connect()
     con.execute("create table people as select i as ssn, i % 5 as age, 'd' || i % 2 as disease from range(40) r(i)")
     # every group has both values, and tells them apart nowhere
-    found = sqlanon.compare(con, "people", quasi="age", sensitive="disease", methods="anatomy", l=2, queries=6)
+    found = sqlanon.compare(
+        con, "people", quasi="age", sensitive="disease", methods="anatomy", l=2, queries=6, quick=True
+    )
     assert found.summary.endswith("and it tells no intervals.")
     assert found._repr_html_().count("<figure") == len(set(found.df()["workload"]))

@@ -123,3 +123,15 @@ def test_candidates_are_tried_as_they_are_and_coarser(con):
     assert sqlanon.attack(release, against="people", id="ssn").most_named().reached == line["reached"]
     with pytest.raises(UsageError, match="is for quasi columns, and 'disease' is none of them"):
         sqlanon.compare(con, "people", **roles, coarsen={"disease": "1 letter"})
+
+
+@pytest.mark.thorough
+def test_without_a_target_each_is_attacked_and_one_to_begin_with_is_named(con):
+    found = sqlanon.compare(con, "people", **ROLES, methods="anatomy,splu", l=[2, 4], gamma=2, queries=4)
+    assert all(line["reached"] is not None for line in found.overall)
+    keeping = [line for line in found.overall if line["reached"] <= line["confidence"] + 0.005]
+    chosen = keeping[0] if keeping else min(found.overall, key=lambda line: line["reached"])
+    assert found.holds and found.command.split()[2] == chosen["candidate"]
+    assert f"names {chosen['reached']:.1%}." in found.summary
+    with pytest.raises(UsageError, match="resist is about attacks, and quick"):
+        sqlanon.compare(con, "people", **ROLES, quick=True, resist=0.5)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sqlanon.comparison.comparison import Comparison
 
 RESISTS = "the most accurate release that resists"
+WITHOUT_TARGET = "the release to begin with"
 SPARE = ("seconds", "by", "half width")  # what a narrow terminal leaves out
 SPARE_DETAILS = ("seconds", "mean relative error", "promise", "queries", "confidence")
 
@@ -38,8 +39,11 @@ class CandidateOptions:
     methods: Annotated[str, typer.Option(help="Which, between commas; also the rivals dbr, laplace, sampling.")] = (
         "anatomy,robust,splu,mondrian"
     )
-    l: Annotated[str, typer.Option("--l", help="l of anatomy and mondrian (k = 10), r of robust.")] = "3,5,10"
-    gamma: Annotated[str, typer.Option(help="Values of gamma of splu.")] = "5,10"
+    l: Annotated[
+        str | None,
+        typer.Option("--l", help="l of anatomy and mondrian (k = 10), r of robust: 5; with --resist 3,5,10."),
+    ] = None
+    gamma: Annotated[str | None, typer.Option(help="Values of gamma of splu: 5; with --resist 5,10.")] = None
     epsilon: Annotated[str, typer.Option(help="Values of epsilon of laplace.")] = "0.01,0.1,0.693,1.099"
     share: Annotated[str, typer.Option(help="Shares of the rows of sampling.")] = "0.1"
     queries: Annotated[
@@ -54,8 +58,9 @@ class CandidateOptions:
     ] = None
     resist: Annotated[
         str | None,
-        typer.Option(help="Attack each: tell the most accurate release of which no attack names more, e.g. 0.25."),
+        typer.Option(help="Search the most accurate release of which no attack names more people's values, e.g. 0.25."),
     ] = None
+    quick: Annotated[bool, typer.Option("--quick", help="Attack nothing, which takes longer than all else.")] = False
     max_suppressed: Annotated[str, typer.Option(help="Share of the rows that robust may leave out.")] = "0.01"
     nulls: Annotated[str, typer.Option(help="NULL sensitive values: refuse, value or drop.")] = "refuse"
     unique_quasi: Annotated[str, typer.Option(help="A quasi column of unique values: refuse or keep.")] = "refuse"
@@ -137,4 +142,5 @@ def _show(comparison: "Comparison", details: bool, session: SessionOptions) -> N
         say(f"note: {note}")
     if comparison.command:
         which = "the strongest promise within the error" if comparison.resist is None else RESISTS
+        which = WITHOUT_TARGET if comparison.resist is None and comparison.target_error is None else which
         say(f"{which}, to type:\n{session.complete(comparison.command)}")

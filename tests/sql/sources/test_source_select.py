@@ -158,7 +158,7 @@ def test_python_takes_a_query(con, tmp_path):
     assert release.verify(query=query.replace("30", "29")).holds is False
     assert sqlanon.check(con, query=query, **asked).figures["rows"] == 300
     assert sqlanon.attack(release, query=query, id="ssn").scored
-    compared = sqlanon.compare(con, query=query, methods="anatomy", l=2, queries=4, **asked)
+    compared = sqlanon.compare(con, query=query, methods="anatomy", l=2, queries=4, quick=True, **asked)
     assert compared.df()["method"].eq("anatomy").all()
     for wrong in ({}, {"source": "patients", "query": query}):
         with pytest.raises(UsageError, match="query"):
