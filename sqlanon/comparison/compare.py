@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sqlanon.comparison.analysts import draw_analysts
 from sqlanon.comparison.comparison import Comparison
 from sqlanon.comparison.figures import Found, summarize, write_lines
 from sqlanon.comparison.own_queries import read_queries
@@ -20,7 +21,7 @@ from sqlanon.comparison.resistance import (
     grow_background,
 )
 from sqlanon.comparison.rivals import largest_share
-from sqlanon.comparison.workload import AskedQuery, Microdata, draw_queries
+from sqlanon.comparison.workload import WORKLOADS, AskedQuery, Microdata, draw_queries
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
@@ -75,7 +76,8 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     if isinstance(question.queries, Path):
         queries, notes = read_queries(data, question.queries)
     else:
-        queries = draw_queries(data, question.queries, question.seed, question.workload)
+        draw = draw_analysts if question.workload == WORKLOADS[0] else draw_queries
+        queries = draw(data, question.queries, question.seed)
     if question.resist is not None:
         check_target(data, question.resist)
     outcomes: list[Found] = []

@@ -1,4 +1,4 @@
-"""The queries of a comparison, as analysts ask and as the papers' generators draw them, with their true answers."""
+"""The queries of a comparison as the papers' generators draw them, with their true answers."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,6 @@ from sqlanon.errors import DataError
 from sqlanon.estimation.coded_rows import WORD, CodedRows, Condition
 from sqlanon.estimation.made_ahead import cut, make_ahead
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.source_query import SourceQuery
 
@@ -17,10 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-RANGES, SETS, CONJUNCTIONS = "ranges", "sets", "conjunctions"
-WORKLOADS = ("analysts", "paper")  # half of the first are ranges, half of the second sets; the rest are conjunctions
-WIDTHS = (0.1, 0.25, 0.5)  # of a range: shares of an ordered column's values
-FEW_VALUES = 12  # an ordered column with no more is asked by single values
+SETS, CONJUNCTIONS = "sets", "conjunctions"
+WORKLOADS = ("analysts", "paper")
 SELECTIVITIES = (0.05, 0.01)  # expected shares of the rows, as Anatomy's paper varies them
 MOST_QUASI = 3  # quasi columns in one query, as both papers have it
 MOST_VALUES = 1000  # a column with more is in no set predicate
@@ -71,58 +68,18 @@ class Microdata:
         return self.workspace.engine.frame(sql)
 
 
-def draw_queries(data: Microdata, wanted: int, seed: int, workload: str = WORKLOADS[0]) -> list[AskedQuery]:
-    """Return a seeded workload with true counts: half ranges or set predicates, half conjunctions of equalities."""
+def draw_queries(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
+    """Return a seeded workload with true counts: half set predicates, half conjunctions of equalities."""
     import numpy as np
 
     random = np.random.default_rng(seed)
-    kind, draw = (RANGES, _draw_ranges) if workload == WORKLOADS[0] else (SETS, _draw_sets)
-    drawn = [(kind, conditions) for conditions in draw(data, wanted // 2, random)]
+    drawn = [(SETS, conditions) for conditions in _draw_sets(data, wanted // 2, random)]
     rest = wanted - len(drawn)
-    drawn += [(CONJUNCTIONS, conditions) for conditions in _draw_conjunctions(data, rest, seed, random)]
+    drawn += [(CONJUNCTIONS, conditions) for conditions in draw_conjunctions(data, rest, seed, random)]
     if not drawn:
         raise DataError("no row has values in a quasi column and in the sensitive one; there is nothing to ask")
     truths = count_truths(data, [conditions for _, conditions in drawn])
-    return [_name_count(*pair, truth) for pair, truth in zip(drawn, truths, strict=True)]
-
-
-def _draw_ranges(data: Microdata, count: int, random: "np.random.Generator") -> list[Conditions]:
-    """Draw what analysts ask: one quasi column or two and a sensitive one, each in a range or equal to a value.
-
-    A range of an ordered column holds a tenth, a quarter or a half of its values; a value is drawn as a row has it.
-    """
-    domains = {}
-    for name in (*data.quasi, *data.sensitive):
-        frame = data.frame("domain", column=name, most=MOST_VALUES + 1)
-        if 0 < len(frame) <= MOST_VALUES:
-            domains[name] = frame
-    quasi, sensitive = ([name for name in names if name in domains] for names in (data.quasi, data.sensitive))
-    if not quasi or not sensitive:
-        return []
-    ranges = []
-    for number in range(count):
-        columns = random.choice(quasi, 1 + number % min(2, len(quasi)), replace=False)
-        width = WIDTHS[number // 2 % len(WIDTHS)]
-        terms = []
-        for name in map(str, [*columns, random.choice(sensitive)]):
-            texts = domains[name]["value_text"].tolist()
-            if is_ordered(data.types[name]) and len(texts) > FEW_VALUES:
-                texts = _in_order(texts, data.types[name])
-                size = math.ceil(len(texts) * width)
-                first = int(random.integers(len(texts) - size + 1))
-                low, high = (_constant(data, name, texts[place]) for place in (first, first + size - 1))
-                terms.append((name, Sql(f"{ident(name)} between {low} and {high}")))
-            else:
-                shares = domains[name]["row_count"] / domains[name]["row_count"].sum()
-                value = _constant(data, name, str(random.choice(texts, p=shares)))
-                terms.append((name, Sql(f"{ident(name)} = {value}")))
-        ranges.append(tuple(terms))
-    return ranges
-
-
-def _in_order(texts: list[str], kind: str) -> list[str]:
-    """Return the texts of values in the order of the values; those of dates and times are in it as texts."""
-    return sorted(texts) if kind.upper().startswith(("DATE", "TIME")) else sorted(texts, key=float)
+    return [name_count(*pair, truth) for pair, truth in zip(drawn, truths, strict=True)]
 
 
 def _draw_sets(data: Microdata, count: int, random: "np.random.Generator") -> list[Conditions]:
@@ -144,13 +101,13 @@ def _draw_sets(data: Microdata, count: int, random: "np.random.Generator") -> li
         for name in map(str, drawn):
             size = math.ceil(len(domains[name]) * selectivity ** (1 / (qd + 1)))
             places = random.choice(len(domains[name]), size, replace=False)
-            values = ", ".join(_constant(data, name, domains[name][place]) for place in places)
+            values = ", ".join(write_constant(data, name, domains[name][place]) for place in places)
             terms.append((name, Sql(f"{ident(name)} in ({values})")))
         sets.append(tuple(terms))
     return sets
 
 
-def _draw_conjunctions(data: Microdata, count: int, seed: int, random: "np.random.Generator") -> list[Conditions]:
+def draw_conjunctions(data: Microdata, count: int, seed: int, random: "np.random.Generator") -> list[Conditions]:
     """Draw predicates of SPLU's paper, A1 = v1 ∧ … ∧ SA = s, as rows would: every query has an answer."""
     most = min(MOST_QUASI, len(data.quasi))
     turns = min(MOST_DRAWS, count)
@@ -162,12 +119,12 @@ def _draw_conjunctions(data: Microdata, count: int, seed: int, random: "np.rando
         frame = data.frame("conjunction", columns=names, seed=f"{seed}/{turn}", most=share)
         for row in frame[names].itertuples(index=False):
             pairs = zip(names, row, strict=True)
-            terms = ((name, Sql(f"{ident(name)} = {_constant(data, name, text)}")) for name, text in pairs)
+            terms = ((name, Sql(f"{ident(name)} = {write_constant(data, name, text)}")) for name, text in pairs)
             different[tuple(terms)] = None
     return list(different)
 
 
-def _constant(data: Microdata, name: str, text: str) -> Sql:
+def write_constant(data: Microdata, name: str, text: str) -> Sql:
     """Write a value of a column, read as text, as a constant of the column's type."""
     kind = data.types[name].upper()
     if kind.startswith(_TEXT):
@@ -192,7 +149,8 @@ def count_truths(data: Microdata, queries: Sequence[Conditions]) -> list[int]:
     return counts
 
 
-def _name_count(workload: str, conditions: Conditions, truth: int) -> AskedQuery:
+def name_count(workload: str, conditions: Conditions, truth: int) -> AskedQuery:
+    """Return the query that counts the rows which meet all conditions."""
     import pandas as pd
 
     text = f"select count(*) as n from release where {' and '.join(condition for _, condition in conditions)}"

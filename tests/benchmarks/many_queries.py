@@ -46,7 +46,7 @@ def main() -> None:
     data = Microdata(space, Sql("people"), "people", QUASI, ("occupation",), types)
     release = sqlanon.anatomy(con, "people", quasi=QUASI, sensitive="occupation", l=asked.l)
     warnings.simplefilter("ignore")
-    queries = timed("drawing and truths", lambda: [one.text for one in draw_queries(data, asked.queries, 1, "paper")])
+    queries = timed("drawing and truths", lambda: [one.text for one in draw_queries(data, asked.queries, 1)])
     for name in ("shrinkage", "least_squares", "uniform"):
         timed(name, lambda: release.estimate_many(queries, name))  # noqa: B023 - it runs at once
     alone = queries[:: max(len(queries) // 100, 1)]

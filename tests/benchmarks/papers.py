@@ -118,7 +118,7 @@ def run_anatomy(source: Path, rows: int, queries: int) -> None:
 
 def draw_pool(data: Microdata, bands: Sequence[tuple[float, float]], wanted: int) -> list[list[AskedQuery]]:
     """Return up to `wanted` conjunctions for each band of true counts (both ends belong to it)."""
-    drawn = [one for one in draw_queries(data, 12_000, 1, "paper") if one.workload == "conjunctions"]
+    drawn = [one for one in draw_queries(data, 12_000, 1) if one.workload == "conjunctions"]
     random = np.random.default_rng(1)
     pools = []
     for low, high in bands:

@@ -128,9 +128,11 @@ def test_candidates_are_tried_as_they_are_and_coarser(con):
 @pytest.mark.thorough
 def test_without_a_target_each_is_attacked_and_one_to_begin_with_is_named(con):
     found = sqlanon.compare(con, "people", **ROLES, methods="anatomy,splu", l=[2, 4], gamma=2, queries=4)
-    assert all(line["reached"] is not None for line in found.overall)
-    keeping = [line for line in found.overall if line["reached"] <= line["confidence"] + 0.005]
-    chosen = keeping[0] if keeping else min(found.overall, key=lambda line: line["reached"])
+    attacked = [line for line in found.overall if line["reached"] is not None]
+    # nobody is alone with their quasi values, so that no guess at randomized ones can be scored
+    assert [line["candidate"] for line in attacked] == ["anatomy"] * 2
+    keeping = [line for line in attacked if line["reached"] <= line["confidence"] + 0.005]
+    chosen = keeping[0] if keeping else min(attacked, key=lambda line: line["reached"])
     assert found.holds and found.command.split()[2] == chosen["candidate"]
     assert f"names {chosen['reached']:.1%}." in found.summary
     with pytest.raises(UsageError, match="resist is about attacks, and quick"):
