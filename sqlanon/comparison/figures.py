@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.attacks.findings import CLEAR
+from sqlanon.adversary.findings import CLEAR
 from sqlanon.comparison.comparison import BANDS, ORDER, OTHERS, SMALL, SMALL_COUNTS, Comparison
 from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.resistance import Resistance
