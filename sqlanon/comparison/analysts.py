@@ -50,6 +50,8 @@ def draw_analysts(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
     ranges = _choose(data, RANGES, _draw_ranges(data, domains, DRAWN_FOR_ONE * (left // 2), random), left // 2)
     left -= len(ranges)
     pool = draw_conjunctions(data, DRAWN_FOR_ONE * left, seed, random)
+    texts_of_ranges = {query.text for query in ranges}  # some are single values in all columns
+    pool = [conditions for conditions in pool if name_count("", conditions, 0).text not in texts_of_ranges]
     counts = [*ranges, *_choose(data, CONJUNCTIONS, pool, left)]
     if not counts and not texts:
         raise DataError("no row has values in a quasi column and in the sensitive one; there is nothing to ask")
@@ -130,7 +132,7 @@ def _draw_averages(
     data: Microdata, domains: Domains, count: int, random: "np.random.Generator"
 ) -> list[tuple[str, str]]:
     """Draw the average of a quasi column of numbers among the rows with a sensitive value."""
-    numbers = [name for name in data.quasi if data.types[name].upper().startswith(_NUMBERS)]
+    numbers = [name for name in data.quasi if name in domains and data.types[name].upper().startswith(_NUMBERS)]
     sensitive = [name for name in data.sensitive if name in domains]
     if not numbers or not sensitive:
         return []

@@ -107,7 +107,8 @@ def test_a_range_holds_a_share_of_a_columns_values_and_the_paper_has_sets():
     widths = {int(end[2]) - int(end[1]) + 1 for end in ends if end}
     assert widths == {4, 10, 20} and len(ranges) == 16  # of 40 values
     counts = asked["workload"].value_counts().to_dict()
-    assert sum(counts.values()) == asked["text"].nunique() == 40  # nothing is asked twice
+    assert sum(counts.values()) == asked["text"].nunique() <= 40  # nothing is asked twice
+    assert counts["conjunctions"] >= 16
     assert 1 <= counts["groups"] <= 4 and 1 <= counts["averages"] <= 4
     assert all(re.search("\"disease\" = '[a-z]+'", text) for text in ranges)
     assert {len(text.split(" and ")) - ("between" in text) for text in ranges} == {2, 3}
