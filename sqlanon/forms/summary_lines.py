@@ -11,13 +11,18 @@ NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say w
 UNCHECKED = "; this is per row, for whether a person has several was not looked at" + advice(
     f" (say {option('id')}, and it is)"
 )
-NOT_PROMISED = "that nobody learns who is in the table (quasi values are exact)"
 
 
 def name_tables(manifest: Manifest) -> str:
     """Say what a promise is about: these tables, or all releases of their ledger."""
     number = manifest["parameters"].get("release")
     return "these tables alone" if number is None else f"this release ({number}) and all others of its ledger together"
+
+
+def tell_presence(manifest: Manifest) -> str:
+    """Say that who is in the table is not hidden, and why."""
+    coarser = words(list(manifest["parameters"].get("coarsen", {})))
+    return f"that nobody learns who is in the table (quasi values are exact{coarser and f', but {coarser}, coarser'})"
 
 
 def name_together(manifest: Manifest) -> str:

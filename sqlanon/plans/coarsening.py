@@ -16,7 +16,7 @@ from sqlanon.wording import option
 UNITS = ("year", "quarter", "month", "week")
 YEARS = {"decade": 10, "century": 100}
 # how a manifest writes a rule
-PATTERN = rf"[1-9]\d{{0,8}}(\.\d{{1,9}})?|0\.\d{{1,9}}|{'|'.join((*UNITS, *YEARS))}|[1-9]\d{{0,3}} letters"
+PATTERN = rf"[1-9]\d{{0,8}}(\.\d{{0,8}}[1-9])?|0\.\d{{0,8}}[1-9]|{'|'.join((*UNITS, *YEARS))}|[1-9]\d{{0,3}} letters"
 _LETTERS = re.compile(r"([1-9]\d{0,3})\s*letters?", re.ASCII)
 _STEP = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")

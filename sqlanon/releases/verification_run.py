@@ -15,6 +15,8 @@ from sqlanon.releases import file_checks
 from sqlanon.releases.targets import Place
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.coarseness import find_finer
+from sqlanon.verification.coarseness import queries as coarseness_queries
 from sqlanon.verification.look_alikes import NAME, look_alike_queries, report_look_alikes
 from sqlanon.verification.uncertain.release_checks import ONE_VALUE
 
@@ -69,7 +71,7 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     report = form.verification.verify(published)
     # what is known for certain stands first: nothing below makes up for it
     certain_checks = [check for check in report.checks if check.name == ONE_VALUE]
-    figures_check = file_checks.check_manifest_figures(published.manifest, report)
+    figures_check = find_finer(published) or file_checks.check_manifest_figures(published.manifest, report)
     if figures_check.holds:
         checks[0] = file_checks.check_texts(published.manifest, place) or checks[0]
     checks = [*certain_checks, *checks, figures_check]
@@ -104,7 +106,7 @@ def _source_checks(published: PublishedTables, form: Form, against: object) -> l
 def verification_statements(published: PublishedTables, form: Form, evidence: Evidence) -> list[tuple[str, str]]:
     """Return the names and texts of the statements that `verify_release` would run, in order."""
     background_report.check_r(evidence.r, evidence.backgrounds)
-    queries = form.verification.queries(published)
+    queries = [*form.verification.queries(published), *coarseness_queries(published)]
     if evidence.against is not None:
         source = published.find_original(evidence.against)
         queries += form.verification.against_queries(published, *source)

@@ -6,7 +6,8 @@ import json
 import pytest
 
 import sqlanon
-from sqlanon.errors import UsageError
+from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.plans.manifest import manifest_text
 from tests.conftest import NASTY_NAMES
 from tests.databases import connect
 
@@ -53,7 +54,7 @@ def test_it_is_the_release_of_a_table_that_is_coarser(method, con, tmp_path):
     opened = sqlanon.open(tmp_path / "release")
     assert opened.verify().holds
     text = (tmp_path / "release" / "README.md").read_text()
-    assert "made coarser: the lower end of its step of 20" in text
+    assert "made coarser: the lower end of its step of 20" in text and "exact; made coarser" not in text
     assert "made coarser: the lower end of its step of 10 years" in text
     answer = opened.estimate("SELECT COUNT(*) FROM release WHERE age = 40")
     said = [message for message in answer.attrs["messages"] if message.startswith("published coarser: ")]
@@ -66,6 +67,29 @@ def test_the_values_are_those_of_the_rule(con):
     shown = set(con.sql(f"select age, sex, born from {release.tables['qit']}").fetchall())
     wanted = con.sql("select floor(age / 20) * 20, sex, floor(year(born) / 10) * 10 from people").fetchall()
     assert shown == set(wanted) and len({age for age, _, _ in shown}) == 4
+
+
+@pytest.mark.parametrize("method", ["anatomy", "robust", "splu"])
+def test_a_manifest_that_calls_finer_values_coarse_is_not_certified(method, con, tmp_path):
+    rules = {"age": 3, "born": "quarter"}
+    getattr(sqlanon, method)(con, "people", **METHODS[method], **{**ROLES, "coarsen": rules}, out=tmp_path / "release")
+    place = tmp_path / "release" / "release.json"
+    manifest = json.loads(place.read_text())
+    for claimed, fault in (
+        ({"age": "3", "born": "quarter"}, ""),
+        ({"age": "3", "born": "month", "sex": "5 letters"}, ""),
+        ({"age": "7"}, "'age': 3"),
+        ({"age": "6", "born": "year"}, "'born': 2"),
+        ({"age": "3.5"}, "'3.5' is not for values of type BIGINT"),
+    ):
+        manifest["parameters"]["coarsen"] = claimed
+        place.write_text(manifest_text(manifest))
+        (check,) = [check for check in sqlanon.open(tmp_path / "release").verify().checks if check.name == "manifest"]
+        assert check.holds is not bool(fault) and fault in str(check.found), check
+    manifest["parameters"]["coarsen"] = {"age": "0.0"}
+    place.write_text(manifest_text(manifest))
+    with pytest.raises(ReleaseError, match="records what no release has: parameters coarsen age"):
+        sqlanon.open(tmp_path / "release")
 
 
 def test_voters_are_looked_up_by_the_values_that_are_shown(con, tmp_path):

@@ -2,13 +2,13 @@
 
 from sqlanon.forms.qit_st.words import summarize_groups
 from sqlanon.forms.summary_lines import (
-    NOT_PROMISED,
     Manifest,
     count_dropped,
     name_method,
     name_second,
     name_together,
     tell_limits,
+    tell_presence,
 )
 from sqlanon.plain_values import words
 
@@ -40,7 +40,7 @@ def summarize_class_groups(manifest: Manifest, where: str) -> dict[str, str]:
             " not prove the posterior"
         )
         + tell_limits(manifest),
-        "not promised": f"{NOT_PROMISED}, nor anything against who"
+        "not promised": f"{tell_presence(manifest)}, nor anything against who"
         f" knows distributions by other columns or several of these at once, or has {name_second(manifest)}",
         **{name: lines[name] for name in ("verified", "error (RCE)", "files")},
     }

@@ -2,7 +2,6 @@
 
 from sqlanon.forms.form import Edition
 from sqlanon.forms.summary_lines import (
-    NOT_PROMISED,
     Manifest,
     count_dropped,
     count_published,
@@ -12,6 +11,7 @@ from sqlanon.forms.summary_lines import (
     name_tables,
     tell_agreement,
     tell_limits,
+    tell_presence,
 )
 from sqlanon.forms.weights import READING, VIEW, group_views, paper_view, weight_name, write_block
 from sqlanon.plain_values import words
@@ -121,7 +121,7 @@ def summarize_groups(manifest: Manifest, where: str) -> dict[str, str]:
         "dropped rows": count_dropped(manifest),
         "promised": f"from {name_tables(manifest)}, nobody infers a person's {words(columns['sensitive'])} with"
         f" confidence above 1/{guarantee['l']} = {guarantee['confidence']:.1%}{tell_limits(manifest)}",
-        "not promised": f"{NOT_PROMISED}, nor anything against"
+        "not promised": f"{tell_presence(manifest)}, nor anything against"
         f" who knows more, learns from the release, or has {name_second(manifest)}",
         "verified": f"group sizes, {verified['diversity']} different values at least, confidence"
         f" {verified['confidence']:.1%} at most, row order{tell_agreement(verified, 'quasi_rows')}",

@@ -2,7 +2,6 @@
 
 from sqlanon.forms.form import Edition, Table
 from sqlanon.forms.summary_lines import (
-    NOT_PROMISED,
     Manifest,
     count_dropped,
     list_files,
@@ -11,6 +10,7 @@ from sqlanon.forms.summary_lines import (
     name_together,
     tell_agreement,
     tell_limits,
+    tell_presence,
 )
 from sqlanon.forms.weights import READING, VIEW, weight_name, write_block
 from sqlanon.plain_values import words
@@ -63,7 +63,7 @@ def summarize_randomized(manifest: Manifest, where: str) -> dict[str, str]:
         "promised": f"{name_together(manifest)}counts of {words(manifest['columns']['sensitive'])}: small ones are far"
         f" off, large ones near, as below; a row keeps its own value with probability 1/gamma{_ever(manifest)}"
         f"{tell_limits(manifest)}",
-        "not promised": f"{NOT_PROMISED}, nor that a frequent value"
+        "not promised": f"{tell_presence(manifest)}, nor that a frequent value"
         f" stays secret, nor anything against who has {name_second(manifest)}",
         "verified": f"row order, promise{tell_agreement(manifest['verified'], 'retention')}",
         "files": list_files(manifest),

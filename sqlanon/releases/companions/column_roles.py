@@ -28,7 +28,12 @@ def describe_columns(
     roles |= form.describe_quasi(manifest, write_name)
     for name, rule in manifest["parameters"].get("coarsen", {}).items():
         # of boxes the bounds are published, under names of their own
-        roles |= {name: f"{roles[name]}; made coarser: {Coarsening(rule).words}"} if name in roles else {}
+        coarser = (
+            {name: f"{roles[name].removesuffix(', exact')}; made coarser: {Coarsening(rule).words}"}
+            if name in roles
+            else {}
+        )
+        roles |= coarser
     sensitive = form.describe_sensitive(manifest)
     for table, columns in types.items():
         for column, kind in columns.items():
