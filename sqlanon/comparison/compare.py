@@ -1,10 +1,12 @@
 """Compare methods on one table: publish each in the session, ask all the same queries, set answers beside truths."""
 
+import functools
 import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from sqlanon.comparison.resistance import (
     attack_candidate,
     check_target,
     coarsen_candidate,
+    draw_from_whole,
+    find_between,
     grow_background,
 )
 from sqlanon.comparison.rivals import largest_share
@@ -83,10 +87,8 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     outcomes: list[Found] = []
     refused: list[SqlanonError] = []
     resolve_rules(question.coarsen, data.quasi, data.types)  # what cannot be is told before anything is published
-    for first_candidate in _first_candidates(question, data):
-        begin = time.perf_counter()
-        candidate, way = _resisting(question, roles, first_candidate, engine)
-        notes += way
+
+    def try_candidate(candidate: Candidate, begin: float) -> None:
         log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
         try:
             outcome, failures = _answers(question, roles, candidate, queries, engine)
@@ -96,7 +98,21 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
             notes.append(f"{candidate.method}, {candidate.parameter} is left out: {error}")
         else:
             outcomes.append(replace(outcome, seconds=time.perf_counter() - begin))
-            notes += failures
+            notes.extend(failures)
+
+    for first_candidate in _first_candidates(question, data):
+        begin = time.perf_counter()
+        candidate, way = _resisting(question, roles, first_candidate, engine)
+        notes += way
+        try_candidate(candidate, begin)
+    for failing, resisting in _limits_of_resistance(question, outcomes):
+        begin = time.perf_counter()
+        attack = partial(_attack_trial, question, roles, engine)
+        candidate, way = find_between(failing, resisting, question.resist or 1.0, attack)
+        named = f"{resisting.method} between {failing} and {resisting.value}"
+        notes += [f"{named}, attacked by halves: {'; '.join(way)}"] if way else []
+        if candidate != resisting:
+            try_candidate(candidate, begin)
     outcomes += _ask_rivals(question, data, queries, notes)
     if not outcomes:
         raise refused[0]
@@ -140,23 +156,52 @@ def _resisting(
     question: CompareQuestion, roles: Roles, candidate: Candidate, engine: Engine
 ) -> tuple[Candidate, list[str]]:
     """Return the candidate that the search for resistance comes to, and its way in words."""
-    if question.resist is None or (candidate.method != "robust" and not question.coarsen):
+    if question.resist is None or (candidate.method not in ("anatomy", "robust") and not question.coarsen):
         return candidate, []
-
-    def attack(trial: Candidate) -> Resistance | None:
-        log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
-        with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
-            return attack_candidate(release, question.source, roles.identifier)
-        return None
-
+    attack = functools.cache(partial(_attack_trial, question, roles, engine))
     named, notes = f"{candidate.method}, {candidate.parameter}", []
     if candidate.method == "robust":
         candidate, way = grow_background(candidate, roles.quasi, question.resist, attack)
         notes += [f"{named}, attacked for each background: {'; '.join(way)}"] if way else []
+    if candidate.method == "anatomy":
+        candidate, way = draw_from_whole(candidate, question.resist, attack)
+        notes += [f"{named}, attacked with groups from the whole table: {'; '.join(way)}"] if way else []
     if question.coarsen:
         candidate, way = coarsen_candidate(candidate, question.coarsen, question.resist, attack)
         notes += [f"{named}, attacked with each column coarser: {'; '.join(way)}"] if way else []
     return candidate, notes
+
+
+def _attack_trial(question: CompareQuestion, roles: Roles, engine: Engine, trial: Candidate) -> Resistance | None:
+    """Return what attacks reach on a candidate, None where the data does not allow it."""
+    log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
+    with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
+        return attack_candidate(release, question.source, roles.identifier)
+    return None
+
+
+def _limits_of_resistance(question: CompareQuestion, outcomes: Sequence[Found]) -> list[tuple[int, Candidate]]:
+    """Return for each method the largest strength that does not resist, below the least candidate that does."""
+    if question.resist is None:
+        return []
+    limits = []
+    for method in ("anatomy", "robust", "splu"):
+        reached = {
+            outcome.candidate: outcome.attacked.reached
+            for outcome in outcomes
+            if isinstance(outcome.candidate, Candidate) and outcome.candidate.method == method
+            and outcome.attacked is not None and outcome.attacked.reached is not None
+        }  # fmt: skip
+        resisting = [candidate for candidate, share in reached.items() if share <= question.resist]
+        least = min(resisting, key=lambda candidate: candidate.value, default=None)
+        failing = [
+            candidate.value
+            for candidate, share in reached.items()
+            if share > question.resist and least is not None and candidate.value < least.value
+        ]
+        if least is not None and failing:
+            limits.append((max(failing), least))
+    return limits
 
 
 @contextmanager

@@ -43,7 +43,7 @@ class Candidate:
     """One method with one value of the parameter that sets its promise; background: robust's quasi columns.
 
     max_suppressed: the share of the rows that robust may leave out. coarsen: quasi columns made coarser, with the rule
-    of each.
+    of each. whole: anatomy's groups are drawn from the whole table, not from blocks.
     """
 
     method: str
@@ -51,11 +51,13 @@ class Candidate:
     background: tuple[str, ...] = ()
     max_suppressed: float = USUAL_SUPPRESSED
     coarsen: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    whole: bool = field(default=False, repr=False)
 
     @property
     def parameter(self) -> str:
         """Return the parameter as it is shown."""
-        return ", ".join([f"{COMPARED[self.method]} = {self.value}", *self.rules])
+        block = ["block = all"] if self.whole else []
+        return ", ".join([f"{COMPARED[self.method]} = {self.value}", *block, *self.rules])
 
     @property
     def rules(self) -> list[str]:
@@ -93,6 +95,7 @@ class Candidate:
         """Return the method's own parameters."""
         parameters: dict[str, Any] = {COMPARED[self.method]: self.value}
         parameters |= {"k": self.rows} if self.method == "mondrian" else {}
+        parameters |= {"block": None} if self.whole else {}  # all
         if self.background:
             parameters |= {"background_from": (self.background,), "max_suppressed": self.max_suppressed}
         return parameters
@@ -105,6 +108,7 @@ class Candidate:
         background = ["--background-from", ",".join(self.background)] if self.background else []
         if background and self.max_suppressed != USUAL_SUPPRESSED:
             background += ["--max-suppressed", f"{self.max_suppressed:g}"]
+        background += ["--block", "all"] if self.whole else []
         coarser = [word for rule in self.rules for word in ("--coarsen", rule)]
         return [*boxes, flag, str(self.value), *background, *coarser]
 

@@ -73,6 +73,43 @@ def grow_background(
     return grown, way
 
 
+def draw_from_whole(
+    candidate: Candidate, target: float, attack: Callable[[Candidate], Resistance | None]
+) -> tuple[Candidate, list[str]]:
+    """Let anatomy draw its groups from the whole table where they withstand more than those of blocks do.
+
+    attack: as for `grow_background`. Returns the candidate, as it was where it resists already, and the way in words.
+    """
+    whole = replace(candidate, whole=True)
+    before = attack(candidate)
+    if before is None or before.reached is None or before.reached <= target:
+        return candidate, []
+    after = attack(whole)
+    if after is None or after.reached is None:
+        return candidate, []
+    return (whole if after.reached < before.reached else candidate), [
+        f"in blocks: {before.reached:.1%}", f"block = all: {after.reached:.1%}"
+    ]  # fmt: skip
+
+
+def find_between(
+    failing: int, resisting: Candidate, target: float, attack: Callable[[Candidate], Resistance | None]
+) -> tuple[Candidate, list[str]]:
+    """Find the least strength that resists between one that does not and one that does, by halves.
+
+    attack: as for `grow_background`. Returns the candidate with it, and the way in words.
+    """
+    low, best, way = failing, resisting, []
+    while best.value - low > 1:
+        middle = replace(best, value=(low + best.value) // 2)
+        trial = attack(middle)
+        resists = trial is not None and trial.reached is not None and trial.reached <= target
+        said = "not attacked" if trial is None or trial.reached is None else f"{trial.reached:.1%}"
+        way.append(f"{middle.parameter}: {said}")
+        low, best = (low, middle) if resists else (middle.value, best)
+    return best, way
+
+
 def coarsen_candidate(
     candidate: Candidate,
     rules: Mapping[str, str],

@@ -109,7 +109,7 @@ def show_choice(view: View) -> None:
         put("Each candidate is published for a moment, asked, attacked, and forgotten: that takes minutes.")
         view.control("text", "Largest share of people whose value an attack may name", lambda: state.resist,
                      partial(state.edit, "resist"), state.compare_methods,
-                     hint="For example 30%; empty: nothing is attacked, which is quicker")  # fmt: skip
+                     hint="For example 30%; empty: attacked all the same, and nothing is searched")  # fmt: skip
         show_run(view, "compare", "Compare", state.compare_methods)
         view.outcome("compare", lambda comparison: _write_comparison(comparison, state))
         view.rebuilt(lambda: _finished(state, "compare"), build)
