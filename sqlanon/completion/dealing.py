@@ -27,6 +27,7 @@ log = logging.getLogger("sqlanon")
 FIRST_UPDATES = 20  # of the effects, from none to those of all tables together
 UPDATES = 5  # of one table's, from these
 SWEEPS = 4  # turns of swaps between two updates
+MOST_VALUES = 5_000  # sensitive values of groups
 
 
 class Dealing:
@@ -51,7 +52,7 @@ class Dealing:
 
     def complete(self, tables: int) -> Iterator[list[tuple[str, Sql, Sql]]]:
         """Yield for each completed table its sensitive column with the relation of what was dealt, and the values."""
-        refuse_many_values(len(self.rows_of_values))
+        refuse_many_values(len(self.rows_of_values), MOST_VALUES)
         targets = self.learn(tables)
         slots = self.space.make("slots", "slots", {"holding": self.holding})
         inputs = {"coded_row": self.coded, "slots": slots}

@@ -14,16 +14,25 @@ independence: the pseudo-inverse says 0 of it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from sqlanon.completion.feasible_counts import make_feasible
 from sqlanon.completion.model_rows import ModelRows
+from sqlanon.errors import DataError
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
 
+if TYPE_CHECKING:
+    from scipy import sparse
+
 CUTOFF = 1e-9  # of the largest eigenvalue: what is smaller is none
+MOST_DENSE = 500  # values for which S is held whole and its pseudo-inverse made; of more only what is not 0 is held
+PULL = 1e-3  # of S's diagonal, added to it where values are many: what groups hardly tell is left at independence too
+RESIDUAL = 1e-8  # of the evidence, in units of what each value's rows vary by, where steps of the solution end
+MOST_STEPS = 2_000
 
 
 @dataclass(frozen=True)
@@ -39,22 +48,58 @@ class ClassTotals:
     sized_cells: Array
 
 
-def estimate_cell_counts(normal: Array, shared: Array, totals: ClassTotals) -> Array:
+def estimate_cell_counts(normal: "Array | sparse.csr_array", shared: Array, totals: ClassTotals) -> Array:
     """Return the estimated rows by cell and value, T x V.
 
-    normal: Σ_g w_g s_g s_g^T, V x V. shared: Σ_g w_g n_g(c) s_g(v), T x V. The estimates sum to the values' totals over
-    the cells of a column, and to the cells' over values; they may be negative.
+    normal: Σ_g w_g s_g s_g^T, V x V, sparse where values are many. shared: Σ_g w_g n_g(c) s_g(v), T x V. The estimates
+    sum to the values' totals over the cells of a column, and to the cells' over values; they may be negative.
     """
     rows = totals.values.sum(axis=1, keepdims=True)
     value_share, cell_share = totals.values / rows, totals.cells / rows
     sized_share = value_share * totals.sized_values.sum(axis=1, keepdims=True)
-    centred = normal - totals.sized_values.T @ value_share - value_share.T @ totals.sized_values
-    centred += sized_share.T @ value_share
     evidence = shared.T - totals.sized_values.T @ cell_share - value_share.T @ totals.sized_cells
     evidence += sized_share.T @ cell_share
-    deviations = np.linalg.pinv(centred, rcond=CUTOFF, hermitian=True) @ evidence
-    added = totals.values.sum(axis=0)[:, None] * deviations - totals.values.T @ value_share @ deviations
+    if isinstance(normal, np.ndarray):
+        centred = normal - totals.sized_values.T @ value_share - value_share.T @ totals.sized_values
+        centred += sized_share.T @ value_share
+        deviations = np.linalg.pinv(centred, rcond=CUTOFF, hermitian=True) @ evidence
+    else:
+        deviations = solve_in_steps(normal, totals.sized_values - sized_share / 2, value_share, evidence)
+    added = totals.values.sum(axis=0)[:, None] * deviations - totals.values.T @ (value_share @ deviations)
     return np.asarray((totals.values.T @ cell_share + added).T)
+
+
+def solve_in_steps(normal: "sparse.csr_array", sized: Array, share: Array, evidence: Array) -> Array:
+    """Return δ with (C + PULL diag C) δ = evidence, C = S - sized' share - share' sized, by conjugate gradients, V x T.
+
+    normal: S, V x V, sparse. sized, share: K x V. Steps are scaled by the diagonal, so that their number does not grow
+    with the values. Raises DataError where `MOST_STEPS` do not reach `RESIDUAL`.
+    """
+    from scipy import sparse  # slow to load
+
+    few_sized, few_share = sparse.csr_array(sized), sparse.csr_array(share)
+    turned_sized, turned_share = few_sized.T.tocsr(), few_share.T.tocsr()
+    diagonal = normal.diagonal() - 2 * (sized * share).sum(axis=0)
+    pull = PULL * np.maximum(diagonal, CUTOFF * diagonal.max(initial=0.0))[:, None]
+    scale = diagonal[:, None] + pull
+    solution, rest = np.zeros_like(evidence), evidence.copy()
+    step = scaled = rest / scale
+    size = first = (rest * scaled).sum(axis=0)
+    for _ in range(MOST_STEPS):
+        if (size <= RESIDUAL**2 * first).all():
+            return solution
+        product = normal @ step + pull * step
+        product -= turned_sized @ (few_share @ step) + turned_share @ (few_sized @ step)
+        length = (step * product).sum(axis=0)
+        along = np.divide(size, length, out=np.zeros_like(size), where=(length > 0) & (size > RESIDUAL**2 * first))
+        solution += along * step
+        rest -= along * product
+        scaled = rest / scale
+        before, size = size, (rest * scaled).sum(axis=0)
+        step = scaled + np.divide(size, before, out=np.zeros_like(size), where=before > 0) * step
+    raise DataError(
+        f"what the groups say of {len(evidence):,} values was not solved to {RESIDUAL:g} in {MOST_STEPS:,} steps"
+    )
 
 
 class GroupEvidence:
@@ -77,14 +122,23 @@ class GroupEvidence:
             targets.append(np.concatenate([make_feasible(estimates[part], cells[part], self.values) for part in parts]))
         return np.stack(targets)
 
-    def _read_products(self) -> Array:
-        """Return S, draws x V x V."""
-        normal = np.zeros((len(self.draws), len(self.values), len(self.values)))
-        frame = self._frame("value_product")
+    def _read_products(self) -> "Sequence[Array | sparse.csr_array]":
+        """Return S of each draw, V x V."""
+        frame, values = self._frame("value_product"), len(self.values)
         value, other = (frame[name].to_numpy(dtype=int) - 1 for name in ("value_number", "other_number"))
         # S is symmetric; the query sums each pair of values once
-        normal[:, value, other] = normal[:, other, value] = frame[self.draws].to_numpy(dtype=float).T
-        return normal
+        if values <= MOST_DENSE:
+            normal = np.zeros((len(self.draws), values, values))
+            normal[:, value, other] = normal[:, other, value] = frame[self.draws].to_numpy(dtype=float).T
+            return list(normal)
+        from scipy import sparse  # slow to load
+
+        apart = other != value
+        place = np.concatenate([value, other[apart]]), np.concatenate([other, value[apart]])
+        products = (frame[draw].to_numpy(dtype=float) for draw in self.draws)
+        return [
+            sparse.csr_array((np.concatenate([line, line[apart]]), place), shape=(values, values)) for line in products
+        ]
 
     def _read_shared(self) -> Array:
         """Return b, draws x T x V."""

@@ -13,7 +13,6 @@ from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
 
-MOST_VALUES = 500  # sensitive values: a system of so many is solved for every table
 BINS = 10  # codes of a column of numbers or dates, and of all rare values of another
 MOST_CODES = 50  # values of one column that have codes of their own
 ROWS_PER_VALUE = 10  # rows of a code, per sensitive value: with fewer the release says nothing of it
@@ -69,7 +68,7 @@ class ModelRows(Workspace):
         return self.make("coded_row", "coded_row", {"numbered": self.numbered}, kept=kept_columns, codes=coded)
 
 
-def refuse_many_values(count: int) -> None:
-    """Raise DataError for more sensitive values than models are learned of."""
-    if count > MOST_VALUES:
-        raise DataError(f"the release has {count:,} sensitive values; complete learns of {MOST_VALUES} at most")
+def refuse_many_values(count: int, most: int) -> None:
+    """Raise DataError for more sensitive values than models of such a release are learned of."""
+    if count > most:
+        raise DataError(f"the release has {count:,} sensitive values; complete learns of {most:,} at most here")

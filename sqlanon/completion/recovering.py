@@ -25,6 +25,7 @@ from sqlanon.plans.templates import Sql
 log = logging.getLogger("sqlanon")
 FIRST_UPDATES = 12  # of the effects, from none to those of all tables together
 UPDATES = 3  # of one table's, from these
+MOST_VALUES = 500  # of a randomized column: every row is weighed with each, in every update
 Recovered = list[tuple[str, Sql, Sql]]
 
 
@@ -46,7 +47,7 @@ class Recovering:
             for place, column in enumerate(self.sensitive)
         ]
         counts = [self.space.engine.rows(f"select count(*) as n from {value}")[0]["n"] for value in values]
-        refuse_many_values(max(counts))
+        refuse_many_values(max(counts), MOST_VALUES)
         self.coded = self.space.code(max(counts))
         models = [_Column(self, place, values[place], counts[place], tables) for place in range(len(values))]
         for number in range(1, tables + 1):

@@ -256,16 +256,20 @@ def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: in
 
     turned: it will be multiplied from the left with few lines, by its columns.
     """
+    shape = sum(len(block) for block in blocks), width
+    if sum(block.size for block in blocks) > DENSE * shape[0] * width:
+        # column by column, for directions are multiplied with it turned, and turning would copy it each time
+        whole, first = np.zeros(shape, order="F"), 0
+        for block, column in zip(blocks, columns, strict=True):
+            whole[first : first + len(block), column] = block
+            first += len(block)
+        return whole
     entries, places, starts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [0]
     for block, column in zip(blocks, columns, strict=True):
         entries.append(block.ravel())
         places.append(np.tile(column, len(block)))
         starts += (starts[-1] + len(column) * np.arange(1, len(block) + 1)).tolist()
-    shape = (len(starts) - 1, width)
     lines = sparse.csr_array((np.concatenate(entries), np.concatenate(places), np.array(starts)), shape=shape)
-    # column by column, for directions are multiplied with it turned, and turning would copy it each time
-    if lines.nnz > DENSE * shape[0] * width:
-        return np.asarray(lines.toarray(order="F"))
     return lines.tocsc() if turned else lines
 
 

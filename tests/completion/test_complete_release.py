@@ -193,13 +193,24 @@ def test_releases_of_other_forms_are_refused(con):
         release.complete()
 
 
-def test_too_many_values_are_refused(con):
+@pytest.fixture
+def wide(con):
+    """Return a release with 600 sensitive values, for which nothing of values x values is held."""
     con.execute(
         "create table people as select i as id, i % 4 as area, i % 3 as job, i % 600 as value from range(1800) t(i)"
     )
-    release = sqlanon.anatomy(con, "people", quasi=["area", "job"], sensitive="value", id="id", l=3, key=KEY)
-    with pytest.raises(sqlanon.DataError, match="600 sensitive values; complete learns of 500 at most"):
-        release.complete()
+    return sqlanon.anatomy(con, "people", quasi=["area", "job"], sensitive="value", id="id", l=3, key=KEY)
+
+
+def test_too_many_values_are_refused(wide, monkeypatch):
+    monkeypatch.setattr(dealing, "MOST_VALUES", 599)
+    with pytest.raises(sqlanon.DataError, match="600 sensitive values; complete learns of 599 at most here"):
+        wide.complete()
+
+
+def test_hundreds_of_values_are_dealt_to_their_rows(wide):
+    (completed,) = wide.complete(tables=1, seed=1)
+    assert completed["value"].value_counts().to_dict() == dict.fromkeys(range(600), 3)
 
 
 def test_a_damaged_release_is_refused(connection, release):
