@@ -82,8 +82,11 @@ def dress(chart: Any, background: str = "transparent") -> Any:
     """Give a chart the look of all of them."""
     # the figure around a chart names it for who cannot see it: aria of its own would name it twice
     axis = {"labelColor": INK, "titleColor": INK, "gridColor": FAINT, "gridOpacity": 0.25, "domainColor": FAINT}
+    # charts beside or below one another cannot be fitted together: each has its own width
+    several = any(name in chart.to_dict() for name in ("concat", "vconcat"))
+    autosize = {"type": "pad" if several else "fit-x"}
     return (
-        chart.configure(aria=False, background=background, font=_FONT, autosize={"type": "fit-x"}, padding=_PADDING)
+        chart.configure(aria=False, background=background, font=_FONT, autosize=autosize, padding=_PADDING)
         .configure_axis(**axis, tickColor=FAINT, labelFontSize=11, titleFontSize=11, titleFontWeight="normal")
         .configure_axisX(labelFlush=False, tickCount=6)
         .configure_axisY(labelLimit=150)

@@ -1,44 +1,60 @@
-"""Draw the errors of a comparison by selectivity: one candidate before all the others."""
+"""Draw the errors of a comparison by selectivity: a small chart for each candidate, named, all others behind it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.charts.drawing import FAINT, RELEASE, WIDTH, data_of
+from sqlanon.charts.drawing import FAINT, INK, RELEASE, SOURCE, data_of, label
 
 if TYPE_CHECKING:
     import altair as alt
 
+ACROSS, WIDTH, HEIGHT = 2, 108, 90  # charts in a row, and pixels of each: a phone shows both unscaled
+LETTERS = 20  # of a line of a candidate's name
 
-def draw_errors(lines: Sequence[Mapping[str, Any]], bands: Sequence[str], chosen: str = "") -> "alt.Chart":
-    """Return median relative errors by band of selectivity: a line for each candidate.
 
-    lines: `candidate`, `band`, `error`. chosen: the candidate that is drawn before the others.
+def draw_errors(lines: Sequence[Mapping[str, Any]], bands: Sequence[str], chosen: str = "") -> "alt.ConcatChart":
+    """Return median relative errors by band of selectivity: a chart for each candidate, the others as faint lines.
+
+    lines: `candidate`, `band`, `error`. chosen: the candidate whose line has the colour of a release.
     """
     import altair as alt
 
-    drawn = [
-        {**line, "told": chosen if line["candidate"] == chosen else "other candidates"}
-        for line in lines if line["error"] > 0  # no place on a scale of logarithms
-    ]  # fmt: skip
-    kinds = [chosen, "other candidates"] if chosen else ["other candidates"]
-    colours = alt.Scale(domain=kinds, range=[RELEASE, FAINT] if chosen else [RELEASE])
-    widths = alt.Scale(domain=kinds, range=[3, 1] if chosen else [1.5])
-    legend = alt.Legend() if chosen else None
-    chart: alt.Chart = (
-        alt.Chart(data_of(drawn))
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("band:O", sort=list(bands), title="rows that meet the query", axis=alt.Axis(labelAngle=-35)),
-            y=alt.Y("error:Q", title="median relative error", scale=alt.Scale(type="log"), axis=alt.Axis(format="~%")),
-            detail="candidate:N",
-            color=alt.Color("told:N", scale=colours, legend=legend, title=None),
-            strokeWidth=alt.StrokeWidth("told:N", scale=widths, legend=None),
-        )
-        .properties(width=WIDTH, height=200)
+    drawn = [dict(line) for line in lines if line["error"] > 0]  # 0 has no place on a scale of logarithms
+    names = list(dict.fromkeys(line["candidate"] for line in lines))
+    errors = [line["error"] for line in drawn] or [0.01]
+    scale = alt.Scale(type="log", domain=[min(errors) / 1.3, max(errors) * 1.3], nice=False)
+    x = alt.X(
+        "band:O", sort=list(bands), scale=alt.Scale(domain=list(bands)), title=None, axis=alt.Axis(labelAngle=-50)
     )
-    return chart
+    charts = []
+    for place, name in enumerate(names):
+        title = "median relative error" if place % ACROSS == 0 else None
+        y = alt.Y("error:Q", title=title, scale=scale, axis=alt.Axis(format="~%", tickCount=3))
+        others = alt.Chart(data_of([line for line in drawn if line["candidate"] != name]))
+        own = alt.Chart(data_of([line for line in drawn if line["candidate"] == name]))
+        colour = RELEASE if name == chosen else SOURCE
+        heading = alt.TitleParams(_broken(name), fontSize=10, anchor="start", color=INK)
+        charts.append(
+            alt.layer(
+                others.mark_line(color=FAINT, opacity=0.35, strokeWidth=1).encode(x=x, y=y, detail="candidate:N"),
+                own.mark_line(point={"color": colour, "size": 25}, color=colour, strokeWidth=2).encode(x=x, y=y),
+            ).properties(width=WIDTH, height=HEIGHT, title=heading)
+        )
+    return alt.concat(*charts, columns=ACROSS, spacing=10)
+
+
+def _broken(name: str) -> list[str]:
+    """Return a candidate's name in lines that are no wider than its chart; what is endless is cut."""
+    lines = [""]
+    for word in label(name, 6 * LETTERS).split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        if len(longer) > LETTERS and lines[-1]:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return [line[place : place + LETTERS] for line in lines for place in range(0, max(len(line), 1), LETTERS)]
 
 
 def describe_errors(workload: str) -> str:
-    """Return in words what a chart of a workload's errors shows."""
+    """Return in words what the charts of a workload's errors show."""
     return f"Median relative error of {workload} queries by how many rows meet them, for each method compared"

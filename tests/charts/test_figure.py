@@ -49,3 +49,12 @@ def test_without_a_picture_the_table_is_unfolded():
     page = read_safely(write_figure("", "errors", ["value"], [["0.4"]]))
     assert "0.4" in page.text and ("details", "open", None) in page.attributes
     assert write_figure("", "errors") == ""
+
+
+def test_errors_name_every_candidate_in_a_chart_of_its_own():
+    names = ["anatomy, l = 5", "robust, r = 10, age=10, born=year, zip=3 letters", SCRIPT]
+    lines = [{"candidate": name, "band": BANDS[0], "error": 0.1} for name in names]
+    charts = draw_errors(lines, BANDS, names[0]).to_dict()["concat"]
+    titles = [chart["title"]["text"] for chart in charts]
+    assert [" ".join(title) for title in titles[:2]] == names[:2]
+    assert len(charts) == 3 and all(len(line) <= 20 for title in titles for line in title)
