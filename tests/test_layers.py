@@ -140,7 +140,6 @@ HOMONYMS = {
     ("methods", "uncertain"),
     ("methods.splu.plan", "randomized"),
     ("releases.companions.readme", "uncertain"),
-    ("verification.uncertain.release_checks", "generalized"),
 }
 
 

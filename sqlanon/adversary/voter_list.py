@@ -48,19 +48,19 @@ def presence_query(published: PublishedTables, voters: object) -> tuple[str, str
     kinds = {column: published_types[column] for column in columns["quasi"]}
     source, types = find_voters(published, voters, kinds)
     names = resolve_names(list(types), columns["quasi"])
-    quasi = _readings(published, names, kinds)
+    quasi = read_as_shown(published, names, kinds)
     sql = published.query(
         "adversary/voter_list/presence",
         {"voters": source.relation},
         voter_quasi=quasi,
         group_column=columns["group"],
         count_column=columns["count"],
-        **_answer_names(columns["quasi"]),
+        **name_answers(columns["quasi"]),
     )
     return "presence", sql
 
 
-def _readings(published: PublishedTables, names: Sequence[str], kinds: Mapping[str, str]) -> list[Sql]:
+def read_as_shown(published: PublishedTables, names: Sequence[str], kinds: Mapping[str, str]) -> list[Sql]:
     """Return the SQL that reads voters as the release shows them. names: of their columns; kinds: of its own."""
     rules = published.manifest["parameters"].get("coarsen", {})
     readings = []
@@ -70,48 +70,9 @@ def _readings(published: PublishedTables, names: Sequence[str], kinds: Mapping[s
     return readings
 
 
-def _answer_names(quasi: Sequence[str], *more: str) -> dict[str, Any]:
+def name_answers(quasi: Sequence[str], *more: str) -> dict[str, Any]:
     """Return the names of an answer's columns: where the user's have one of ours, it gives way."""
     return {"quasi": quasi, **{f"{answer}_column": free_name(answer, quasi) for answer in (*more, *ANSWERS)}}
-
-
-def box_presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:
-    """Return the name and text of the query that looks for the boxes in which voters lie.
-
-    It answers a row for all voters alike: the quasi columns, how many voters lie in the same boxes, those of ANSWERS.
-    """
-    from sqlanon.methods.mondrian.read_manifest import described  # groups have no boxes
-    from sqlanon.verification import generalized
-
-    attributes = described(published.manifest)
-    kinds = {attribute.name: attribute.type for attribute in attributes}
-    source, types = find_voters(published, voters, kinds)
-    names = resolve_names(list(types), list(kinds))
-    boxed = [name for attribute in attributes for name in attribute.names.values()]
-    aliases = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
-    bounds: list[tuple[str, str, Sql, Sql]] = []
-    lists: list[tuple[str, Sql, Sql]] = []
-    for attribute in attributes:
-        ends = [aliases[published_name] for published_name in attribute.names.values()]
-        if attribute.shape == "bounds":
-            # without a column of its own no box has room for a NULL
-            unknown = f"box.{ident(ends[2])}" if attribute.has_unknown else "false"
-            bounds.append((ends[0], ends[1], Sql(unknown), Sql(f"voter.quasi_{attribute.number}")))
-        else:
-            covered = generalized.covered_values(published, attribute)
-            lists.append((ends[0], covered, Sql(f"cast(voter.quasi_{attribute.number} as varchar)")))
-    (sensitive,) = published.manifest["columns"]["sensitive"]
-    box = Sql(f"(\n{boxes_query(published, boxed, sensitive)}\n)")
-    values = {"voter_quasi": _readings(published, names, kinds)}
-    voter = published.subquery("adversary/voter_list/voter", {"voters": source.relation}, **values)
-    sql = published.query(
-        "adversary/voter_list/box_presence",
-        {"voter": voter, "box": box},
-        bounds=bounds,
-        lists=lists,
-        **_answer_names([attribute.name for attribute in attributes], "voters_in_box"),
-    )
-    return "presence", sql
 
 
 def boxes_query(published: PublishedTables, boxed: Sequence[str], sensitive: str) -> str:

@@ -9,6 +9,7 @@ from sqlanon.adversary import background_knowledge, background_report, voter_lis
 from sqlanon.errors import DataError, UsageError
 from sqlanon.forms import has_several
 from sqlanon.forms.form import Form
+from sqlanon.forms.uncertain.verification import ONE_VALUE
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.statement import Statement
 from sqlanon.releases import file_checks
@@ -18,7 +19,6 @@ from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.coarseness import find_finer
 from sqlanon.verification.coarseness import queries as coarseness_queries
 from sqlanon.verification.look_alikes import NAME, look_alike_queries, report_look_alikes
-from sqlanon.verification.uncertain.release_checks import ONE_VALUE
 
 log = logging.getLogger("sqlanon")
 

@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 
 import sqlanon
-from sqlanon.verification.order_randomization import LEVEL, PlacedPeople, judge_orders
+from sqlanon.forms.qit_st.order_randomization import LEVEL, PlacedPeople, judge_orders
 
 L = 3
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)

@@ -145,7 +145,7 @@ LISTED = sorted(((shown, name) for shown, names in SETS.items() for name in name
 def read_sets(engine) -> list[tuple[str, str | None]]:
     """Read the lists of SETS as templates do: a text that is no list has no values."""
     listed = " union all ".join(f"select {literal(text)} as shown" for text in SETS)
-    sql = render_query("verification/generalized/covered_set", {}, {"published": Sql(f"({listed})")})
+    sql = render_query("forms/generalized/verification/covered_set", {}, {"published": Sql(f"({listed})")})
     return sorted(((row["shown"], row["name"]) for row in engine.rows(sql)), key=repr)
 
 

@@ -10,10 +10,10 @@ import pytest
 import sqlanon
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import SourceError, SqlanonError, TargetError
+from sqlanon.forms.qit_st.rank_alignment import MOST_PEOPLE
 from sqlanon.plans.templates import ident
 from sqlanon.releases.parquet.foreign_parts import foreign_parts
 from sqlanon.releases.parquet.layouts import read_footer
-from sqlanon.verification.rank_alignment import MOST_PEOPLE
 from sqlanon.verification.succession import check_since
 from tests.engines.hostile import (
     ASKED,
@@ -421,8 +421,8 @@ def test_spark_merges_the_classes_that_duckdb_merges(spark, tmp_path):
 
 
 def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_path):
+    from sqlanon.forms.qit_st import verification as qit_st
     from sqlanon.plans.templates import Sql
-    from sqlanon.verification import qit_st
     from sqlanon.verification.checks import PublishedTables
 
     con = duckdb.connect()

@@ -8,10 +8,10 @@ import pytest
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError
+from sqlanon.forms.qit_st.verification import verify
 from sqlanon.ledgers import database_file, refusals
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
-from sqlanon.verification.qit_st import verify
 from tests.conftest import NASTY_NAMES
 from tests.databases import connect
 

@@ -21,7 +21,7 @@ _ENDS = {"rows", "range", "limit", "union"}
 # terms that are put together elsewhere, where both are said
 _MADE = {
     "{{ term }}": "sqlanon/sql/query_reader.py, of a recipient's own ORDER BY",
-    "{{ ranked }}": "sqlanon/verification/rank_alignment.py",
+    "{{ ranked }}": "sqlanon/forms/qit_st/rank_alignment.py",
     "{{ turned_order(words, ties) }}": "sql_templates/_macros/serpentine.sql.j2",
 }
 

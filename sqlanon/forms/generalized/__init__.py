@@ -8,7 +8,15 @@ from sqlanon.estimation.open_session import Session
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.forms.form import Edition, Form, Presence, Tables
 from sqlanon.forms.schema_parts import COMPARED, ROLES, SHARE, SORTED, counts
-from sqlanon.forms.summary_lines import tell_apart
+from sqlanon.forms.summary_lines import (
+    count_dropped,
+    list_files,
+    name_method,
+    tell_agreement,
+    tell_apart,
+    tell_limits,
+)
+from sqlanon.plain_values import words
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.json_schema import record, whole, word
 from sqlanon.plans.manifest import Manifest
@@ -16,6 +24,46 @@ from sqlanon.verification.checks import Verification
 
 if TYPE_CHECKING:
     from sqlanon.adversary.view import View
+
+WARNING = """\
+## Do not take a box for a person
+
+All rows of a box show the same ranges and sets, which say of nobody where in them they lie. `sqlanon estimate` counts
+as if a box's rows lay evenly in it, and says between which counts the true one lies for sure.
+"""
+SEVERAL_WARNING = """\
+## Do not take a box for a person
+
+All rows of a box show the same ranges and sets, which say of nobody where in them they lie. Each sensitive column has a
+table by itself: who joins two of them by their boxes gets pairs of values of which hardly any belongs to one person.
+`sqlanon estimate` counts as if a box's rows lay evenly in it, and says between which counts the true one lies for sure.
+"""
+ADVICE = (
+    "Do not take a box for a person: ranges and sets say of nobody where in them they lie. `sqlanon"
+    " estimate` counts as if a box's rows lay evenly in it, and says between which counts the true one lies for sure."
+)
+_SHOWN_PARAMETERS = ("k", "l", "partition", "nulls")
+
+
+def summarize_boxes(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Say what a release of generalized rows is."""
+    verified, guarantee, parameters = manifest["verified"], manifest["guarantee"], manifest["parameters"]
+    sizes = " to ".join(map(str, sorted({verified["k"], verified["largest_class"]})))
+    column = words(manifest["columns"]["sensitive"])
+    diverse = f", with at least {guarantee['l']} different values of {column}" if guarantee["l"] > 1 else ""
+    return {
+        "published": f"{manifest['rows']:,} rows in {manifest['groups']:,} boxes of {sizes}: {where}",
+        "method": name_method(manifest, {name: parameters[name] for name in _SHOWN_PARAMETERS}),
+        "dropped rows": count_dropped(manifest),
+        "promised": f"every row shares its box with others, at least {guarantee['k']} rows in all{diverse}"
+        + tell_limits(manifest),
+        "not promised": f"any confidence: in some box one value of {column} is held by"
+        f" {verified['largest_confidence']:.1%} of the rows; nor anything against who knows more, or has a"
+        " second release of these people",
+        "verified": f"class sizes, different values, boxes, row order{tell_agreement(verified, 'quasi_values')}",
+        "files": list_files(manifest),
+    }
+
 
 _FIGURES = {
     **SORTED,
@@ -52,18 +100,16 @@ class BoxForm(Form):
     @property
     def verification(self) -> Verification:
         """Return what verifies the tables."""
-        from sqlanon.verification import generalized
+        from sqlanon.forms.generalized import verification
 
         if self.several is None:
-            return cast(Verification, generalized)
-        from sqlanon.verification.several_boxes import SeveralBoxes
-
-        return cast(Verification, SeveralBoxes(cast(Verification, generalized), self.several))
+            return cast(Verification, verification)
+        return cast(Verification, verification.SeveralBoxes(cast(Verification, verification), self.several))
 
     @property
     def presence(self) -> Presence | None:
         """Look for the boxes in which voters lie."""
-        from sqlanon.adversary.voter_list import box_presence_query
+        from sqlanon.forms.generalized.verification import box_presence_query
 
         return box_presence_query if self.several is None else None
 
@@ -91,7 +137,6 @@ class BoxForm(Form):
 
     def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
         """Say what a release of generalized rows is."""
-        from sqlanon.forms.generalized.words import summarize_boxes
 
         lines = summarize_boxes(manifest, where)
         return lines if self.several is None else tell_apart(lines, manifest)
@@ -114,13 +159,11 @@ class BoxForm(Form):
 
     def advise(self, manifest: Manifest) -> str:
         """Say that a box is nobody's."""
-        from sqlanon.forms.generalized.words import ADVICE
 
         return ADVICE
 
     def warn(self, manifest: Manifest, edition: Edition) -> str:
         """Say it at length."""
-        from sqlanon.forms.generalized.words import SEVERAL_WARNING, WARNING
 
         return WARNING if self.several is None else SEVERAL_WARNING
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from sqlanon.adversary.view import View
 from sqlanon.adversary.voter_list import boxes_query
+from sqlanon.forms.generalized.verification import covered_values
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
-from sqlanon.verification.generalized import covered_values
 
 CELLS_PER_BOX, LEAST_CELLS = 100, 2_000_000  # how far boxes are laid out
 

@@ -53,28 +53,28 @@ class GroupForm(Form):
         """Return what verifies the tables."""
         if self.several is None:
             return self.verification_of_one
-        from sqlanon.verification.several_columns import SeveralTables
+        from sqlanon.forms.qit_st.several_columns import SeveralTables
 
         return cast(Verification, SeveralTables(self.verification_of_one, self.several))
 
     @property
     def verification_of_one(self) -> Verification:
         """Return what verifies the tables of one sensitive column."""
-        from sqlanon.verification import qit_st
+        from sqlanon.forms.qit_st import verification
 
-        return cast(Verification, qit_st)
+        return cast(Verification, verification)
 
     @property
     def compared(self) -> Compared | None:
         """Compare how people and values are ordered in the groups."""
-        from sqlanon.verification.rank_alignment import check_alignment
+        from sqlanon.forms.qit_st.rank_alignment import check_alignment
 
         return check_alignment if self.several is None else None
 
     @property
     def compared_queries(self) -> ComparedQueries | None:
         """Return the queries of that."""
-        from sqlanon.verification.rank_alignment import alignment_queries
+        from sqlanon.forms.qit_st.rank_alignment import alignment_queries
 
         return alignment_queries if self.several is None else None
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from sqlanon.adversary.view import View
+from sqlanon.forms.qit_st.rank_alignment import check_alignment
 from sqlanon.plans.build import render_query
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
-from sqlanon.verification.rank_alignment import check_alignment
 
 LINK_TURNS = 8  # by then the sums are right within a thousandth
 

@@ -8,13 +8,159 @@ from sqlanon.estimation.open_session import Session
 from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.forms.form import Edition, Form, Table, Tables
 from sqlanon.forms.schema_parts import ROLES, SHARE
+from sqlanon.forms.summary_lines import (
+    count_dropped,
+    list_files,
+    name_method,
+    name_second,
+    name_together,
+    tell_agreement,
+    tell_limits,
+    tell_presence,
+)
+from sqlanon.forms.weights import (
+    FIRST_LINES,
+    LINES,
+    READING,
+    VIEW,
+    read_files,
+    read_files_first,
+    weight_name,
+    write_block,
+    write_in_one_line,
+    write_view,
+)
+from sqlanon.plain_values import words
 from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, departed
+from sqlanon.plans.templates import Sql, ident, render
 from sqlanon.verification.checks import Verification
 
 if TYPE_CHECKING:
     from sqlanon.adversary.view import View
     from sqlanon.completion.complete_release import Chain
+
+_RANDOMIZED_HEAD = """\
+-- Counts from this release in plain SQL. {reading}\
+--     select sum({weight}) from {view} where …
+-- Each row stands here with each value of a sensitive column; conditions on that column are about true values. Weights
+-- may be negative: sums of them are counts, the closed form, in which the mixing of values is taken out. It has no
+-- bias, and a small sum may be far off, or below 0; sqlanon estimate says how far. {views}
+-- In another engine, load the file as the table data, and run the statements after the first there.
+"""
+_ONE = "What no condition names is counted in data."
+_SEVERAL = "Each sensitive column has its view:\n{listed}\n-- (several of them in one question: sqlanon estimate)."
+
+
+def write_script(manifest: Manifest, reading: str = LINES) -> str:
+    """Return the script with a view for each sensitive column; its other columns are the quasi columns."""
+    columns, gamma = manifest["columns"], manifest["parameters"]["gamma"]
+    sensitive, weight = columns["sensitive"], weight_name(manifest)
+    names = [VIEW if len(sensitive) == 1 else f"{VIEW}_{number}" for number in range(1, len(sensitive) + 1)]
+    files = read_files_first if reading == FIRST_LINES else read_files
+    views = [f"{write_view('data', files(manifest, 'data'))};\n"]
+    for name, column in zip(names, sensitive, strict=True):
+        weighted = render(
+            "forms/randomized/weighted_randomized",
+            data=Sql("data"),
+            quasi_columns=columns["quasi"],
+            sensitive_column=column,
+            gamma=gamma[column] if isinstance(gamma, dict) else gamma,
+            weight_column=weight,
+        )
+        views.append(f"{write_view(name, weighted)};\n")
+    listed = "\n".join(
+        f"--     {name}: {write_in_one_line(column)}" for name, column in zip(names, sensitive, strict=True)
+    )
+    views_text = _ONE if len(sensitive) == 1 else _SEVERAL.format(listed=listed)
+    head = _RANDOMIZED_HEAD.format(reading=reading, weight=write_in_one_line(weight), view=names[0], views=views_text)
+    return head + "\n".join(views)
+
+
+_FIRST_RANDOMIZED = """\
+## Do not count the values as they stand
+
+A row keeps its own value with the probability that stands in `release.json` (1/gamma); otherwise it shows another.
+Counts of a value among people who have something in common are therefore mixed with other people's values, and are
+pulled towards the average of everybody. `sqlanon estimate` takes the mixing out, and says how far off it may be.
+"""
+_RANDOMIZED = """\
+## Do not count the values as they stand
+
+A row keeps its own value with the probability that stands in `release.json` (1/gamma); otherwise it shows another.
+Counts of a value among people who have something in common are therefore mixed with other people's values, and are
+pulled towards the average of everybody. This is wrong:
+
+{wrong}
+
+{reading}
+
+{right}
+
+where `{view}` has each row with each value, weighed so that the mixing is taken out: sums of weights are counts without
+bias. (For an average of a column x divide `sum({weight} * x)` by `sum({weight})`.) Small sums may be far off, and below
+0. `sqlanon estimate` weighs this against what is likely, is nearer to the truth, and says how far off it may be.
+"""
+_READ_RANDOMIZED_FIRST = "In this directory run `.read estimate.sql` in DuckDB's shell, and then"
+_READ_RANDOMIZED = """\
+In DuckDB's shell, in any directory, where PATH is this one, run
+
+{reading}
+
+and then"""
+ADVICE = (
+    "Do not count the values as they stand: a row keeps its own value with the probability that the"
+    " manifest says (1/gamma), and shows another otherwise. `sqlanon estimate` takes the mixing out."
+)
+
+
+def summarize_randomized(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Say what a release of randomized values is."""
+    return {
+        "published": f"{manifest['rows']:,} rows: {where}",
+        "method": name_method(manifest, manifest["parameters"]),
+        "dropped rows": count_dropped(manifest),
+        "promised": f"{name_together(manifest)}counts of {words(manifest['columns']['sensitive'])}: small ones are far"
+        f" off, large ones near, as below; a row keeps its own value with probability 1/gamma{_ever(manifest)}"
+        f"{tell_limits(manifest)}",
+        "not promised": f"{tell_presence(manifest)}, nor that a frequent value"
+        f" stays secret, nor anything against who has {name_second(manifest)}",
+        "verified": f"row order, promise{tell_agreement(manifest['verified'], 'retention')}",
+        "files": list_files(manifest),
+    }
+
+
+def _ever(manifest: Mapping[str, Any]) -> str:
+    """Say whom the promised counts are of, where decoy groups have lost members."""
+    departures = departed(manifest)
+    if not departures:
+        return ""
+    return (
+        f"; counts are of the {manifest['rows'] + departures:,} persons whom releases of the ledger have shown, and"
+        " small ones of those left are as far off; large ones of those left spread up to 1.42 times as much"
+    )
+
+
+def randomized_tables(manifest: Mapping[str, Any]) -> list[Table]:
+    """Return what is promised of each sensitive column's counts: title, heads, rows, closing lines."""
+    from sqlanon.methods.splu import binomial  # of one method
+
+    return [binomial.table(column, promised) for column, promised in manifest["guarantee"].items()]
+
+
+def warn(manifest: Mapping[str, Any], edition: Edition) -> str:
+    """Return the section of README.md on why the values are not to be counted as they stand."""
+    if edition == "first":
+        return _FIRST_RANDOMIZED
+    reading = _READ_RANDOMIZED.format(reading=write_block(READING)) if edition == "newest" else _READ_RANDOMIZED_FIRST
+    value, weight = ident(manifest["columns"]["sensitive"][0]), ident(weight_name(manifest))
+    view = VIEW if len(manifest["columns"]["sensitive"]) == 1 else f"{VIEW}_1"
+    wrong = f"SELECT {value}, count(*)\nFROM data\nWHERE …\nGROUP BY {value}"
+    right = f"SELECT {value}, sum({weight})\nFROM {view}\nWHERE …\nGROUP BY {value}"
+    return _RANDOMIZED.format(
+        wrong=write_block(wrong), right=write_block(right), view=view, weight=weight_name(manifest), reading=reading
+    )
+
 
 _SPLU_PROMISE = record(
     {
@@ -44,9 +190,9 @@ class RandomizedForm(Form):
     @property
     def verification(self) -> Verification:
         """Return what verifies the table."""
-        from sqlanon.verification import randomized
+        from sqlanon.forms.randomized import verification
 
-        return cast(Verification, randomized)
+        return cast(Verification, verification)
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
@@ -72,13 +218,11 @@ class RandomizedForm(Form):
 
     def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
         """Say what a release of randomized values is."""
-        from sqlanon.forms.randomized.words import summarize_randomized
 
         return summarize_randomized(manifest, where)
 
     def tables(self, manifest: Mapping[str, Any]) -> list[Table]:
         """Return what is promised of each sensitive column's counts."""
-        from sqlanon.forms.randomized.words import randomized_tables
 
         return randomized_tables(manifest)
 
@@ -88,21 +232,16 @@ class RandomizedForm(Form):
 
     def advise(self, manifest: Manifest) -> str:
         """Say that values are not to be counted as they stand."""
-        from sqlanon.forms.randomized.words import ADVICE
 
         return ADVICE
 
     def warn(self, manifest: Manifest, edition: Edition) -> str:
         """Say it at length, with what to do instead."""
-        from sqlanon.forms.randomized.words import warn
 
         return warn(manifest, edition)
 
     def write_script(self, manifest: Manifest, edition: Edition) -> str | None:
         """Return the script that makes views of weights."""
-        from sqlanon.forms.randomized.estimate_script import write_script
-        from sqlanon.forms.weights import FIRST_LINES
-
         return write_script(manifest) if edition == "newest" else write_script(manifest, FIRST_LINES)
 
     def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:

@@ -7,14 +7,14 @@ from typing import Any
 from sqlanon.adversary.findings import Finding
 from sqlanon.engines.base import Engine
 from sqlanon.forms.qit_st.view import GroupView
+from sqlanon.forms.uncertain.release_relations import frame_tree_nodes, unfold_marks
+from sqlanon.forms.uncertain.source_rows import read_source_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
-from sqlanon.verification.uncertain.release_relations import frame_tree_nodes, unfold_marks
-from sqlanon.verification.uncertain.source_rows import read_source_rows
 
 
 class UncertainView(GroupView):
@@ -76,7 +76,7 @@ class UncertainView(GroupView):
 
     @cached_property
     def _weighed(self) -> Sql:
-        relations, folder = {"set_line": self._sets}, "verification/uncertain"
+        relations, folder = {"set_line": self._sets}, "forms/uncertain"
         return self.published.subquery(f"{folder}/weighed_group", relations, weights=list(self.read.weights))
 
     def find_unpromised(self) -> list[Finding]:
@@ -102,7 +102,7 @@ class UncertainView(GroupView):
         self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
         original = read_source_rows(self.published, source, types)
         nodes = self.workspace.keep_frame("tree_node", frame_tree_nodes(self.read))
-        relations, folder = {"original": original.rows, "tree_node": nodes}, "verification/uncertain"
+        relations, folder = {"original": original.rows, "tree_node": nodes}, "forms/uncertain"
         trees = [(n, self.published.subquery(f"{folder}/true_node", relations, number=n)) for n in self.read.trees]
         others = original.split_places(n for n in range(1, len(self.read.quasi) + 1) if n not in self.read.trees)
         # what stands in the place of the label is the set of sensitive alternatives

@@ -33,7 +33,7 @@ from sqlanon.verification.checks import Check, PublishedTables
 from sqlanon.verification.multisets import WEIGHT, align_columns
 
 if TYPE_CHECKING:
-    from sqlanon.verification.order_randomization import Outcome
+    from sqlanon.forms.qit_st.order_randomization import Outcome
 
 NAME = "rank_alignment"
 LEVEL = 1e-4  # how often a sound release may fail, by both tests together
@@ -63,7 +63,7 @@ class _Queries:
         ]
         classes: list[str] = []
         if "backgrounds" in published.manifest["parameters"]:
-            from sqlanon.verification import class_qit_st  # most releases are of one class
+            from sqlanon.forms.class_qit_st import verification as class_qit_st  # most releases are of one class
 
             classes = class_qit_st.signature(published.manifest)
         # who numbers groups must not choose whom they are compared with: the manifest names the digests of their files
@@ -73,7 +73,7 @@ class _Queries:
             "class_names": [name for name, column in zip(people.names, self.quasi, strict=True) if column in classes],
         }
         self.person = published.subquery(
-            "verification/rank_alignment/person",
+            "forms/qit_st/rank_alignment/person",
             {
                 "published": people.published,
                 "original": Sql(f"(select {', '.join(expressions)} from {source.relation})"),
@@ -90,7 +90,7 @@ class _Queries:
         relations = {"blocked_person": _block(self.published, self.person)}
         for how, rank in _RANKS.items():
             sql = self.published.query(
-                "verification/rank_alignment/alignment", relations, **self.compared, value_rank=rank
+                "forms/qit_st/rank_alignment/alignment", relations, **self.compared, value_rank=rank
             )
             yield f"alignment, values {how}", sql
 
@@ -102,13 +102,13 @@ class _Queries:
         lot_below = f"{part:0{_LOT_DIGITS}x}" if part < 16**_LOT_DIGITS else "g"
         first, *_ = ranks = list(_RANKS.values())
         settings = {**self.compared, "stratum_rank": first, "value_ranks": ranks, "lot_below": lot_below}
-        sql = self.published.query("verification/rank_alignment/placed_people", {"person": self.person}, **settings)
+        sql = self.published.query("forms/qit_st/rank_alignment/placed_people", {"person": self.person}, **settings)
         return "people in their groups", sql
 
     def judge(self, draws: int | None = None) -> "Outcome | None":
         """Compare the people's arrangement with `draws` others; None where they are too few to have any."""
         # numpy is slow to import
-        from sqlanon.verification.order_randomization import DRAWS, PlacedPeople, judge_orders
+        from sqlanon.forms.qit_st.order_randomization import DRAWS, PlacedPeople, judge_orders
 
         _, sql = self.placed_people()
         arrays = {name: numbers.astype("int64") for name, numbers in self.published.engine.arrays(sql).items()}
@@ -127,9 +127,9 @@ def alignment_queries(published: PublishedTables, source: Source, types: Mapping
 def _block(published: PublishedTables, person: Sql) -> Sql:
     """Return the persons with their half and block."""
     if _times(published) == 1:
-        return published.subquery("verification/rank_alignment/one_block", {"person": person})
+        return published.subquery("forms/qit_st/rank_alignment/one_block", {"person": person})
     blocks = min(_BLOCKS * _times(published), _MOST_BLOCKS)
-    return published.subquery("verification/rank_alignment/blocks", {"person": person}, blocks=blocks)
+    return published.subquery("forms/qit_st/rank_alignment/blocks", {"person": person}, blocks=blocks)
 
 
 def check_alignment(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Check:

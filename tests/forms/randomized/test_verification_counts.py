@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import sqlanon
-from sqlanon.verification.randomized import _least_probability, _tail
+from sqlanon.forms.randomized.verification import _least_probability, _tail
 from tests.facts import each
 
 COUNTS = (1, 2, 7, 100, 50_000, 50_000_000)

@@ -7,9 +7,9 @@ value is its share of the group (Wong et al. 2010), so the tables alone prove th
 from typing import Any
 
 from sqlanon.errors import ReleaseError
+from sqlanon.forms.qit_st import verification as qit_st
 from sqlanon.methods.robust.design import CLASSES, GUARANTEES, promise
 from sqlanon.plans.manifest import Manifest
-from sqlanon.verification import qit_st
 from sqlanon.verification.checks import ROUNDING, Check, PublishedTables, Report
 
 TABLES = qit_st.TABLES
@@ -60,7 +60,9 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
 def _class_query(published: PublishedTables) -> str:
     columns = published.manifest["columns"]
     roles = {"group_column": columns["group"], "count_column": columns["count"]}
-    return published.query("verification/class_qit_st/classes", {}, signature=signature(published.manifest), **roles)
+    return published.query(
+        "forms/class_qit_st/verification/classes", {}, signature=signature(published.manifest), **roles
+    )
 
 
 def verify(published: PublishedTables) -> Report:

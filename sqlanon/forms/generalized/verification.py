@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from sqlanon.adversary.voter_list import boxes_query, find_voters, name_answers, read_as_shown
+from sqlanon.forms.qit_st.several_columns import SeveralTables
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described, held_table
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.linkage import count_misplaced
@@ -68,7 +71,7 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
         for attribute in attributes
         if attribute.shape == "set"
     ]
-    folder = "verification/generalized"
+    folder = "forms/generalized/verification"
     return [
         ("classes", published.query(f"{folder}/classes", {}, boxed=boxed, sensitive=sensitive)),
         ("boxes", published.query(f"{folder}/boxes", {}, boxed=boxed, bounds=bounds, nodes=nodes, sets=sets)),
@@ -145,7 +148,7 @@ def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str
 def _cover_query(published: PublishedTables, attribute: Attribute, source: Source, types: Mapping[str, str]) -> str:
     """Write the query that counts values of one source column for which the published boxes have no room."""
     (column,) = resolve_names(list(types), [attribute.name])
-    data, folder = published.tables["data"], "verification/generalized"
+    data, folder = published.tables["data"], "forms/generalized/verification"
     original = Sql(f"(select {source.expression(column)} as value from {source.relation})")
     if attribute.shape == "bounds":
         unknown = _unknown(attribute)
@@ -164,10 +167,10 @@ def covered_values(published: PublishedTables, attribute: Attribute) -> Sql:
     """Return what each published node or set of an attribute stands for, to stand where a relation does."""
     if attribute.hierarchy is None:
         relations = {"published": _shown(published, attribute)}
-        return published.subquery("verification/generalized/covered_set", relations)
+        return published.subquery("forms/generalized/verification/covered_set", relations)
     relations = {"held": held_nodes(published, attribute)}
     roots = [attribute.hierarchy.root] * attribute.has_unknown
-    return published.subquery("verification/generalized/covered_node", relations, roots=roots)
+    return published.subquery("forms/generalized/verification/covered_node", relations, roots=roots)
 
 
 def _shown(published: PublishedTables, attribute: Attribute) -> Sql:
@@ -188,3 +191,73 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     misplaced = count_misplaced(published, _without_dropped(published.manifest, source, types), types, sensitive)
     required = "nobody in another's box, or with another's value"
     return counts, room, Check(OWN_BOX, required, misplaced, not misplaced["in_wrong_groups"])
+
+
+REQUIRED = "every box as often in the table of each column"
+
+
+class SeveralBoxes(SeveralTables):
+    """Verify releases of boxes, with a table for each sensitive column."""
+
+    def queries(self, published: PublishedTables) -> list[tuple[str, str]]:
+        """Return the names and texts of the queries that prove a release from its tables, in order."""
+        return [*super().queries(published), *self._comparisons(published)]
+
+    def verify(self, published: PublishedTables) -> Report:
+        """Check a release from its tables alone, in every column, and that they share their boxes."""
+        report = super().verify(published)
+        unequal = sum(int(published.engine.rows(sql)[0]["unequal_boxes"]) for _, sql in self._comparisons(published))
+        check = Check("same_boxes", REQUIRED, {"unequal_boxes": unequal}, not unequal)
+        return replace(report, checks=(*report.checks, check))
+
+    def _comparisons(self, published: PublishedTables) -> list[tuple[str, str]]:
+        """Return the queries that compare the boxes of each further table with those of the first."""
+        columns = self.published_columns(published.manifest)
+        first, *others = sensitive_tables(published.manifest).values()
+        return [
+            (
+                f"boxes of {other}",
+                published.query(
+                    "forms/generalized/verification/unequal_boxes",
+                    {"first_table": published.tables[first], "other_table": published.tables[other]},
+                    boxed=columns[first][:-1],
+                ),
+            )
+            for other in others
+        ]
+
+
+def box_presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:
+    """Return the name and text of the query that looks for the boxes in which voters lie.
+
+    It answers a row for all voters alike: the quasi columns, how many voters lie in the same boxes, those of ANSWERS.
+    """
+    attributes = described(published.manifest)
+    kinds = {attribute.name: attribute.type for attribute in attributes}
+    source, types = find_voters(published, voters, kinds)
+    names = resolve_names(list(types), list(kinds))
+    boxed = [name for attribute in attributes for name in attribute.names.values()]
+    aliases = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
+    bounds: list[tuple[str, str, Sql, Sql]] = []
+    lists: list[tuple[str, Sql, Sql]] = []
+    for attribute in attributes:
+        ends = [aliases[published_name] for published_name in attribute.names.values()]
+        if attribute.shape == "bounds":
+            # without a column of its own no box has room for a NULL
+            unknown = f"box.{ident(ends[2])}" if attribute.has_unknown else "false"
+            bounds.append((ends[0], ends[1], Sql(unknown), Sql(f"voter.quasi_{attribute.number}")))
+        else:
+            covered = covered_values(published, attribute)
+            lists.append((ends[0], covered, Sql(f"cast(voter.quasi_{attribute.number} as varchar)")))
+    (sensitive,) = published.manifest["columns"]["sensitive"]
+    box = Sql(f"(\n{boxes_query(published, boxed, sensitive)}\n)")
+    values = {"voter_quasi": read_as_shown(published, names, kinds)}
+    voter = published.subquery("adversary/voter_list/voter", {"voters": source.relation}, **values)
+    sql = published.query(
+        "adversary/voter_list/box_presence",
+        {"voter": voter, "box": box},
+        bounds=bounds,
+        lists=lists,
+        **name_answers([attribute.name for attribute in attributes], "voters_in_box"),
+    )
+    return "presence", sql

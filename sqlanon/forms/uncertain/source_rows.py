@@ -111,7 +111,7 @@ def _fold_ties(
         rows = published.subquery("shared/folded", {"source": rows}, **roles)
         listed, scalars = [*listed, *scalars], []  # folding makes lists of all of them
     return published.subquery(
-        "verification/uncertain/listed_row",
+        "forms/uncertain/listed_row",
         {"source": rows},
         passed=labels,
         lists=listed,

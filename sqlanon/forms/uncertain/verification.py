@@ -3,14 +3,100 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
+from sqlanon.forms.qit_st.verification import COUNTS, TABLES, is_whole_number
+from sqlanon.forms.uncertain.release_relations import keep_tree_nodes, unfold_marks, write_tree_nodes
+from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows
+from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
 from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
-from sqlanon.verification.qit_st import COUNTS, TABLES, is_whole_number
+from sqlanon.verification.multisets import multiset_check, write_multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
-from sqlanon.verification.uncertain.release_relations import keep_tree_nodes, unfold_marks, write_tree_nodes
-from sqlanon.verification.uncertain.source_comparison import against_queries, verify_against
+
+
+def against_queries(
+    published: PublishedTables, source: Source, types: Mapping[str, str], nodes: Sql | None = None
+) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that compare the release with its source.
+
+    nodes: where the nodes of the hierarchies stand; constants if None.
+    """
+    original = read_source_rows(published, source, types)
+    return [
+        ("quasi_rows", _quasi_query(published, original, nodes)),
+        ("sensitive_counts", _sensitive_query(published, original)),
+    ]
+
+
+def _sensitive_query(published: PublishedTables, original: SourceRows) -> str:
+    """Write the query that compares ST's sets with the source's."""
+    columns = published.manifest["columns"]
+    kind, inputs = original.kinds["sensitive"], {"original": original.rows}
+    if len(columns["values"]) == 1 and original.is_certain("sensitive"):  # single values cost a fraction of lists
+        single = {"value_column": columns["values"][0], "count_column": columns["count"]}
+        values = {
+            "published": published.subquery("forms/uncertain/shown_value", kind=kind, **single),
+            "original": published.subquery("forms/uncertain/true_value", inputs),
+        }
+        return write_multiset_query(published, values, ["sensitive"])
+    roles = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
+    lines = {"set_line": published.subquery("shared/set_line", **roles)}
+    sets = {
+        "published": published.subquery("forms/uncertain/shown_set", lines, kind=kind),
+        "original": published.subquery("forms/uncertain/true_set", inputs),
+    }
+    return write_multiset_query(published, sets, ["sensitive"])
+
+
+def _quasi_query(published: PublishedTables, original: SourceRows, nodes: Sql | None) -> str:
+    """Write the query that compares QIT's rows with what the source's rows should show."""
+    columns = described(published.manifest)
+    inputs = {"original": original.rows, "tree_node": nodes or write_tree_nodes(published, columns)}
+    trees = [(place, published.subquery("forms/uncertain/true_node", inputs, number=place)) for place in columns.trees]
+    places = range(1, len(columns.quasi) + 1)
+    others = original.split_places(place for place in places if place not in columns.trees)
+    # QIT shows nodes as texts; other values are compared in the source's type, in which they were written
+    kinds = [(n, Sql("varchar") if n in columns.trees else original.kinds[f"quasi_{n}"]) for n in places]
+    unfolded = {"unfolded": unfold_marks(published, columns)}
+    labels = {"labels": original.labels}
+    places_by_kind = {"certain": others["certain"], "others": [*columns.trees, *others["texts"], *others["others"]]}
+    rows = {
+        "published": published.subquery("forms/uncertain/shown_row", unfolded, kinds=kinds, **labels, **places_by_kind),
+        "original": published.subquery("forms/uncertain/true_row", inputs, trees=trees, **others, **labels),
+    }
+    names = ["value_0"] if original.labels else []
+    names += [
+        *(f"value_{place}" for place in places),
+        *(f"alternatives_{place}" for place in places_by_kind["others"]),
+    ]
+    names.append("odd_marks")
+    return write_multiset_query(published, rows, names)
+
+
+def _count_hidden(published: PublishedTables) -> Mapping[str, int]:
+    """Return how many rows show other quasi values than their own."""
+    if published.manifest["parameters"]["undiverse"] == MERGE:
+        return {"suppressed_rows": 0, "generalized_rows": 0}
+    unfolded = {"unfolded": unfold_marks(published, described(published.manifest))}
+    (hidden,) = published.engine.rows(published.query("forms/uncertain/hidden", unfolded))
+    return hidden
+
+
+def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
+    """Check that the published values are the source's alternatives, as multisets, up to dropped and hidden rows."""
+    with keep_tree_nodes(published) as nodes:
+        texts = against_queries(published, source, types, nodes)
+        balances = {name: published.engine.rows(sql)[0] for name, sql in texts}
+    hidden = _count_hidden(published)
+    dropped = published.manifest["dropped_rows"]
+    # a hidden row shows '*' for its quasi values, while ST counts its sensitive value as any other
+    missing = {
+        "quasi_rows": dropped + hidden["suppressed_rows"] + hidden["generalized_rows"],
+        "sensitive_counts": dropped,
+    }
+    return tuple(multiset_check(name, row, missing[name]) for name, row in balances.items())
+
 
 __all__ = [
     "TABLES",
@@ -86,22 +172,20 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     climbs = parameters["undiverse"] == GENERALIZE
     least = {"least": 0 if climbs else 1}  # marks of 0 alternatives: a group was generalized
     numbers = {"places": list(range(1, len(quasi.quasi) + 1))}
-    generalized = [
-        ("generalized", published.query("verification/uncertain/generalized_group", relations, **numbers))
-    ] * climbs
+    generalized = [("generalized", published.query("forms/uncertain/generalized_group", relations, **numbers))] * climbs
     # equal marks follow from equal QIIDs; ST has one line per group and set
     marks = columns["alternatives"]
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
     return [
-        ("weights", published.query("verification/uncertain/weights", relations, **limits)),
-        ("set_lines", published.query("verification/uncertain/set_lines", relations)),
-        ("held_values", published.query("verification/uncertain/held_values", {}, values=columns["values"])),
+        ("weights", published.query("forms/uncertain/weights", relations, **limits)),
+        ("set_lines", published.query("forms/uncertain/set_lines", relations)),
+        ("held_values", published.query("forms/uncertain/held_values", {}, values=columns["values"])),
         (
             "alternatives",
-            published.query("verification/uncertain/alternatives", relations, plain=quasi.plain, **places, **least),
+            published.query("forms/uncertain/alternatives", relations, plain=quasi.plain, **places, **least),
         ),
         *generalized,
-        ("domains", published.query("verification/uncertain/domains", relations, **places)),
+        ("domains", published.query("forms/uncertain/domains", relations, **places)),
         *order_queries(published, lines, all_differ=frozenset({"st"})),
     ]
 
@@ -110,9 +194,9 @@ def _weigh_groups(published: PublishedTables, lines: Sql, weights: list[tuple[st
     """Return the groups of ST as diversity sees them; lines: ST's, each with a list of its values."""
     columns = published.manifest["columns"]
     if not _is_single(published) or any(value is None for value, _ in weights):
-        return published.subquery("verification/uncertain/weighed_group", {"set_line": lines}, weights=weights)
+        return published.subquery("forms/uncertain/weighed_group", {"set_line": lines}, weights=weights)
     roles = {"group_column": columns["group"], "count_column": columns["count"], "value_column": columns["values"][0]}
-    return published.subquery("verification/uncertain/weighed_value", {}, weights=weights, **roles)
+    return published.subquery("forms/uncertain/weighed_value", {}, weights=weights, **roles)
 
 
 def _is_single(published: PublishedTables) -> bool:

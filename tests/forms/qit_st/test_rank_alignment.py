@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import sqlanon
+from sqlanon.forms.qit_st import rank_alignment
+from sqlanon.forms.qit_st.order_randomization import PlacedPeople, judge_orders
+from sqlanon.forms.qit_st.rank_alignment import LEVEL
 from sqlanon.plans.manifest import manifest_text
-from sqlanon.verification import rank_alignment
-from sqlanon.verification.order_randomization import PlacedPeople, judge_orders
-from sqlanon.verification.rank_alignment import LEVEL
 from tests.databases import connect
 
 ROLES = {"quasi": ["age", "zip"], "sensitive": "disease"}

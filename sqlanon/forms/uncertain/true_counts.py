@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import AnswerError, ReleaseError
+from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows
 from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables
-from sqlanon.verification.uncertain.source_rows import SourceRows, read_source_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,11 +82,11 @@ def _count_values(column: str) -> str:
 def _true_count(published: PublishedTables, original: SourceRows, internal: str) -> str:
     values = {"column": internal, "kind": original.kinds[internal]}
     if original.tuples is None:
-        return published.query("verification/uncertain/true_count", {"original": original.rows}, **values)
+        return published.query("forms/uncertain/true_count", {"original": original.rows}, **values)
     # the alternative rows of a tuple are one choice: what several of them give is as likely as they are together
     kind = original.kinds[internal] if internal in original.lists else Sql("")  # of lists
     relations = {"source": original.tuples}
-    return published.query("verification/uncertain/true_tuple_count", relations, column=internal, kind=kind)
+    return published.query("forms/uncertain/true_tuple_count", relations, column=internal, kind=kind)
 
 
 def _judge(answered: "pd.DataFrame", true_counts: "pd.DataFrame", hidden: int, open_ended: bool) -> dict[str, Any]:

@@ -117,10 +117,10 @@ def _comparisons(
         people = align_columns(published, "data", [*quasi, column], source, types)
         *quasi_names, sensitive_name = people.names
         roles = {"quasi_names": quasi_names, "sensitive_name": sensitive_name}
-        sql = published.query("verification/randomized/retention", people.relations, **roles)
+        sql = published.query("forms/randomized/verification/retention", people.relations, **roles)
         yield f"retention of {column}", column, sql
         values = align_columns(published, "data", [column], source, types)
-        sql = published.query("verification/randomized/value_counts", values.relations, value_names=values.names)
+        sql = published.query("forms/randomized/verification/value_counts", values.relations, value_names=values.names)
         yield f"published counts of {column}", column, sql
 
 

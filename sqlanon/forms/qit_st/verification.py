@@ -86,7 +86,10 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
     # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
     lines = {"qit": table_columns["qit"], "st": table_columns["st"][:-1]}
     return [
-        ("groups", published.query("verification/qit_st/groups", {}, **roles, l=published.manifest["parameters"]["l"])),
+        (
+            "groups",
+            published.query("forms/qit_st/verification/groups", {}, **roles, l=published.manifest["parameters"]["l"]),
+        ),
         *order_queries(published, lines, all_differ=frozenset({"st"})),
     ]
 
@@ -176,7 +179,7 @@ def _own_group_query(published: PublishedTables, source: Source, types: Mapping[
     original = Sql(f"(select {', '.join(expressions)} from {source.relation})")
     roles = {"quasi_names": people.names, "sensitive_name": "sensitive_value", "group_name": WEIGHT}
     relations = {"published": people.published, "original": original, "held": group_values}
-    return published.query("verification/qit_st/own_group", relations, **roles)
+    return published.query("forms/qit_st/verification/own_group", relations, **roles)
 
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:

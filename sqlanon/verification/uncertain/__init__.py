@@ -1,1 +1,0 @@
-"""Verify releases of uncertain data."""
