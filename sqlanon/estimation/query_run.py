@@ -51,6 +51,10 @@ class QueryRun(QueryStatements):
         """
         raise NotImplementedError
 
+    def statements(self) -> list[tuple[str, str]]:
+        """Return the names and texts of what the query runs, in order; a method's own."""
+        raise NotImplementedError
+
     def keep(self, name: str, sql: str) -> Sql:
         """Make a temporary table that goes with this query."""
         relation = self.space.keep(name, sql)

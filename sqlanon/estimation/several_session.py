@@ -7,7 +7,7 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
 from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.open_session import Session
+from sqlanon.estimation.session import Session
 from sqlanon.plans.sensitive_tables import one_column
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
@@ -24,7 +24,7 @@ GO_TOGETHER = (
 )
 
 
-class SeveralSession:
+class SeveralSession(Session):
     """Answer queries about one release; for each sensitive column there is a session of its own.
 
     alone: opens the session of a release of one column. caveat: what is said of every answer, if anything.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.open_session import Session
+from sqlanon.estimation.session import Session
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.time_limit import LONGEST, time_limit
 from sqlanon.errors import AnswerWarning, DataError, QueryError, ResourceError, SqlanonError, UsageError
-from sqlanon.estimation.open_session import Session
+from sqlanon.estimation.session import Session
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.wording import spoken
 

@@ -23,7 +23,7 @@ import pandas as pd
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.runner import run_plan
-from sqlanon.estimation.qit_st.session import Session
+from sqlanon.estimation.qit_st.session import GroupSession
 from sqlanon.forms import form_of_method
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
@@ -37,7 +37,9 @@ CASES = ((10, 1, 0.05), (10, 3, 0.05), (10, 3, 0.01), (5, 1, 0.05), (5, 3, 0.05)
 ROBUST_CASES = tuple((r, qd, s) for r in (3, 5) for qd in (1, 3) for s in (0.05, 0.01))
 
 
-def published(con: duckdb.DuckDBPyConnection, relation: str, quasi, sensitive, size, prefix, backgrounds=()) -> Session:
+def published(
+    con: duckdb.DuckDBPyConnection, relation: str, quasi, sensitive, size, prefix, backgrounds=()
+) -> GroupSession:
     """Make an l-diverse release (r-robust where backgrounds are given) in the session and open it for estimation."""
     engine = DuckDBEngine(con)
     request = Request(Source(Sql(relation), numbering=Sql("rowid")), Roles(tuple(quasi), (sensitive,)))
@@ -52,7 +54,7 @@ def published(con: duckdb.DuckDBPyConnection, relation: str, quasi, sensitive, s
     tables = {output.name: Sql(f'"kept_{prefix}{output.name}"') for output in plan.outputs}
     manifest = {"method": plan.method, "columns": dict(plan.publication.columns), "parameters": dict(plan.parameters)}
     estimators = form_of_method(plan.method).estimators
-    return Session(engine, tables, manifest | {"dropped_rows": dropped}, estimators)
+    return GroupSession(engine, tables, manifest | {"dropped_rows": dropped}, estimators)
 
 
 def workload(random, domains, qd: int, selectivity: float):
@@ -69,7 +71,9 @@ def workload(random, domains, qd: int, selectivity: float):
         yield " and ".join(conditions)
 
 
-def measure(kinds: dict[str, list[Session]], con, domains, qd: int, selectivity: float, queries: int) -> pd.DataFrame:
+def measure(
+    kinds: dict[str, list[GroupSession]], con, domains, qd: int, selectivity: float, queries: int
+) -> pd.DataFrame:
     """Ask `queries` queries with a positive truth of releases of every kind; return a line per kind and estimator."""
     random = np.random.default_rng(20060912)
     found, asked, zeros = [], 0, 0

@@ -22,7 +22,7 @@ import pandas as pd
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.runner import run_plan
-from sqlanon.estimation.qit_st.session import Session
+from sqlanon.estimation.qit_st.session import GroupSession
 from sqlanon.estimators import OF_CLASSES
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
@@ -44,7 +44,7 @@ limit {rows}
 """
 
 
-def open_release(con: duckdb.DuckDBPyConnection, background: str, number: int) -> tuple[Session, int]:
+def open_release(con: duckdb.DuckDBPyConnection, background: str, number: int) -> tuple[GroupSession, int]:
     """Publish the microdata under the key of this number; return the open release and its number of classes."""
     engine, prefix = DuckDBEngine(con), f"release_{number}_"
     request = Request(Source(Sql("microdata"), numbering=Sql("rowid")), Roles(QUASI, ("work",)), unique_quasi="keep")
@@ -57,7 +57,7 @@ def open_release(con: duckdb.DuckDBPyConnection, background: str, number: int) -
     tables = {output.name: Sql(f'"kept_{prefix}{output.name}"') for output in plan.outputs}
     manifest = {"method": plan.method, "columns": dict(plan.publication.columns), "parameters": dict(plan.parameters)}
     (classes,) = con.execute(f'select count(*) from (select distinct {background} from "kept_{prefix}qit")').fetchone()
-    return Session(engine, tables, manifest | {"dropped_rows": dropped}, OF_CLASSES), classes
+    return GroupSession(engine, tables, manifest | {"dropped_rows": dropped}, OF_CLASSES), classes
 
 
 def draw_counts(con: duckdb.DuckDBPyConnection, counts: int) -> list[tuple[str, str]]:
@@ -88,7 +88,7 @@ def draw_counts(con: duckdb.DuckDBPyConnection, counts: int) -> list[tuple[str, 
     return found
 
 
-def ask(con: duckdb.DuckDBPyConnection, session: Session, counts: list[tuple[str, str]]) -> pd.DataFrame:
+def ask(con: duckdb.DuckDBPyConnection, session: GroupSession, counts: list[tuple[str, str]]) -> pd.DataFrame:
     """Return a line for every count."""
     lines = []
     qit = session.loaded.relations["qit"]

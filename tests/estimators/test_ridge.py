@@ -14,7 +14,7 @@ from scipy import sparse
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
-from sqlanon.estimation.qit_st.session import Session
+from sqlanon.estimation.qit_st.session import GroupSession
 from sqlanon.estimators import OF_CLASSES, OF_GROUPS, ridge
 from sqlanon.estimators.class_systems import MEAN_VARIANCE, OWN_GRID, ReleaseClass, prepare_classes
 from sqlanon.estimators.inference_by_class import bound_left_out
@@ -42,7 +42,7 @@ def reopened(session, manifest, dropped=0, added=("group_id", "count")):
         "group": added[0],
         "count": added[1],
     }
-    found = Session(
+    found = GroupSession(
         DuckDBEngine(session.con),
         {"qit": Sql("qit"), "st": Sql("st")},
         {"columns": columns, "dropped_rows": dropped, **manifest},

@@ -1,7 +1,6 @@
 """Answer counts from generalized rows: as if rows lay evenly in their boxes, with bounds that hold for sure."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,57 +9,52 @@ from sqlanon.engines.base import Engine
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.plain_counts import answer_in_chunks, read_plain_counts
-from sqlanon.estimation.printed_script import MOMENTS, write_script
 from sqlanon.estimation.query_run import Estimator, QueryRun
+from sqlanon.estimation.session import Session
 from sqlanon.estimation.uncertain.count_run import CountRun
 from sqlanon.estimation.uncertain.query_parts import QUASI
-from sqlanon.estimators import UNIFORM_ALONE, choose_estimator
+from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.estimators.evidence import BoolArray, Estimate
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison, Query
-from sqlanon.sql.query_reader import parse_query
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from sqlanon.estimation.generalized.batch_run import BoxBatch
 
 FEW, CHUNK = 8, 32  # queries that are answered sooner alone; and together at once
 MOST_BOXES = 500_000  # of which shares by query are held in memory
-METHOD = "mondrian"
 _SUMS = "{} over generalized rows is not answered: a box holds a range of values; count rows with COUNT(*)"
 
 
-class Session:
-    """Answer COUNT queries about one release; what depends on the release only is made once."""
+class BoxSession(Session):
+    """A session of a release of boxes, for COUNT(*).
+
+    A count is what is to be expected of rows that lie evenly in their boxes; low and high hold for every table that has
+    these boxes.
+    """
+
+    has_errors = False
+    loaded: BoxTables
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published table (`data`) and the manifest; nothing runs before the first query."""
         self.loaded = BoxTables(engine, tables, manifest)
-        self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
+        super().__init__(self.loaded.quasi, self.loaded.sensitive, UNIFORM_ALONE, "mondrian")
 
-    def answer(self, sql: str, estimator: str | None = None) -> "pd.DataFrame":
-        """Answer one query as `ask` does, in a frame."""
-        return self.ask(sql, estimator).df()
+    def start(self, query: Query, name: str, **options: Any) -> "BoxRun":
+        """Start the run of a query."""
+        return BoxRun(self.loaded, query)
 
-    def ask(self, sql: str, estimator: str | None = None) -> Answered:
-        """Answer one query: a row per answer, for each COUNT(*) its value, `_std_error` (none), `_low`, `_high`.
-
-        sql: as `parse_query` reads it, COUNT(*) being the one aggregate. The value is what is to be expected of rows
-        that lie evenly in their boxes; low and high hold for every table that has these boxes.
-        Raises QueryError for a query outside the grammar, DataError where it fails on this data.
-        """
-        _, estimate = choose_estimator(UNIFORM_ALONE, METHOD, estimator)
-        run = BoxRun(self.loaded, self._parse(sql))
+    def load(self, run: QueryRun) -> None:
+        """Make the tables of boxes."""
         self.loaded.load()
-        return run.answer(estimate)
 
-    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
-        """Answer those of many queries that can be answered together, by their place; the others are asked alone.
+    def loading_statements(self, query: Query) -> list[tuple[str, str]]:
+        """Return what every query reads."""
+        return self.loaded.loading_statements()
 
-        Together go plain counts (`read_plain_count`) that ask no column with a hierarchy, of a release in memory.
-        """
-        choose_estimator(UNIFORM_ALONE, METHOD, estimator)
+    def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
+        """Answer plain counts that ask no column with a hierarchy, of a release in memory."""
         if len(queries) < FEW or not self.loaded.engine.in_process:
             return {}
         from sqlanon.estimation.generalized.batch_run import reads_no_node  # scipy is slow to load
@@ -81,20 +75,6 @@ class Session:
         if size["boxes"] > MOST_BOXES or size["boxes"] * size["sensitive_values"] > MOST_HELD:
             return None
         return BoxBatch(self.loaded)
-
-    def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
-        """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
-        choose_estimator(UNIFORM_ALONE, METHOD, estimator)
-        return self.loaded.loading_statements() + BoxRun(self.loaded, self._parse(sql)).statements()
-
-    def script(self, sql: str, estimator: str | None = None) -> str:
-        """Return the statements behind an answer as a script for the engine's shell."""
-        name, _ = choose_estimator(UNIFORM_ALONE, METHOD, estimator)
-        return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
-
-    def close(self) -> None:
-        """Drop the temporary tables of this release."""
-        self.loaded.close()
 
 
 class BoxRun(CountRun):

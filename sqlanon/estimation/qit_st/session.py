@@ -1,32 +1,31 @@
 """Answer aggregate queries from QIT and ST, by the estimator that the caller names."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.plain_counts import read_plain_counts
 from sqlanon.estimation.qit_st.class_tables import ClassTables
 from sqlanon.estimation.qit_st.pooled_run import PooledRun
 from sqlanon.estimation.qit_st.tables import GroupTables
 from sqlanon.estimation.qit_st.uniform_run import UniformRun
 from sqlanon.estimation.qit_st.uniform_script import print_script
+from sqlanon.estimation.query_run import Estimator, QueryRun
+from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_GROUPS, choose_estimator
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.query_reader import parse_query
-
-if TYPE_CHECKING:
-    import pandas as pd
+from sqlanon.sql.aggregate_query import Query
 
 METHOD = "anatomy"  # of a manifest that names none
 FEW = 8  # queries that are answered sooner alone
 TOGETHER = ("uniform", "least_squares", "shrinkage")  # estimators that answer many queries at once
 
 
-class Session:
-    """Answer queries about one release; what depends on the release only is made once."""
+class GroupSession(Session):
+    """A session of a release of groups."""
+
+    loaded: GroupTables
 
     def __init__(
         self,
@@ -36,42 +35,37 @@ class Session:
         estimators: Sequence[str] = OF_GROUPS,
     ) -> None:
         """Take the published tables (`qit`, `st`) and the manifest; nothing runs before the first query."""
-        self.estimators = estimators
         self.loaded = GroupTables(engine, tables, manifest)
         self.classes = ClassTables(self.loaded, manifest)
-        self.method: str = manifest.get("method", METHOD)
-        self._asked = False  # a release that is asked once is not worth a copy of its rows
-        self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
+        self._was_read = False  # a release that is asked once is not worth a copy of its rows
+        super().__init__(self.loaded.quasi, self.loaded.sensitive, estimators, manifest.get("method", METHOD))
 
-    def answer(self, sql: str, estimator: str | None = None) -> "pd.DataFrame":
-        """Answer one query as `ask` does, in a frame."""
-        return self.ask(sql, estimator).df()
+    def start(self, query: Query, name: str, **options: Any) -> UniformRun:
+        """Start the run of an estimator."""
+        if name == "ridge":
+            from sqlanon.estimation.qit_st.class_run import ClassRun  # what solves class by class is slow to load
 
-    def ask(self, sql: str, estimator: str | None = None) -> Answered:
-        """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).
+            return ClassRun(self.loaded, query, self.classes)
+        # all other estimators solve one system for all groups
+        run = UniformRun if name == "uniform" else PooledRun
+        return run(self.loaded, query, self.classes)
 
-        sql: as `parse_query` reads it. estimator: one of the form's own, the first if None.
-        Messages tell where the estimator had to give way to `uniform`.
-        Raises QueryError for a query outside the grammar, DataError where it fails on this data.
-        """
-        name, estimate = choose_estimator(self.estimators, self.method, estimator)
-        run = self._start(sql, name)
+    def load(self, run: QueryRun) -> None:
+        """Number the values, and keep rows that are read more than once."""
+        assert isinstance(run, UniformRun)
         self.loaded.load_totals()
-        if run.counts_in_memory and not (self._asked or self.loaded.rows_kept or self.classes.signature):
+        if run.counts_in_memory and not (self._was_read or self.loaded.rows_kept or self.classes.signature):
             run.read_in_place()
         else:
             self.loaded.keep_rows()
-        self._asked = True
-        answer = run.answer(estimate)
-        tell_blank_cells(answer, name)
-        return answer
+        self._was_read = True
 
-    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
-        """Answer those of many queries that can be answered together, by their place; the others are asked alone.
+    def loading_statements(self, query: Query) -> list[tuple[str, str]]:
+        """Return what every query reads."""
+        return self.loaded.loading_statements()
 
-        Together go plain counts (`read_plain_count`) of a release that is counted in memory, unless by ridge.
-        """
-        name, estimate = choose_estimator(self.estimators, self.method, estimator)
+    def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
+        """Answer plain counts (`read_plain_count`) of a release that is counted in memory, unless by ridge."""
         if not self.loaded.in_memory or name not in TOGETHER or len(queries) < FEW:
             return {}
         rows = self.loaded.load_rows()
@@ -81,33 +75,13 @@ class Session:
 
         return BatchRun(self.loaded, rows, name, estimate).answer_all(read_plain_counts(queries, self._parse))
 
-    def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
-        """Return the names and texts of the statements that `answer` runs, in order; run nothing.
-
-        (The first plain count of an open session reads `line` and `person` in place, and does not keep them.)
-        `spread` (large releases only) stands once for as many runs as the value sets need; it reads the relation
-        `direction`, which is filled from Python, as `answer` reads `figure`.
-        """
-        name, _ = choose_estimator(self.estimators, self.method, estimator)
-        run = self._start(sql, name)
-        return self.loaded.loading_statements() + run.statements()
-
     def script(self, sql: str, estimator: str | None = None) -> str:
-        """Return the statements behind an answer as a script for the engine's shell."""
+        """Return the statements behind an answer as a script, which ends in the answer where SQL can give it."""
         name, _ = choose_estimator(self.estimators, self.method, estimator)
-        return print_script(self._start(sql, name), name)
-
-    def _start(self, sql: str, name: str) -> UniformRun:
-        if name == "ridge":
-            from sqlanon.estimation.qit_st.class_run import ClassRun  # what solves class by class is slow to load
-
-            return ClassRun(self.loaded, self._parse(sql), self.classes)
-        # all other estimators solve one system for all groups
-        run = UniformRun if name == "uniform" else PooledRun
-        return run(self.loaded, self._parse(sql), self.classes)
+        return print_script(self.start(self._parse(sql), name), name)
 
     def close(self) -> None:
         """Drop the temporary tables of this release."""
-        self._asked = False
+        self._was_read = False
         self.classes.close()
-        self.loaded.close()
+        super().close()

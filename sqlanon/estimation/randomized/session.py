@@ -1,33 +1,24 @@
 """Answer aggregate queries from a release with randomized values, by the estimator that the caller names."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlanon.engines.base import Engine
-from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.blank_cells import tell_blank_cells
-from sqlanon.estimation.printed_script import MOMENTS, write_script
-from sqlanon.estimation.randomized.published_run import PublishedRun
-from sqlanon.estimation.randomized.recovered_run import RecoveredRun
-from sqlanon.estimation.randomized.tables import Randomized
-from sqlanon.estimators import OF_RANDOMIZED, choose_estimator
-from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check
-from sqlanon.plans.templates import Sql
-from sqlanon.sql.query_reader import parse_query
-
-if TYPE_CHECKING:
-    import pandas as pd
 import numpy as np
 
+from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
-from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator
-from sqlanon.estimation.randomized.published_run import PublishedFigures
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
+from sqlanon.estimation.randomized.published_run import PublishedFigures, PublishedRun
+from sqlanon.estimation.randomized.recovered_run import RecoveredRun
+from sqlanon.estimation.randomized.tables import Randomized
+from sqlanon.estimation.session import Session
+from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, Estimate, Evidence, IntArray
-from sqlanon.estimators.iterative import iterate
+from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, iterate
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.randomized.states import states
+from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 from sqlanon.wording import option, spoken
 
@@ -35,7 +26,6 @@ from sqlanon.wording import option, spoken
 
 
 Iteration = tuple[str, float, int]  # the transition, the relative change to stop at, the most turns
-USUAL: Iteration = ("paper", TOLERANCE, MAX_ITERATIONS)
 
 
 class IteratedRun(RecoveredRun):
@@ -103,8 +93,10 @@ class IteratedRun(RecoveredRun):
 METHOD = "splu"
 
 
-class Session:
-    """Answer queries about one release; what depends on the release only is made once."""
+class RandomizedSession(Session):
+    """A session of a release of randomized values."""
+
+    loaded: Randomized
 
     def __init__(
         self,
@@ -114,57 +106,31 @@ class Session:
         estimators: Sequence[str] = OF_RANDOMIZED,
     ) -> None:
         """Take the published table (`data`) and the manifest; nothing runs before the first query."""
-        self.estimators = estimators
         self.loaded = Randomized(engine, tables, manifest)
-        self._parsed = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
+        super().__init__(self.loaded.quasi, self.loaded.sensitive, estimators, "splu")
 
-    def answer(self, sql: str, estimator: str | None = None, **options: Any) -> "pd.DataFrame":
-        """Answer one query as `ask` does, in a frame."""
-        return self.ask(sql, estimator, **options).df()
-
-    def ask(
+    def start(
         self,
-        sql: str,
-        estimator: str | None = None,
+        query: Query,
+        name: str,
         *,
         transition: str = "paper",
         tolerance: float = TOLERANCE,
         max_iterations: int = MAX_ITERATIONS,
-    ) -> Answered:
-        """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).
-
-        sql: as `parse_query` reads it. estimator: one of the form's own, the first if None. transition
-        (paper or exact), tolerance (relative change) and max_iterations are the iteration's. Messages tell how many
-        turns it took, and what did not converge.
-        Raises QueryError for a query outside the grammar, DataError where it fails on this data.
-        """
-        name, estimate = choose_estimator(self.estimators, METHOD, estimator)
+        **options: Any,
+    ) -> PublishedRun:
+        """Start the run of an estimator; the options are those of the iteration."""
+        if options:
+            raise TypeError(f"no option {', '.join(options)}")
         check(transition, tolerance, max_iterations)
-        self.loaded.load(self._parsed(sql).touched)
-        answer = self._start(sql, name, (transition, tolerance, max_iterations)).answer(estimate)
-        tell_blank_cells(answer, name)
-        return answer
-
-    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
-        """Answer none of many queries together: each is asked alone."""
-        return {}
-
-    def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
-        """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
-        name, _ = choose_estimator(self.estimators, METHOD, estimator)
-        return self.loaded.loading(self._parsed(sql).touched) + self._start(sql, name).statements()
-
-    def script(self, sql: str, estimator: str | None = None) -> str:
-        """Return the statements behind an answer as a script for the engine's shell."""
-        name, _ = choose_estimator(self.estimators, METHOD, estimator)
-        return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
-
-    def _start(self, sql: str, name: str, iteration: Iteration = USUAL) -> PublishedRun:
-        query = self._parsed(sql)
         if name == "iterative":
-            return IteratedRun(self.loaded, query, name, iteration)
+            return IteratedRun(self.loaded, query, name, (transition, tolerance, max_iterations))
         return RecoveredRun(self.loaded, query, name)
 
-    def close(self) -> None:
-        """Forget the temporary tables of this session."""
-        self.loaded.close()
+    def load(self, run: QueryRun) -> None:
+        """Load the columns that a query reads."""
+        self.loaded.load(run.query.touched)
+
+    def loading_statements(self, query: Query) -> list[tuple[str, str]]:
+        """Return what a query of these columns reads."""
+        return self.loaded.loading(query.touched)

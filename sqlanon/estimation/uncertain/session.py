@@ -7,24 +7,21 @@ A release of uncertain data loaded for estimation: cells, what each may hold, an
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.printed_script import MOMENTS, write_script
+from sqlanon.estimation.query_run import QueryRun
+from sqlanon.estimation.session import Session
 from sqlanon.estimation.sound_tables import load_sound, render_soundness
 from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.estimation.uncertain.sum_run import SumRun
-from sqlanon.estimators import UNIFORM_ALONE, choose_estimator
+from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.methods.uncertain.read_manifest import Described, described, held_below
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.query_reader import parse_query
-
-METHOD = "uncertain"
+from sqlanon.sql.aggregate_query import Query
 
 
 class UncertainTables(CellTables):
@@ -128,44 +125,25 @@ class UncertainTables(CellTables):
         self._loaded = False
 
 
-class Session:
-    """Answer queries about one release; what depends on the release only is made once."""
+class UncertainSession(Session):
+    """A session of a release of uncertain rows: what is certain, possible and expected, without errors."""
+
+    has_errors = False
+    loaded: UncertainTables
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) and the manifest; nothing runs before the first query."""
         self.loaded = UncertainTables(engine, tables, manifest)
-        self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
+        super().__init__(self.loaded.quasi, self.loaded.sensitive, UNIFORM_ALONE, "uncertain")
 
-    def answer(self, sql: str, estimator: str | None = None) -> "pd.DataFrame":
-        """Answer one query as `ask` does, in a frame."""
-        return self.ask(sql, estimator).df()
+    def start(self, query: Query, name: str, **options: Any) -> SumRun:
+        """Start the run of a query with COUNT(*), SUM and AVG."""
+        return SumRun(self.loaded, query)
 
-    def ask(self, sql: str, estimator: str | None = None) -> Answered:
-        """Answer one query: a row per answer with the columns certain, possible and expected.
-
-        sql: as `parse_query` reads it, with COUNT(*), SUM and AVG; COUNT(*) AS n gives n_certain, ….
-        Messages tell of hidden rows and of nodes that are no values.
-        Raises QueryError for a query outside the grammar, DataError where it fails on this data.
-        """
-        _, estimate = choose_estimator(UNIFORM_ALONE, METHOD, estimator)
-        run = SumRun(self.loaded, self._parse(sql))
+    def load(self, run: QueryRun) -> None:
+        """Make the tables of cells and of sets of values."""
         self.loaded.load()
-        return run.answer(estimate)
 
-    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
-        """Answer none of many queries together: each is asked alone."""
-        return {}
-
-    def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
-        """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
-        choose_estimator(UNIFORM_ALONE, METHOD, estimator)
-        return self.loaded.loading_statements() + SumRun(self.loaded, self._parse(sql)).statements()
-
-    def script(self, sql: str, estimator: str | None = None) -> str:
-        """Return the statements behind an answer as a script for the engine's shell."""
-        name, _ = choose_estimator(UNIFORM_ALONE, METHOD, estimator)
-        return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
-
-    def close(self) -> None:
-        """Drop the temporary tables of this release."""
-        self.loaded.close()
+    def loading_statements(self, query: Query) -> list[tuple[str, str]]:
+        """Return what every query reads."""
+        return self.loaded.loading_statements()

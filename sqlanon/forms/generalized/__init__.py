@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.open_session import Session
+from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.forms.form import Edition, Form, Presence, Tables
 from sqlanon.forms.schema_parts import COMPARED, ROLES, SHARE, SORTED, counts
@@ -119,12 +119,12 @@ class BoxForm(Form):
             return self._open(engine, tables, manifest)
         from sqlanon.estimation.several_session import SeveralSession
 
-        return cast(Session, SeveralSession(self._open, engine, tables, manifest))
+        return SeveralSession(self._open, engine, tables, manifest)
 
     def _open(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
-        from sqlanon.estimation.generalized.session import Session as Opened
+        from sqlanon.estimation.generalized.session import BoxSession
 
-        return cast(Session, Opened(engine, tables, manifest))
+        return BoxSession(engine, tables, manifest)
 
     @property
     def view(self) -> "type[View]":

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.open_session import Session
+from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_GROUPS
 from sqlanon.forms.form import Compared, ComparedQueries, Edition, Form, Presence, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
@@ -91,12 +91,12 @@ class GroupForm(Form):
             return self._open(engine, tables, manifest)
         from sqlanon.estimation.several_session import GO_TOGETHER, SeveralSession
 
-        return cast(Session, SeveralSession(self._open, engine, tables, manifest, GO_TOGETHER))
+        return SeveralSession(self._open, engine, tables, manifest, GO_TOGETHER)
 
     def _open(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
-        from sqlanon.estimation.qit_st.session import Session as Opened
+        from sqlanon.estimation.qit_st.session import GroupSession
 
-        return cast(Session, Opened(engine, tables, manifest, self.estimators))
+        return GroupSession(engine, tables, manifest, self.estimators)
 
     @property
     def view(self) -> "type[View]":

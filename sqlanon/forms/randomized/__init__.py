@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.open_session import Session
+from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.forms.form import Edition, Form, Table, Tables
 from sqlanon.forms.schema_parts import ROLES, SHARE
@@ -196,9 +196,9 @@ class RandomizedForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        from sqlanon.estimation.randomized.session import Session as Opened
+        from sqlanon.estimation.randomized.session import RandomizedSession
 
-        return cast(Session, Opened(engine, tables, manifest, self.estimators))
+        return RandomizedSession(engine, tables, manifest, self.estimators)
 
     @property
     def view(self) -> "type[View]":

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.open_session import Session
+from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.forms.form import Compared, ComparedQueries, Edition, Form, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, NAME, SHARE, SIZES, SORTED, counts
@@ -121,9 +121,9 @@ class UncertainForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        from sqlanon.estimation.uncertain.session import Session as Opened
+        from sqlanon.estimation.uncertain.session import UncertainSession
 
-        return cast(Session, Opened(engine, tables, manifest))
+        return UncertainSession(engine, tables, manifest)
 
     @property
     def view(self) -> "type[View]":

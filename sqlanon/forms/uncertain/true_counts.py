@@ -13,7 +13,7 @@ from sqlanon.verification.checks import Check, PublishedTables
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.estimation.uncertain.session import Session
+    from sqlanon.estimation.uncertain.session import UncertainSession
 
 REQUIRED = "certain <= true count <= possible, of every value that a column shows"
 
@@ -63,10 +63,10 @@ def compare_counts(published: PublishedTables, source: Source, types: Mapping[st
     return Check("counts", REQUIRED, columns, holds)
 
 
-def _open_session(published: PublishedTables) -> "Session":
-    from sqlanon.estimation.uncertain.session import Session  # estimation's libraries are slow to import
+def _open_session(published: PublishedTables) -> "UncertainSession":
+    from sqlanon.estimation.uncertain.session import UncertainSession  # estimation's libraries are slow to import
 
-    return Session(published.engine, published.tables, published.manifest)
+    return UncertainSession(published.engine, published.tables, published.manifest)
 
 
 def _quasi_and_sensitive(published: PublishedTables) -> list[tuple[str, str]]:

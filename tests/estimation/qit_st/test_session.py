@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, SqlanonError, UsageError
-from sqlanon.estimation.qit_st.session import Session
+from sqlanon.estimation.qit_st.session import GroupSession
 from sqlanon.plans.templates import Sql, ident
 from tests.databases import connect
 from tests.examples import examples
@@ -48,7 +48,7 @@ def session_of(rows, names, group="group_id", count="count"):
         "columns": {"quasi": quasi, "sensitive": [sensitive], "group": group, "count": count},
     }
     con.execute(f"create table microdata as select {columns}, {last} as {ident(sensitive)} from frame")
-    session = Session(DuckDBEngine(con), {"qit": Sql("qit"), "st": Sql("st")}, manifest)
+    session = GroupSession(DuckDBEngine(con), {"qit": Sql("qit"), "st": Sql("st")}, manifest)
     session.con = con
     return session
 
@@ -413,7 +413,7 @@ def test_types_are_checked_and_errors_speak_of_published_names(hospital):
 
 def test_a_release_without_qit_is_refused():
     with pytest.raises(UsageError, match="no QIT"):
-        Session(None, {"data": Sql("x")}, {"method": "splu", "columns": {"quasi": ["a"], "sensitive": ["b"]}})
+        GroupSession(None, {"data": Sql("x")}, {"method": "splu", "columns": {"quasi": ["a"], "sensitive": ["b"]}})
 
 
 LISTED = {
@@ -427,7 +427,7 @@ def test_statements_are_what_runs_and_hold_no_value_of_the_data(hospital, monkey
     monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", 0 if in_memory else -1)
     sql = "select disease, count(*) from release where age > 30 group by disease order by 2"
     engine = Recording(hospital.con)
-    fresh = Session(engine, hospital.loaded.tables, {"columns": _columns(hospital)})
+    fresh = GroupSession(engine, hospital.loaded.tables, {"columns": _columns(hospital)})
     listed = fresh.statements(sql)
     assert engine.ran == []
     assert [name for name, _ in listed] == LISTED[in_memory]
@@ -441,7 +441,7 @@ def test_statements_are_what_runs_and_hold_no_value_of_the_data(hospital, monkey
 
 def test_a_first_count_keeps_no_rows_and_says_the_same(hospital):
     kept = "select table_name from duckdb_tables() where table_name like '%\\_person' escape '\\'"
-    fresh = Session(DuckDBEngine(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
+    fresh = GroupSession(DuckDBEngine(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
     sql = "select count(*) as n, count(*) / 2 as half from release where sex = 'M' and disease = 'flu' and age < 62"
     before = hospital.con.execute(kept).fetchall()
     first = fresh.answer(sql)
@@ -462,7 +462,7 @@ def _columns(session):
 
 def test_no_table_stays_behind(hospital):
     before = hospital.con.execute("select count(*) from duckdb_tables()").fetchone()
-    fresh = Session(DuckDBEngine(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
+    fresh = GroupSession(DuckDBEngine(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
     fresh.answer("select sex, disease, count(*) from release group by all")
     fresh.close()
     assert hospital.con.execute("select count(*) from duckdb_tables()").fetchone() == before
@@ -472,7 +472,7 @@ def test_no_table_stays_behind(hospital):
 
 def test_too_many_values_are_answered_by_uniform(small, monkeypatch):
     monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_SYSTEM", 3)
-    fresh = Session(DuckDBEngine(small.con), small.loaded.tables, {"columns": _columns(small)})
+    fresh = GroupSession(DuckDBEngine(small.con), small.loaded.tables, {"columns": _columns(small)})
     answer = fresh.answer("select count(*) from release where age > 30 and income = 3")
     assert "sensitive values" in answer.attrs["messages"][0]
     assert answer["count"][0] == pytest.approx(
@@ -493,7 +493,7 @@ IN_BOTH_WAYS = [
 @pytest.mark.parametrize("sql", IN_BOTH_WAYS)
 def test_large_releases_are_answered_in_sql_alone_with_the_same_figures(census, monkeypatch, sql):
     monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", -1)
-    large = Session(DuckDBEngine(census.con), census.loaded.tables, {"columns": _columns(census)})
+    large = GroupSession(DuckDBEngine(census.con), census.loaded.tables, {"columns": _columns(census)})
     assert census.loaded.in_memory and not large.loaded.in_memory
     pd.testing.assert_frame_equal(large.answer(sql), census.answer(sql), rtol=1e-7, atol=1e-7)
     large.close()
@@ -588,7 +588,7 @@ def test_an_error_of_the_engine_that_nobody_foresaw_quotes_nothing(hospital, mon
                 raise SqlanonError("Some Error: could not digest 'pneumonia'")
             return super().arrays(text)
 
-    fresh = Session(Failing(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
+    fresh = GroupSession(Failing(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
     with pytest.raises(DataError) as caught:
         fresh.answer("select count(*) from release where disease = 'flu'")
     assert "pneumonia" not in str(caught.value)
@@ -623,7 +623,7 @@ def test_a_broken_file_is_a_broken_release(hospital, tmp_path):
     broken = tmp_path / "qit.parquet"
     broken.write_bytes(b"PAR1 is no PAR1")
     tables = {**hospital.loaded.tables, "qit": Sql(f"read_parquet('{broken}')")}
-    fresh = Session(DuckDBEngine(hospital.con), tables, {"columns": _columns(hospital)})
+    fresh = GroupSession(DuckDBEngine(hospital.con), tables, {"columns": _columns(hospital)})
     with pytest.raises(UsageError, match=r"qit\.parquet|sqlanon verify"):
         fresh.answer("select count(*) from release")
 

@@ -7,7 +7,7 @@ import pytest
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import ReleaseError
-from sqlanon.estimation.qit_st.session import Session
+from sqlanon.estimation.qit_st.session import GroupSession
 from sqlanon.key import Key
 from sqlanon.plans.following import Following
 from sqlanon.plans.templates import Sql
@@ -52,7 +52,7 @@ def publish(con, key, number, known):
 def opened(con, number=2):
     columns = {"quasi": ["age"], "sensitive": ["s"], "group": "group_id", "count": "count"}
     manifest = {"method": "anatomy", "parameters": {"l": 3, "release": number}, "columns": columns}
-    return Session(DuckDBEngine(con), {"qit": Sql("qit"), "st": Sql("st")}, manifest)
+    return GroupSession(DuckDBEngine(con), {"qit": Sql("qit"), "st": Sql("st")}, manifest)
 
 
 @pytest.mark.thorough

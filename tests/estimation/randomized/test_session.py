@@ -10,7 +10,7 @@ import pytest
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
-from sqlanon.estimation.randomized.session import Session
+from sqlanon.estimation.randomized.session import RandomizedSession
 from sqlanon.estimators import transition_matrix
 from sqlanon.plans.templates import Sql, ident
 from tests.databases import connect
@@ -34,7 +34,7 @@ def session_of(frame, sensitive, gamma, truth=None, **parameters):
         "parameters": {"gamma": dict(zip(sensitive, gamma, strict=True)), "residue": "keep", **parameters},
         "columns": {"quasi": quasi, "sensitive": list(sensitive)},
     }
-    session = Session(DuckDBEngine(con), {"data": Sql("data")}, manifest)
+    session = RandomizedSession(DuckDBEngine(con), {"data": Sql("data")}, manifest)
     session.con = con
     return session
 
@@ -410,9 +410,11 @@ def test_a_manifest_without_gamma_is_refused():
     for gamma in ({}, {"job": 1}, {"job": True}, {"job": "5"}, None):
         manifest = {"method": "splu", "parameters": {"gamma": gamma}, "columns": {"quasi": ["a"], "sensitive": ["job"]}}
         with pytest.raises(ReleaseError, match="gamma of 'job'"):
-            Session(None, {"data": Sql("x")}, manifest)
+            RandomizedSession(None, {"data": Sql("x")}, manifest)
     with pytest.raises(UsageError, match="no table of randomized rows"):
-        Session(None, {"qit": Sql("x")}, {"method": "anatomy", "columns": {"quasi": ["a"], "sensitive": ["b"]}})
+        RandomizedSession(
+            None, {"qit": Sql("x")}, {"method": "anatomy", "columns": {"quasi": ["a"], "sensitive": ["b"]}}
+        )
 
 
 @pytest.mark.thorough
@@ -430,7 +432,7 @@ def test_statements_are_what_runs_and_hold_no_value_of_the_data(census):
         ],
     ):
         engine = Recording(census.con)
-        fresh = Session(engine, census.loaded.tables, manifest)
+        fresh = RandomizedSession(engine, census.loaded.tables, manifest)
         engine.ran.clear()
         listed = fresh.statements(sql, estimator)
         assert engine.ran == []

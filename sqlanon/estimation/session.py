@@ -1,0 +1,106 @@
+"""What answers queries about a release, whatever its form: loading this loads no numbers."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.estimators import choose_estimator
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sqlanon.estimation.answered import Answered
+    from sqlanon.estimation.query_run import Estimator, QueryRun
+    from sqlanon.estimation.temporary_tables import Workspace
+    from sqlanon.sql.aggregate_query import Query
+
+
+class Session:
+    """Answer queries about one release; what depends on the release only is made once.
+
+    A form says how its tables are loaded and how the run of a query starts. loaded: its tables in the engine;
+    `sensitive` names its one sensitive column, or several. estimators: those of the form, the default one first.
+    method: what made the release, as refusals call it. has_errors: whether answers have error bars, of which empty ones
+    are explained.
+    """
+
+    has_errors = True
+    loaded: "Workspace"
+
+    def __init__(
+        self, quasi: Sequence[str], sensitive: str | Sequence[str], estimators: Sequence[str], method: str
+    ) -> None:
+        """Take the published names; nothing runs before the first query."""
+        from sqlanon.sql.query_reader import parse_query  # sqlglot is slow to load
+
+        self.estimators, self.method = estimators, method
+        self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, quasi, sensitive))
+
+    # -- what a form says ----------------------------------------------------------------------
+
+    def start(self, query: "Query", name: str, **options: Any) -> "QueryRun":
+        """Return the run of a query by an estimator; nothing runs yet. options: of an estimator that takes some."""
+        raise NotImplementedError
+
+    def load(self, run: "QueryRun") -> None:
+        """Make the tables that a run reads, where they are not yet made."""
+        raise NotImplementedError
+
+    def loading_statements(self, query: "Query") -> list[tuple[str, str]]:
+        """Return the names and texts of what `load` runs."""
+        raise NotImplementedError
+
+    def answer_together(self, queries: Sequence[str], name: str, estimate: "Estimator") -> "dict[int, Answered]":
+        """Answer those of many queries that can be answered together, by their places: none, but for some forms."""
+        return {}
+
+    # -- answers -------------------------------------------------------------------------------
+
+    def answer(self, sql: str, estimator: str | None = None, **options: Any) -> "pd.DataFrame":
+        """Answer one query as `ask` does, in a frame."""
+        return self.ask(sql, estimator, **options).df()
+
+    def ask(self, sql: str, estimator: str | None = None, **options: Any) -> "Answered":
+        """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).
+
+        sql: as `parse_query` reads it. estimator: one of the form's own, the first if None. options: of the iteration,
+        transition (paper or exact), tolerance (relative change) and max_iterations. Boxes are certain to hold what lies
+        between low and high, without an error; of uncertain rows the columns are certain, possible and expected.
+        Messages tell where an estimator had to give way, and what is special about an answer.
+        Raises QueryError for a query outside the grammar, DataError where it fails on this data.
+        """
+        name, estimate = choose_estimator(self.estimators, self.method, estimator)
+        run = self.start(self._parse(sql), name, **options)
+        self.load(run)
+        answer = run.answer(estimate)
+        if self.has_errors:
+            from sqlanon.estimation.blank_cells import tell_blank_cells
+
+            tell_blank_cells(answer, name)
+        return answer
+
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, Answered]":
+        """Answer those of many queries that can be answered together, by their places; the others are asked alone."""
+        return self.answer_together(queries, *choose_estimator(self.estimators, self.method, estimator))
+
+    def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
+        """Return the names and texts of the statements that `answer` runs, in order; run nothing.
+
+        (The first plain count of an open session reads `line` and `person` in place, and does not keep them.)
+        `spread` (large releases only) stands once for as many runs as the value sets need; it reads the relation
+        `direction`, which is filled from Python, as `answer` reads `figure`.
+        """
+        name, _ = choose_estimator(self.estimators, self.method, estimator)
+        query = self._parse(sql)
+        return self.loading_statements(query) + self.start(query, name).statements()
+
+    def script(self, sql: str, estimator: str | None = None) -> str:
+        """Return the statements behind an answer as a script for the engine's shell."""
+        from sqlanon.estimation.printed_script import MOMENTS, write_script
+
+        name, _ = choose_estimator(self.estimators, self.method, estimator)
+        return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
+
+    def close(self) -> None:
+        """Drop the temporary tables of this release."""
+        self.loaded.close()
