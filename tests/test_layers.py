@@ -139,7 +139,7 @@ def test_imports_point_one_way(module):
 HOMONYMS = {
     ("methods", "uncertain"),
     ("methods.splu.plan", "randomized"),
-    ("releases.companions.registry", "uncertain"),
+    ("releases.companions.readme", "uncertain"),
 }
 
 
