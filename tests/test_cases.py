@@ -6,15 +6,18 @@
 import json
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.servers import extra, missing
 
 CASES = sorted((ROOT / "fixtures" / "cases").glob("*.ipynb"))
-LONGEST = 300  # seconds that a cell may take
+WITH_ENGINES = "warehouse"
+LONGEST = 600  # seconds that a cell may take
 # what differs from run to run under the same keys: when, and how long
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\d]*(?:Z|[+-]\d\d:\d\d)?")
 SECONDS = re.compile(r"^(.*seconds\n)((?:.+\n)*)", re.MULTILINE)
@@ -65,9 +68,18 @@ def settled(text: str) -> str:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+@pytest.mark.parametrize("case", [case for case in CASES if case.stem != WITH_ENGINES], ids=lambda case: case.stem)
 def test_a_case_runs_and_prints_what_is_kept(case, tmp_path):
     compare(case, run(read(case), tmp_path))
+
+
+@pytest.mark.engines
+def test_the_case_of_a_warehouse_runs_and_prints_what_is_kept(server, tmp_path):
+    extra("spark", "pyspark")
+    if shutil.which("dbt") is None:
+        missing("postgres", "dbt: pip install dbt-postgres")
+    (case,) = [case for case in CASES if case.stem == WITH_ENGINES]
+    compare(case, run(read(case), tmp_path, SQLANON_DSN=server.new_database("warehouse_case")))
 
 
 def compare(case: Path, fresh) -> None:
@@ -84,6 +96,10 @@ def keep(case: Path, notebook) -> None:
 
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     nbformat.write(notebook, case)
+
+
+def test_there_are_six():
+    assert len(CASES) == 6
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
