@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Choice, Number, Share, Switch, Whole
+from sqlanon.methods.kinds import Block, Choice, Number, Share, Switch, Whole
 from sqlanon.methods.named_kinds import ColumnSets, RuleByColumn, TableByColumn, Tables, WholePerColumn
 from sqlanon.methods.parameters import Parameter
 
@@ -33,7 +33,8 @@ def read_value(parameter: Parameter, text: str) -> Any:
         return {column.strip(): path.strip() for column, _, path in pairs}
     if isinstance(kind, WholePerColumn | RuleByColumn):
         return kind.read(name, [text])
-    return kind.read(name, text)
+    # what else is typed as a text is one in Python, too
+    return kind.read(name, text) if isinstance(kind, Share | Block) else text
 
 
 def write_value(value: Any) -> str:
@@ -45,7 +46,7 @@ def write_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         nested = any(isinstance(part, list | tuple) for part in value)
         return "; ".join(map(write_value, value)) if nested else ", ".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else "" if value is None else str(value)
+    return f"{value:g}" if isinstance(value, float) else "all" if value is None else str(value)
 
 
 def command_words(parameter: Parameter, value: Any) -> list[str]:

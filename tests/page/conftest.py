@@ -105,7 +105,7 @@ class Tab:
     def copied(self, number: int, what: str) -> str:
         """Return what stands at the foot of a step to be copied."""
         box = self.step(number).locator("details.copies")
-        if not box.get_attribute("open") and box.get_attribute("open") is None:
+        if box.get_attribute("open") is None:
             box.locator("summary").click()
         return box.get_by_role("region", name=what, exact=True).inner_text()
 

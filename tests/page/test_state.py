@@ -1,0 +1,105 @@
+"""What is chosen, without a browser: roles that are suggested, what is refused, and what becomes of a cancelled run."""
+
+import logging
+import time
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.page import state as page_state
+from sqlanon.page.state import State
+from tests.page.conftest import make_people
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch):
+    log = logging.getLogger("sqlanon")
+    level, handlers = log.level, list(log.handlers)
+    monkeypatch.chdir(tmp_path)
+    make_people(tmp_path, 120)
+    made = State(tmp_path, typed_source="people.parquet")
+    made.open_source()
+    finish(made, "data")
+    finish(made, "risks")
+    yield made
+    made.work.cancel_all(10)
+    log.setLevel(level)
+    log.handlers[:] = handlers
+
+
+def finish(state, step):
+    end = time.monotonic() + 60
+    while step not in state.work.runs or state.work.runs[step].goes_on:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return state.work.runs[step]
+
+
+def test_roles_and_numbers_are_the_check_s_suggestions(state):
+    assert state.chosen == {"quasi": ["age", "sex", "zipcode"], "sensitive": ["disease"], "id": ["ssn"]}
+    assert state.texts["l"] == "5"
+    run = state.work.runs["risks"]
+    check = sqlanon.check(duckdb.connect(), "people.parquet", **state.chosen)
+    assert run.value.as_plain() == check.as_plain()
+    assert not state.is_stale(run)
+    state.roles["sex"] = "leave out"
+    assert state.is_stale(run)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("l", "", "fill in l"),
+        ("l", "many", "l takes a whole number, not 'many'"),
+        ("l", "2.5", "l takes a whole number"),
+        ("nulls", "never", "none of refuse, value, drop"),
+        ("coarsen", "age", "is not COLUMN=RULE"),
+    ],
+)
+def test_what_cannot_be_read_is_told_at_the_step(state, name, text, words):
+    state.texts[name] = text
+    state.publish()
+    assert words in state.fault["publish"]
+    assert "publish" not in state.work.runs
+
+
+def test_without_roles_or_a_directory_nothing_begins(state):
+    state.edit("out", " ")
+    state.publish()
+    assert "name the directory" in state.fault["publish"]
+    state.set_role("disease", "leave out")
+    state.publish()
+    state.compare_methods()
+    assert "no column is sensitive" in state.fault["publish"]
+    assert "step 2" in state.fault["compare"]
+    assert "publish" not in state.work.runs
+
+
+@pytest.mark.thorough
+def test_a_release_that_had_appeared_is_no_cancelled_one(state, monkeypatch):
+    """An interruption may come when the directory stands already: it is told as published, for so it is."""
+    publish = sqlanon.publish
+
+    def interrupted(*words, **options):
+        publish(*words, **options)
+        raise page_state.SqlanonError("interrupted")
+
+    monkeypatch.setattr(sqlanon, "publish", interrupted)
+    state.publish()
+    run = finish(state, "publish")
+    assert run.fault == ""
+    assert run.value.manifest["rows"] == 120
+    state.publish()  # a second one fails, and the first one stands
+    run = finish(state, "publish")
+    assert "exists" in run.fault
+    assert run.value is None
+
+
+def test_a_candidate_takes_the_place_of_what_was_typed(state):
+    state.method = "robust"
+    state.texts |= {"r": "4", "repair": "3", "nulls": "value"}
+    state.use("robust", {"r": 3, "background_from": (("sex",),), "max_suppressed": 0.02, "coarsen": {"age": "10"}})
+    assert state.options() == {
+        "r": 3.0, "background_from": [["sex"]], "max_suppressed": 0.02, "nulls": "value", "coarsen": {"age": "10"}
+    }  # fmt: skip
