@@ -130,7 +130,7 @@ EDITS = {
     "a figure is another": (entry_of(1, figures={"shown": 1}), "what it says of release 1 does not fit the seal"),
     "a fingerprint is another": (entry_of(2, fingerprint="0" * 64), "what it says of release 2 does not fit the seal"),
     "a seal is another": (entry_of(3, seal="0" * 64), "what it says of release 3 does not fit the seal"),
-    "a seal is no digest": (entry_of(3, seal="é"), "what it says of release 3 does not fit the seal"),
+    "a seal is no digest": (entry_of(3, seal="é"), "says what no ledger does: releases 2 seal"),
     "a seal of another ledger": (copy_seal, "what it says of release 3 does not fit the seal"),
     "the releases of another ledger": (copy_entries, "what it says of itself .* does not fit"),
     "seals are taken away": (strip, "the seals of .* were taken away"),
