@@ -171,5 +171,6 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 
 
 def shown_path(path: Sequence[str]) -> str:
-    """Return a path in words; keys may be a stranger's."""
-    return " ".join(part if len(part) <= 40 else f"{part[:40]}…" for part in path)
+    """Return a path in words; keys may be a stranger's, and begin no line of their own."""
+    words = " ".join(part if len(part) <= 40 else f"{part[:40]}…" for part in path)
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in words)

@@ -14,6 +14,7 @@ from sqlanon.plans.json_schema import (
     number,
     record,
     several,
+    shown_path,
     text,
     unknown_members,
     whole,
@@ -77,3 +78,9 @@ def test_names_are_those_of_published_columns():
         ("sex",),
     ]
     assert [*faults(several(column("quasi")), ["age", "zip"], names)] == [("1",)]
+
+
+def test_a_stranger_s_key_begins_no_line():
+    assert shown_path(("parameters", "x\nevery check holds\x1b[2J\u2028")) == (
+        r"parameters x\nevery check holds\x1b[2J\u2028"
+    )
