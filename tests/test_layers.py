@@ -331,9 +331,20 @@ def owner(template: str) -> str:
     return template.rpartition("/")[0].replace("/", ".")
 
 
+@functools.cache
 def named_templates(module: str) -> set[str]:
     texts = {node.value for node in ast.walk(ast.parse(MODULES[module].read_text())) if isinstance(node, ast.Constant)}
     return texts & TEMPLATES
+
+
+# whose readers put folder and name together
+JOINED = ("adversary/view/", "estimation/", "verification/generalized/")
+OF_TESTS = {"shared/uncertain_workload"}
+
+
+@each(name for name in TEMPLATES if not name.startswith(JOINED) and name not in OF_TESTS)
+def test_a_template_is_named_whole_where_it_is_read(template):
+    assert any(template in named_templates(module) for module in MODULES), "grep finds no reader of it"
 
 
 @each(name for name in TEMPLATES if not name.startswith("shared/"))

@@ -93,7 +93,9 @@ def _find_counts(view: View, space: ModelRows, coded: Sql, totals: Array) -> Arr
     relations = {
         "coded_row": coded,
         "holding": holding,
-        "group_class": space.make("group_class", "group_class", {"numbered": space.numbered}, signature=signature),
+        "group_class": space.make(
+            "group_class", "completion/group_class", {"numbered": space.numbered}, signature=signature
+        ),
         "group_weight": Sql(f"(select distinct group_id, cast(1 as double) as weight_1 from {holding})"),
     }
     return np.asarray(GroupEvidence(space, relations, ["weight_1"], totals).estimate()[0])

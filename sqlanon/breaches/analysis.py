@@ -75,7 +75,7 @@ def _note_unseen(layout: StatementLayout, engine: Engine) -> list[str]:
     conditions, shown_conditions = (
         [condition.over(names) for condition in many] for many in (graph.conditions, graph.shown)
     )
-    (row,) = engine.rows(layout.render("unseen", conditions=conditions, shown=shown_conditions))
+    (row,) = engine.rows(layout.render("breaches/unseen", conditions=conditions, shown=shown_conditions))
     partly, wholly = int(row["partly"]), int(row["wholly"])
     if not partly:
         return []
@@ -87,21 +87,21 @@ def _note_unseen(layout: StatementLayout, engine: Engine) -> list[str]:
 
 def _render_several(layout: StatementLayout) -> str:
     if layout.graph.is_simple:
-        return layout.render("several_settled")
-    return layout.render("several", located=layout.relations["base" if layout.graph.chained else "located"])
+        return layout.render("breaches/several_settled")
+    return layout.render("breaches/several", located=layout.relations["base" if layout.graph.chained else "located"])
 
 
 def _render_repetition(layout: StatementLayout, number: int, view: View) -> str:
     """Write the count of a view's rows and of its different ones; nodes tell both where they are the view's rows."""
     for place, part in enumerate(layout.graph.parts, start=1):
         if f"size_{place}" in layout.relations and part.view == number and set(part.columns) == set(view.columns):
-            return layout.render("node_repetition", size=layout.relations[f"size_{place}"])
+            return layout.render("breaches/node_repetition", size=layout.relations[f"size_{place}"])
     columns = [layout.source.expression(column) for column in view.columns]
     relation = Sql(layout.source.relation)
     if view.conditions:
         selection = join_conditions(view.conditions, {name: name for part in view.conditions for name in part.columns})
         relation = Sql(f"(select * from {relation} where {selection}) as selected")
-    return layout.render("repetition", relation=relation, columns=columns)
+    return layout.render("breaches/repetition", relation=relation, columns=columns)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from sqlanon.breaches import world_counts
 from sqlanon.breaches.enumeration import LARGEST_JOIN, Enumeration, join_candidates, too_large
-from sqlanon.breaches.statement_layout import StatementLayout
+from sqlanon.breaches.statement_layout import StatementLayout, name_of
 from sqlanon.breaches.statements import ALONE
 from sqlanon.breaches.world_counts import split_removals
 from sqlanon.engines.base import Engine
@@ -219,9 +219,9 @@ def render_shapes(layout: StatementLayout) -> list[tuple[str, str]]:
     """Return the queries that fetch the shapes of components: all that leaves the database."""
     if layout.graph.chained:
         return []
-    templates = ["shape", *(["simple_shape"] if layout.graph.is_simple else [])]
-    templates += ["rival_shape", "held_shape"] if layout.is_weighted else []
-    return [(name, layout.render(name, parts=layout.numbers)) for name in templates]
+    templates = ["breaches/shape", *(["breaches/simple_shape"] if layout.graph.is_simple else [])]
+    templates += ["breaches/rival_shape", "breaches/held_shape"] if layout.is_weighted else []
+    return [(name_of(template), layout.render(template, parts=layout.numbers)) for template in templates]
 
 
 def weigh_components(layout: StatementLayout, engine: Engine) -> list[tuple[str, pd.DataFrame]]:

@@ -31,7 +31,7 @@ def explain_association(question: BreachQuestion, engine: Engine, identifier: st
         raise UsageError("--explain shows components of views that share the same columns and part id from property")
     try:
         create_new(layout, engine)
-        places = engine.rows(layout.render("whereabouts", join=list(layout.graph.join), identifier=identifier))
+        places = engine.rows(layout.render("breaches/whereabouts", join=list(layout.graph.join), identifier=identifier))
         if not places:
             raise UsageError(f"the base has no {layout.graph.secret.identifier} {identifier!r}")
         components = [
@@ -71,7 +71,9 @@ def _read_nodes(layout: StatementLayout, engine: Engine, number: int, component:
     """Read the nodes of one part in a component, at most as many as are shown."""
     graph, names = layout.graph, layout.graph.column_names
     columns = [names[column] for column in graph.parts[number - 1].columns if column not in graph.join]
-    sql = layout.render("part_node", columns=columns, match=f"match_{number}", component=component, most=SHOWN_NODES)
+    sql = layout.render(
+        "breaches/part_node", columns=columns, match=f"match_{number}", component=component, most=SHOWN_NODES
+    )
     return [*engine.rows(sql)]
 
 

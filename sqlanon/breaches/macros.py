@@ -56,17 +56,19 @@ def _refusals() -> list[tuple[Sql, Sql]]:
 def _write_statements(model: Model) -> tuple[Statement, ...]:
     layout = StatementLayout(_GRAPH, Source(Sql('"sqlanon_named"')), "sqlanon_", model)
     table, identifier, joining, property_ = map(Sql, PARAMETERS)
-    layout.add_foreign("methods/macro_steps/names", "names", table_name=table)
-    layout.add("macros/named", yields="named", table=table, identifier=identifier, joining=joining, held=property_)
-    layout.add("macros/figures", yields="figures")
-    layout.add_foreign("methods/macro_steps/refusal", "refusal", refusals=_refusals())
+    layout.add("methods/macro_steps/names", "names", table_name=table)
+    layout.add(
+        "breaches/macros/named", yields="named", table=table, identifier=identifier, joining=joining, held=property_
+    )
+    layout.add("breaches/macros/figures", yields="figures")
+    layout.add("methods/macro_steps/refusal", "refusal", refusals=_refusals())
     lay_out_rows(layout)
     lay_out_nodes(layout)
     lay_out_associations(layout)
     lay_out_packed_covers(layout)
     lay_out_chances(layout)
     lay_out_answer(layout)
-    layout.add_foreign("methods/macro_steps/answered", "answered", answer=layout.relations["breach"])
+    layout.add("methods/macro_steps/answered", "answered", answer=layout.relations["breach"])
     return tuple(layout.statements)
 
 

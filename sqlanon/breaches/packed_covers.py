@@ -7,7 +7,6 @@ components hold is one operation on 480 bits, where the join has a row for each 
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.statements import lay_out_covers
 
-FOLDER = "packed_covers"
 MASKS = tuple(range(1, 9))  # whole numbers in a row
 BITS = 60  # of a whole number, none of them its sign
 
@@ -19,11 +18,13 @@ def lay_out_packed_covers(layout: StatementLayout) -> None:
         return
     nodes = {"identifier_node": layout.node(1), "property_node": layout.node(2)}
     identifier, others = {"identifier_node": layout.node(1)}, {"property_node": layout.node(2)}
-    layout.add(f"{FOLDER}/place", yields="place", masks=MASKS, bits=BITS, page_bits=len(MASKS) * BITS, **others)
-    layout.add(f"{FOLDER}/page", yields="page", masks=MASKS, **others)
+    layout.add(
+        "breaches/packed_covers/place", yields="place", masks=MASKS, bits=BITS, page_bits=len(MASKS) * BITS, **others
+    )
+    layout.add("breaches/packed_covers/page", yields="page", masks=MASKS, **others)
     needs_common = layout.is_restricted and layout.graph.is_simple
-    layout.add(f"{FOLDER}/held", yields="held", masks=MASKS, common=needs_common, **identifier)
-    layout.add(f"{FOLDER}/cover", yields="cover")
+    layout.add("breaches/packed_covers/held", yields="held", masks=MASKS, common=needs_common, **identifier)
+    layout.add("breaches/packed_covers/cover", yields="cover")
     if needs_common:
-        layout.add("span", **nodes)
-        layout.add(f"{FOLDER}/shared", yields="shared", **nodes)
+        layout.add("breaches/span", **nodes)
+        layout.add("breaches/packed_covers/shared", yields="shared", **nodes)

@@ -12,7 +12,6 @@ from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 
-FOLDER = "shape_chances"
 LEVELS = 24
 LEVELS_OF_MANY = 12  # with three parts and more, whose terms are many: they fall as 2^-r² at least
 ROUNDING = 8 * EPSILON  # of an exponential whose exponent is a sum of logarithms, for each unit of the exponent
@@ -22,22 +21,27 @@ def lay_out_chances(layout: StatementLayout) -> None:
     """Write `chance` over the shapes that stand."""
     numbers = layout.numbers
     if len(numbers) == 1:
-        layout.add("shape", parts=numbers)
-        layout.add(f"{FOLDER}/certain", yields="chance")
+        layout.add("breaches/shape", parts=numbers)
+        layout.add("breaches/shape_chances/certain", yields="chance")
         return
     simple = layout.graph.is_simple
-    for name in ("shape", *(["simple_shape"] if simple else [])):
-        layout.add(name, parts=numbers)
-    shapes = [layout.relations[name] for name in ("shape", *(["simple_shape"] if simple else []))]
-    layout.add(f"{FOLDER}/different", yields="different", shapes=shapes, parts=numbers, certain_tuples=CERTAIN_EDGES)
+    templates = ("breaches/shape", *(["breaches/simple_shape"] if simple else []))
+    shapes = [Sql(layout.add(template, parts=numbers).relation) for template in templates]
+    layout.add(
+        "breaches/shape_chances/different",
+        yields="different",
+        shapes=shapes,
+        parts=numbers,
+        certain_tuples=CERTAIN_EDGES,
+    )
     _lay_out_removals(layout)
     ranks = {"small": numbers[:-1], "largest": numbers[-1]}
-    layout.add(f"{FOLDER}/ways", yields="ways", small=ranks["small"])
+    layout.add("breaches/shape_chances/ways", yields="ways", small=ranks["small"])
     levels = LEVELS if len(numbers) == 2 else LEVELS_OF_MANY
-    for name in ("covered", "without"):
-        layout.add(f"{FOLDER}/{name}", yields=name, levels=levels, epsilon=ROUNDING, **ranks)
+    for template in ("breaches/shape_chances/covered", "breaches/shape_chances/without"):
+        layout.add(template, "", levels=levels, epsilon=ROUNDING, **ranks)
     least = 2.0**-CERTAIN_EDGES
-    layout.add(f"{FOLDER}/chance", yields="chance", parts=numbers, least=least, epsilon=ROUNDING, **ranks)
+    layout.add("breaches/shape_chances/chance", yields="chance", parts=numbers, least=least, epsilon=ROUNDING, **ranks)
 
 
 def _lay_out_removals(layout: StatementLayout) -> None:

@@ -1,6 +1,5 @@
 """The statements of one analysis as they are written, over the relations that stand; nothing runs here."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -10,7 +9,13 @@ from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import Sql, render, template_header
 
 Model = Literal["unrestricted", "restricted"]
-VIEWS = ("base", "selected", "person", "every")  # templates whose relation is a named text, not a table
+# templates whose relation is a named text, not a table
+VIEWS = ("breaches/base", "breaches/selected", "breaches/person", "breaches/every")
+
+
+def name_of(template: str) -> str:
+    """Return the last word of a template's path, which its relation is called by."""
+    return template.rpartition("/")[2]
 
 
 @dataclass
@@ -39,22 +44,15 @@ class StatementLayout:
     def add(self, template: str, yields: str = "", **values: object) -> Statement:
         """Write a statement over the relations that stand, and name what it yields."""
         kind: Kind = "view" if template in VIEWS else "table"
-        return self.add_foreign(f"breaches/{template}", yields or template, kind, **values)
-
-    def add_foreign(self, path: str, yields: str, kind: Kind = "table", **values: object) -> Statement:
-        """Write a statement of a template that lies elsewhere; its path is the whole one."""
-        sql = self._render(path, values)
-        statement = Statement(yields, sql, kind, str(self.name_relation(yields)), path)
+        name = yields or name_of(template)
+        statement = Statement(name, self.render(template, **values), kind, str(self.name_relation(name)), template)
         self.statements.append(statement)
         return statement
 
     def render(self, template: str, **values: object) -> str:
-        """Render a template of `breaches/`; inputs that are not given are the relations of their names."""
-        return self._render(f"breaches/{template}", values)
-
-    def _render(self, path: str, values: Mapping[str, object]) -> str:
-        inputs = {name: self.relations[name] for name in template_header(path).inputs if name not in values}
-        return render(path, **inputs, **values)
+        """Render a template; inputs that are not given are the relations of their names."""
+        inputs = {name: self.relations[name] for name in template_header(template).inputs if name not in values}
+        return render(template, **inputs, **values)
 
     def take_new_statements(self) -> list[Statement]:
         """Return the statements written since the last call."""

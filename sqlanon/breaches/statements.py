@@ -22,7 +22,7 @@ def lay_out_base(layout: StatementLayout) -> None:
     graph, source, names = layout.graph, layout.source, layout.graph.column_names
     others = [column for column, name in names.items() if name.startswith("other_")]
     layout.add(
-        "base",
+        "breaches/base",
         yields="unselected" if graph.shown else "base",
         relation=source.relation,
         identifier_source=source.expression(graph.secret.identifier),
@@ -32,7 +32,7 @@ def lay_out_base(layout: StatementLayout) -> None:
         other_source=[source.expression(column) for column in others],
     )
     if graph.shown:
-        layout.add("selected", yields="base", conditions=[condition.over(names) for condition in graph.shown])
+        layout.add("breaches/selected", yields="base", conditions=[condition.over(names) for condition in graph.shown])
 
 
 def lay_out_enumeration(layout: StatementLayout, limit: int) -> None:
@@ -41,14 +41,14 @@ def lay_out_enumeration(layout: StatementLayout, limit: int) -> None:
     lay_out_base(layout)
     columns = list(dict.fromkeys(names[column] for part in graph.parts for column in part.columns))
     matches = [join_conditions(part.conditions, names) for part in graph.parts]
-    layout.add("line", columns=columns, matches=matches, most=limit)
+    layout.add("breaches/line", columns=columns, matches=matches, most=limit)
     lay_out_numbers(layout)
 
 
 def lay_out_numbers(layout: StatementLayout) -> None:
     """Write the associations by number."""
     names = layout.graph.column_names
-    layout.add("numbered", conditions=[condition.over(names) for condition in layout.graph.conditions])
+    layout.add("breaches/numbered", conditions=[condition.over(names) for condition in layout.graph.conditions])
 
 
 def lay_out_rows(layout: StatementLayout) -> None:
@@ -59,17 +59,17 @@ def lay_out_rows(layout: StatementLayout) -> None:
     """
     graph, names = layout.graph, layout.graph.column_names
     lay_out_base(layout)
-    layout.add("component", join=list(graph.join))
-    repeated = [Sql(layout.add("repeated").relation)] if graph.is_simple else []
+    layout.add("breaches/component", join=list(graph.join))
+    repeated = [Sql(layout.add("breaches/repeated").relation)] if graph.is_simple else []
     layout.add(
-        "located",
+        "breaches/located",
         join=list(graph.join),
         attributes=graph.attributes,
         matches=[join_conditions(part.conditions, names) for part in graph.parts],
         selecting=join_conditions(graph.selecting, names),
         repeated=repeated,
     )
-    for template in ("repeated_person", "person", "tangled") if graph.is_simple else ():
+    for template in ("breaches/repeated_person", "breaches/person", "breaches/tangled") if graph.is_simple else ():
         layout.add(template)
 
 
@@ -83,72 +83,79 @@ def lay_out_nodes(layout: StatementLayout) -> None:
         values["located"] = relations["tangled" if of_others else "located"]
         if part.attributes:
             attributes = [names[column] for column in part.attributes]
-            layout.add("node", yields=f"node_{number}", attributes=attributes, **values)
+            layout.add("breaches/node", yields=f"node_{number}", attributes=attributes, **values)
         else:
-            layout.add("single_node", yields=f"node_{number}", **values)
-        layout.add("size_of_persons" if of_others else "size", yields=f"size_{number}", node=layout.node(number))
-    layout.add("sized", sizes=[relations[f"size_{number}"] for number in layout.numbers])
+            layout.add("breaches/single_node", yields=f"node_{number}", **values)
+        layout.add(
+            "breaches/size_of_persons" if of_others else "breaches/size",
+            yields=f"size_{number}",
+            node=layout.node(number),
+        )
+    layout.add("breaches/sized", sizes=[relations[f"size_{number}"] for number in layout.numbers])
 
 
 def lay_out_associations(layout: StatementLayout) -> None:
     """Write the associations and the components in which they may hold."""
     graph = layout.graph
-    layout.add("association", located=layout.relations["tangled" if graph.is_simple else "located"])
+    layout.add("breaches/association", located=layout.relations["tangled" if graph.is_simple else "located"])
     numbered = zip(layout.numbers, graph.parts, strict=True)
-    layout.add("meeting", parts=[(number, layout.node(number), [*map(Sql, part.keys)]) for number, part in numbered])
+    layout.add(
+        "breaches/meeting", parts=[(number, layout.node(number), [*map(Sql, part.keys)]) for number, part in numbered]
+    )
 
 
 def lay_out_covers(layout: StatementLayout) -> None:
     """Write the covers of the associations (Definition 3.1), over each id with each property that is joined to it."""
     if layout.graph.together:
-        layout.add("shown", yields="joined", identifier_node=layout.node(1))
+        layout.add("breaches/shown", yields="joined", identifier_node=layout.node(1))
     else:
-        layout.add("joined", identifier_node=layout.node(1), property_node=layout.node(2))
-    layout.add("cover")
+        layout.add("breaches/joined", identifier_node=layout.node(1), property_node=layout.node(2))
+    layout.add("breaches/cover")
     if layout.is_restricted and layout.graph.is_simple:
-        layout.add("span", identifier_node=layout.node(1), property_node=layout.node(2))
-        layout.add("shared")
+        layout.add("breaches/span", identifier_node=layout.node(1), property_node=layout.node(2))
+        layout.add("breaches/shared")
 
 
 def lay_out_rivals(layout: StatementLayout) -> None:
     """Write which properties an id may have in the restricted model, where some have several nodes."""
     nodes = {"identifier_node": layout.node(1), "property_node": layout.node(2)}
-    layout.add("rival", parts=layout.numbers, **nodes)
-    layout.add("span", **nodes)
+    layout.add("breaches/rival", parts=layout.numbers, **nodes)
+    layout.add("breaches/span", **nodes)
 
 
 def lay_out_answer(layout: StatementLayout) -> None:
     """Write the answer, a row per association, over `chance` (and `weight`, `hidden`) that Python fills."""
     graph = layout.graph
     if graph.chained:
-        layout.add("enumerated", yields="breach")
+        layout.add("breaches/enumerated", yields="breach")
         return
     sizes = {"identifier_size": "size_1", "property_size": "size_1" if graph.together else "size_2"}
     answer = "tangled_breach" if graph.is_simple else "breach"
     # Where the data contradicts the restricted model, the unrestricted probability is what is reported.
-    layout.add("kind", parts=layout.numbers, **sizes)
-    layout.add("combined", parts=layout.numbers)
-    layout.add("long_list", **sizes)
-    layout.add("unrestricted", yields="unrestricted" if layout.is_restricted else answer)
+    layout.add("breaches/kind", parts=layout.numbers, **sizes)
+    layout.add("breaches/combined", parts=layout.numbers)
+    layout.add("breaches/long_list", **sizes)
+    layout.add("breaches/unrestricted", yields="unrestricted" if layout.is_restricted else answer)
     if layout.is_restricted:
         _lay_out_restricted(layout, answer)
     if graph.is_simple:
         reasons = {"alone": ALONE} if layout.is_restricted else {}
-        layout.add(f"settled_{layout.model}", yields="settled", **reasons)
-        layout.add("every", yields="breach", columns=COLUMNS)
+        settled = "breaches/settled_restricted" if layout.is_restricted else "breaches/settled_unrestricted"
+        layout.add(settled, yields="settled", **reasons)
+        layout.add("breaches/every", yields="breach", columns=COLUMNS)
 
 
 def _lay_out_restricted(layout: StatementLayout, answer: str) -> None:
     if layout.graph.together:
-        layout.add("shown_restricted", yields=answer, several=SEVERAL_SHOWN)
+        layout.add("breaches/shown_restricted", yields=answer, several=SEVERAL_SHOWN)
         return
     reasons = {"alone": ALONE, "none_shared": NONE_SHARED}
     if layout.is_weighted:
-        layout.add("odds", parts=layout.numbers)
-        layout.add("weighted", yields=answer, parts=layout.numbers, **reasons)
+        layout.add("breaches/odds", parts=layout.numbers)
+        layout.add("breaches/weighted", yields=answer, parts=layout.numbers, **reasons)
         return
     # Each property has one node in a component, so that each that is shared is as likely (Lemma 5.4): 1/|I|.
-    layout.add("restricted", yields=answer, **reasons)
+    layout.add("breaches/restricted", yields=answer, **reasons)
 
 
 def join_conditions(conditions: tuple[Condition, ...], names: Mapping[str, str]) -> Sql:

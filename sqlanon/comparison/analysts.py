@@ -42,7 +42,10 @@ def draw_analysts(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
     import numpy as np
 
     random = np.random.default_rng(seed)
-    frames = {name: data.frame("domain", column=name, most=MOST_VALUES + 1) for name in (*data.quasi, *data.sensitive)}
+    frames = {
+        name: data.frame("comparison/domain", column=name, most=MOST_VALUES + 1)
+        for name in (*data.quasi, *data.sensitive)
+    }
     domains = {name: frame for name, frame in frames.items() if 0 < len(frame) <= MOST_VALUES}
     part = int(wanted * SHARE)
     texts = list(dict.fromkeys(_draw_groups(data, domains, part, random) + _draw_averages(data, domains, part, random)))

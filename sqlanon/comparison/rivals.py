@@ -66,13 +66,13 @@ class Rival:
         if self.method == "laplace":
             yield from self._add_noise(asked, seed)
             return
-        name = "redrawn" if self.method == "dbr" else "sampled"
+        template = "comparison/rivals/redrawn" if self.method == "dbr" else "comparison/rivals/sampled"
         settings: dict[str, Any] = {} if self.method == "dbr" else {"share": self.value}
         text = data.workspace.render(
-            f"comparison/rivals/{name}", {"microdata": data.renamed().relation}, quasi=list(data.quasi),
+            template, {"microdata": data.renamed().relation}, quasi=list(data.quasi),
             sensitive=data.sensitive[0], seed=str(seed), **settings
         )  # fmt: skip
-        relation = data.workspace.keep(name, text)
+        relation = data.workspace.keep("rival", text)
         other = replace(data, relation=relation, name=str(relation)[1:-1])
         for query, counts in zip(asked, answer_over(other, [query.text for query in asked]), strict=True):
             yield self._scale(query, counts)

@@ -64,7 +64,7 @@ class Microdata:
 
     def frame(self, template: str, **values: object) -> "pd.DataFrame":
         """Return what a template of comparisons finds."""
-        sql = self.workspace.render(f"comparison/{template}", {"microdata": self.relation}, **values)
+        sql = self.workspace.render(template, {"microdata": self.relation}, **values)
         return self.workspace.engine.frame(sql)
 
 
@@ -86,7 +86,8 @@ def _draw_sets(data: Microdata, count: int, random: "np.random.Generator") -> li
     """Draw predicates of Anatomy's paper: qd quasi columns, a sensitive one, ceil(|A| s^(1/(qd+1))) values of each."""
     names = (*data.quasi, *data.sensitive)
     value_texts = {
-        name: data.frame("domain", column=name, most=MOST_VALUES + 1)["value_text"].tolist() for name in names
+        name: data.frame("comparison/domain", column=name, most=MOST_VALUES + 1)["value_text"].tolist()
+        for name in names
     }
     domains = {name: values for name, values in value_texts.items() if 0 < len(values) <= MOST_VALUES}
     quasi = [name for name in data.quasi if name in domains]
@@ -116,7 +117,7 @@ def draw_conjunctions(data: Microdata, count: int, seed: int, random: "np.random
         drawn = [*random.choice(data.quasi, 1 + turn % most, replace=False), random.choice(data.sensitive)]
         names = [str(name) for name in drawn]
         share = (count - len(different)) // (turns - turn)
-        frame = data.frame("conjunction", columns=names, seed=f"{seed}/{turn}", most=share)
+        frame = data.frame("comparison/conjunction", columns=names, seed=f"{seed}/{turn}", most=share)
         for row in frame[names].itertuples(index=False):
             pairs = zip(names, row, strict=True)
             terms = ((name, Sql(f"{ident(name)} = {write_constant(data, name, text)}")) for name, text in pairs)

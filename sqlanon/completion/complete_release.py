@@ -92,7 +92,7 @@ def _keep(space: ModelRows, number: int, dealt: Dealt) -> Sql:
         for place, (column, rows, values) in enumerate(dealt, start=1)
     ]
     columns = {"quasi": list(space.quasi.items()), "sensitive": sensitive}
-    sql = space.render_own("completed", {"numbered": space.numbered}, **columns)
+    sql = space.render_own("completion/completed", {"numbered": space.numbered}, **columns)
     relation = relation_name(space.prefix, f"completed_{number}")
     space.engine.create(Statement("completed", sql, "table", str(relation)))
     return relation
@@ -100,7 +100,7 @@ def _keep(space: ModelRows, number: int, dealt: Dealt) -> Sql:
 
 def _count_alike(space: ModelRows, earlier: tuple[str, Sql, Sql], later: tuple[str, Sql, Sql]) -> float:
     """Return the share of rows that hold the same value in two completed tables."""
-    (row,) = space.engine.rows(space.render_own("alike_rows", {"earlier": earlier[1], "later": later[1]}))
+    (row,) = space.engine.rows(space.render_own("completion/alike_rows", {"earlier": earlier[1], "later": later[1]}))
     return float(row["alike_rows"]) / max(int(row["row_count"]), 1)
 
 

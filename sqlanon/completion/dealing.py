@@ -39,10 +39,10 @@ class Dealing:
         self.seed, self.sensitive = seed, columns["sensitive"][0]
         self.space = ModelRows(engine, tables["qit"], columns["quasi"], {columns["group"]: "group_id"})
         column = {"sensitive": self.sensitive}
-        self.value = self.space.make("value", "value", {"published": tables["st"]}, **column)
+        self.value = self.space.make("value", "completion/value", {"published": tables["st"]}, **column)
         inputs = {"stored_st": tables["st"], "value": self.value}
         places = {"group_column": columns["group"], "count_column": columns["count"]}
-        self.holding = self.space.make("holding", "holding", inputs, **column, **places)
+        self.holding = self.space.make("holding", "completion/holding", inputs, **column, **places)
         query = f"select value_number, sum(held) as row_count from {self.holding} group by all"
         sql = f"{query} order by value_number asc nulls last"
         self.rows_of_values: Array = engine.frame(sql)["row_count"].to_numpy(dtype=float)
@@ -54,10 +54,12 @@ class Dealing:
         """Yield for each completed table its sensitive column with the relation of what was dealt, and the values."""
         refuse_many_values(len(self.rows_of_values), MOST_VALUES)
         targets = self.learn(tables)
-        slots = self.space.make("slots", "slots", {"holding": self.holding})
+        slots = self.space.make("slots", "completion/slots", {"holding": self.holding})
         inputs = {"coded_row": self.coded, "slots": slots}
-        self.seat = self.space.make("seat", "seat", inputs, cells=self.space.cells)
-        dealt = self.space.make("dealt_evenly", "dealt_evenly", {"seat": self.seat}, salt=salt_of(self.seed, "start"))
+        self.seat = self.space.make("seat", "completion/seat", inputs, cells=self.space.cells)
+        dealt = self.space.make(
+            "dealt_evenly", "completion/dealt_evenly", {"seat": self.seat}, salt=salt_of(self.seed, "start")
+        )
         log.info("learning what all tables share")
         start, effects = self.run_chain(dealt, targets.mean(axis=0), np.zeros(targets.shape[1:]), 0, FIRST_UPDATES)
         for number, target in enumerate(targets, start=1):
@@ -72,10 +74,12 @@ class Dealing:
     def learn(self, tables: int) -> Array:
         """Return how many rows by cell and value each table is to have, tables x T x V."""
         inputs = {"numbered": self.space.numbered}
-        classes = self.space.make("group_class", "group_class", inputs, signature=self.signature)
+        classes = self.space.make("group_class", "completion/group_class", inputs, signature=self.signature)
         relations = {"coded_row": self.coded, "holding": self.holding, "group_class": classes}
         draws = {f"weight_{number}": salt_of(self.seed, "weight", number) for number in range(1, tables + 1)}
-        weights = self.space.make("group_weight", "group_weight", {"holding": self.holding}, draws=list(draws.items()))
+        weights = self.space.make(
+            "group_weight", "completion/group_weight", {"holding": self.holding}, draws=list(draws.items())
+        )
         relations["group_weight"] = weights
         return GroupEvidence(self.space, relations, list(draws), self.rows_of_values).estimate()
 
@@ -89,7 +93,7 @@ class Dealing:
             scored = self._sweep(dealt, effects)
             inputs = {"seat": self.seat, "scored": scored}
             before = dealt if update else None
-            dealt = space.replace(f"dealt_{chain}_{update}", before, "dealt", inputs, cells=cells)
+            dealt = space.replace(f"dealt_{chain}_{update}", before, "completion/dealt", inputs, cells=cells)
             space.forget([str(scored)])
             if update < updates:
                 step = find_step(target, count_dealt(space, dealt, target.shape), update)
@@ -100,11 +104,11 @@ class Dealing:
         """Return the rows with scores after some turns of swaps."""
         listed = keep_effects(self.space, effects)
         inputs = {"seat": self.seat, "dealt": dealt, "effects": listed}
-        scored = self.space.make("scored", "scored", inputs, cells=self.space.cells)
+        scored = self.space.make("scored", "completion/scored", inputs, cells=self.space.cells)
         for _ in range(SWEEPS):
             self.turn += 1
             name, values = f"scored_{self.turn}", {"salt": salt_of(self.seed, "swap", self.turn), "turn": self.turn}
-            scored = self.space.replace(name, scored, "swapped", {"scored": scored}, **values)
+            scored = self.space.replace(name, scored, "completion/swapped", {"scored": scored}, **values)
         self.space.forget([str(listed)])
         return scored
 

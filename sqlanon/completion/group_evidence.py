@@ -113,8 +113,8 @@ class GroupEvidence:
         """Return how many rows by cell and value are to be dealt in each draw, draws x T x V, none of them negative."""
         cells, parts = self.space.rows_of_cells, self.space.parts
         values, normal, shared = len(self.values), self._read_products(), self._read_shared()
-        rows, sized_values = self._read_classes("class_value", "value_number", values)
-        cell_rows, sized_cells = self._read_classes("class_cell", "cell", len(cells))
+        rows, sized_values = self._read_classes("completion/class_value", "value_number", values)
+        cell_rows, sized_cells = self._read_classes("completion/class_cell", "cell", len(cells))
         targets = []
         for draw in range(len(self.draws)):
             totals = ClassTotals(rows, cell_rows, sized_values[draw], sized_cells[draw])
@@ -124,7 +124,7 @@ class GroupEvidence:
 
     def _read_products(self) -> "Sequence[Array | sparse.csr_array]":
         """Return S of each draw, V x V."""
-        frame, values = self._frame("value_product"), len(self.values)
+        frame, values = self._frame("completion/value_product"), len(self.values)
         value, other = (frame[name].to_numpy(dtype=int) - 1 for name in ("value_number", "other_number"))
         # S is symmetric; the query sums each pair of values once
         if values <= MOST_DENSE:
@@ -144,7 +144,7 @@ class GroupEvidence:
         """Return b, draws x T x V."""
         shared = np.zeros((len(self.draws), len(self.space.rows_of_cells), len(self.values)))
         for cell in self.space.cells:
-            frame = self._frame("cell_product", cell=cell)
+            frame = self._frame("completion/cell_product", cell=cell)
             place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
             shared[:, *place] = frame[self.draws].to_numpy(dtype=float).T
         return shared

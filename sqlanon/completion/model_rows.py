@@ -28,15 +28,15 @@ class ModelRows(Workspace):
         self.cells = [f"cell_{number}" for number in range(1, len(quasi) + 1)]
         self.kept = dict(kept)
         columns = {"quasi": list(self.quasi.items()), "kept": list(self.kept.items())}
-        self.numbered = self.make("numbered", "numbered", {"published": published}, **columns)
+        self.numbered = self.make("numbered", "completion/numbered", {"published": published}, **columns)
 
     def make(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation; return it."""
         return self.keep(name, self.render_own(template, given, **values))
 
     def render_own(self, template: str, given: Mapping[str, Sql], /, **values: object) -> str:
-        """Render one of this package's templates; it takes of the relations what it declares."""
-        return render_query(f"completion/{template}", values, given)
+        """Render a template; it takes of the relations what it declares."""
+        return render_query(template, values, given)
 
     def replace(
         self, name: str, before: Sql | None, template: str, given: Mapping[str, Sql], /, **values: object
@@ -57,7 +57,7 @@ class ModelRows(Workspace):
         for name in self.quasi.values():
             inputs, ordered = {"numbered": self.numbered}, is_ordered(types[name])
             least = {"least": ROWS_PER_VALUE * value_count, "most": MOST_CODES, "bins": BINS, "is_ordered": ordered}
-            codes.append(self.make(f"codes_of_{name}", "code", inputs, name=name, **least))
+            codes.append(self.make(f"codes_of_{name}", "completion/code", inputs, name=name, **least))
             query = f"select code, cast(sum(row_count) as bigint) as row_count from {codes[-1]} group by code"
             counts.append(self.engine.frame(f"{query} order by code asc nulls last")["row_count"].to_numpy(dtype=float))
         firsts = list(accumulate((len(count) for count in counts), initial=0))
@@ -65,7 +65,9 @@ class ModelRows(Workspace):
         self.parts = [slice(first, last) for first, last in pairwise(firsts)]
         coded = list(zip(codes, self.quasi.values(), self.cells, firsts, strict=False))
         kept_columns = list(self.kept.values())
-        return self.make("coded_row", "coded_row", {"numbered": self.numbered}, kept=kept_columns, codes=coded)
+        return self.make(
+            "coded_row", "completion/coded_row", {"numbered": self.numbered}, kept=kept_columns, codes=coded
+        )
 
 
 def refuse_many_values(count: int, most: int) -> None:

@@ -43,7 +43,7 @@ class Recovering:
     def complete(self, tables: int) -> Iterator[Recovered]:
         """Yield for each completed table its sensitive columns, each with the relation of its true values' numbers."""
         values = [
-            self.space.make(f"value_{place}", "value", {"published": self.published}, sensitive=column)
+            self.space.make(f"value_{place}", "completion/value", {"published": self.published}, sensitive=column)
             for place, column in enumerate(self.sensitive)
         ]
         counts = [self.space.engine.rows(f"select count(*) as n from {value}")[0]["n"] for value in values]
@@ -72,7 +72,7 @@ class ShownColumn:
         inputs = {"coded_row": coded, "value": self.value}
         columns = {"cells": self.space.cells, "kept": list(kept)}
         name = f"shown_row_{self.place}"
-        self.shown = self.space.make(name, "shown_row", inputs, shown=shown, first=self.first, **columns)
+        self.shown = self.space.make(name, "completion/shown_row", inputs, shown=shown, first=self.first, **columns)
         return self.shown
 
     @property
@@ -85,7 +85,7 @@ class ShownColumn:
         inputs = {"shown_row": self.shown, "row_weight": weights}
         shown_counts = np.zeros((len(draws), self.first, values))
         for cell in self.space.cells:
-            sql = self.space.render_own("shown_product", inputs, cell=cell, draws=draws)
+            sql = self.space.render_own("completion/shown_product", inputs, cell=cell, draws=draws)
             frame = self.space.engine.frame(sql)
             place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
             shown_counts[:, *place] = frame[list(draws)].to_numpy(dtype=float).T
@@ -135,7 +135,9 @@ class _Column(ShownColumn):
         """Return how many rows by cell and value each table is to have, tables x T x V."""
         draws = {f"weight_{n}": salt_of(self.release.seed, "weight", self.place, n) for n in range(1, tables + 1)}
         inputs = {"numbered": self.space.numbered}
-        weights = self.space.make(f"row_weight_{self.place}", "row_weight", inputs, draws=list(draws.items()))
+        weights = self.space.make(
+            f"row_weight_{self.place}", "completion/row_weight", inputs, draws=list(draws.items())
+        )
         targets = self.find_targets(weights, list(draws), values)
         self.space.forget([str(weights)])
         return targets
@@ -153,7 +155,7 @@ class _Column(ShownColumn):
             name, inputs = f"recovered_{self.place}_{table}_{update}", {"shown_row": self.shown, "effects": listed}
             salt = salt_of(self.release.seed, "recover", self.place, table, update)
             values = {"cells": self.space.cells, "salt": salt, "values": target.shape[1]}
-            before = self.space.replace(name, before, "recovered", inputs, **values)
+            before = self.space.replace(name, before, "completion/recovered", inputs, **values)
             self.space.forget([str(listed)])
             if update < updates:
                 dealt = count_dealt(self.space, before, target.shape)

@@ -23,20 +23,23 @@ def which_draws(request: Request, names: tuple[str, ...], counted: bool) -> tupl
 
     names: those of a row's draws. counted: whether a relation counts the rows that take part.
     """
-    folder = "methods/grouping"
     # the engine's own generator needs no identity
     if request.draws == "random":
-        return f"{folder}/drawn_at_random", "population", {"draws": names}
+        return "methods/grouping/drawn_at_random", "population", {"draws": names}
     if identity_names(request) != ("row_number",):
-        return f"{folder}/drawn", "identified", {"draws": (*names, *tie_names(request))}
+        return "methods/grouping/drawn", "identified", {"draws": (*names, *tie_names(request))}
     if request.traits.wide_hashes and counted and request.nulls != "drop":  # rows left out would leave gaps
         numbers = range(ROWS_PER_VALUE // HASH_ROWS)
-        return f"{folder}/drawn_by_bytes", "population", {"byte_draws": _byte_draws(names), "hash_numbers": numbers}
+        return (
+            "methods/grouping/drawn_by_bytes",
+            "population",
+            {"byte_draws": _byte_draws(names), "hash_numbers": numbers},
+        )
     if not request.traits.shares_hashes:
-        return f"{folder}/drawn_by_hash", "population", {"hashed_draws": _hashed_draws(names)}
+        return "methods/grouping/drawn_by_hash", "population", {"hashed_draws": _hashed_draws(names)}
     if are_of_one_engine(request):
-        return f"{folder}/drawn_by_part", "population", {"part_draws": _part_draws(names)}
-    return f"{folder}/drawn_by_number", "population", _shared_draws(names)
+        return "methods/grouping/drawn_by_part", "population", {"part_draws": _part_draws(names)}
+    return "methods/grouping/drawn_by_number", "population", _shared_draws(names)
 
 
 def _byte_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:

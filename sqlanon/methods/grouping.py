@@ -151,11 +151,13 @@ def identify_rows(design: Design) -> tuple[Step, ...]:
     if identity_names(request) != ("identity",):
         return ()
     values: dict[str, object] = {"identified_columns": (*quasi_names(request), *sensitive_names(request))}
+    template = "methods/grouping/identity_row"
     if request.identity == "identifier":
+        template = "methods/grouping/identity_identifier"
         values["identifier_columns"] = identifier_names(request)
     else:
         values["row_columns"] = (*quasi_names(request), *identifier_names(request), *sensitive_names(request))
-    return (Step(f"methods/grouping/identity_{request.identity}", "view", yields="identified", values=values),)
+    return (Step(template, "view", yields="identified", values=values),)
 
 
 def pack_rows(design: Grouping) -> Steps:

@@ -44,7 +44,9 @@ GROUPING = (
     Step("methods/grouping/frequency", values={"place_columns": ()}),
     Step("methods/grouping/coded", "view", reads={"rows": "identified"}),
     Step("methods/grouping/drawn", reads={"identified": "coded"}),
-    *(Step(f"methods/grouping/{name}") for name in ("shard", "positioned", "block")),
+    Step("methods/grouping/shard"),
+    Step("methods/grouping/positioned"),
+    Step("methods/grouping/block"),
     Step("methods/grouping/numbered", "view"),
     Step("methods/grouping/grouped"),
 )

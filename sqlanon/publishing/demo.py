@@ -36,8 +36,9 @@ def tour(folder: Path, l: int = 4) -> Tour:
     hospital = DuckDBEngine(connect(str(database)))
     patients = render("publishing/demo/hospital", patient_count=PATIENTS)
     hospital.execute(f"create table patients as\n{patients}")
-    for name in ("survey", "areas"):  # the same people in doubt, for whoever keeps the tour
-        hospital.execute(f"create table {name} as\n{render(f'publishing/demo/{name}', patients=ident('patients'))}")
+    # the same people in doubt, for whoever keeps the tour
+    for name, template in (("survey", "publishing/demo/survey"), ("areas", "publishing/demo/areas")):
+        hospital.execute(f"create table {name} as\n{render(template, patients=ident('patients'))}")
     request = ReleaseRequest("anatomy", "patients", QUASI, ("disease",), ("ssn",))
     publish(request, hospital, out=folder / "release", l=l, block=64)
     release = open_release(folder / "release")

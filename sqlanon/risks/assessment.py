@@ -140,7 +140,9 @@ def _determinations(classes: Classes, rows: int, feasible: Sequence[dict[str, An
 def _determined(classes: Classes, line: dict[str, Any], columns: Sequence[str], rows: int) -> float:
     """Return of which share of the rows the columns tell the sensitive value, 0 where that is not said."""
     relations = {"class_value": classes.values_of(line["column"])}
-    row: dict[str, Any] = classes.row("determination", relations, columns=[classes.names[name] for name in columns])
+    row: dict[str, Any] = classes.row(
+        "risks/determination", relations, columns=[classes.names[name] for name in columns]
+    )
     shared, determined_rows = row["shared_rows"], row["determined_rows"]
     if shared < SHARED * rows or determined_rows < DETERMINED * shared:
         return 0.0
@@ -154,7 +156,7 @@ def _may_be_determined(classes: Classes, column: str, rows: int) -> bool:
     """Tell whether all quasi columns together tell as many rows their value as one that determines it would."""
     relations = {"class": classes.of(), "class_distance": classes.distances_of(column)}
     # shares are rounded: a hundredth of a row in a million is left to them
-    row: dict[str, Any] = classes.row("told_rows", relations)
+    row: dict[str, Any] = classes.row("risks/told_rows", relations)
     return bool(row["told_rows"] >= DETERMINED * rows * (1 - 1e-8))
 
 
@@ -209,12 +211,12 @@ def _assess(classes: Classes) -> Check:
     question, limits = classes.question, classes.question.limits
     log.info("counting classes")
     k = limits.k or USUAL_K
-    sizes = classes.row("class_figures", {"class": classes.of()}, k=k)
+    sizes = classes.row("risks/class_figures", {"class": classes.of()}, k=k)
     _refuse_empty(sizes["row_count"])
     figures, measures = _size_figures(sizes, k), [judge("k", "", sizes["smallest_class"], limits.k)]
     if question.identifier:
         identifiers = [classes.names[name] for name in question.identifier]
-        figures |= classes.row("persons", {"microdata": classes.microdata}, identifiers=identifiers)
+        figures |= classes.row("risks/persons", {"microdata": classes.microdata}, identifiers=identifiers)
     figures |= _population_figures(classes)
     feasible, given_away = [], []
     for column in question.sensitive:
@@ -262,7 +264,7 @@ def _population_figures(classes: Classes) -> dict[str, Any]:
         source, _ = source.coarsened(types, question.coarsen, question.quasi)
         names = {name: classes.names[name] for name in question.quasi}
         relations = {"class": classes.of(), "population": select_columns(source, names)}
-        row: dict[str, Any] = classes.row("population_risk", relations, quasi=classes.quasi)
+        row: dict[str, Any] = classes.row("risks/population_risk", relations, quasi=classes.quasi)
         # the risk of a row that the population lacks would be one over nothing
         if row["missing_rows"]:
             raise DataError(
@@ -284,7 +286,7 @@ def _population_figures(classes: Classes) -> dict[str, Any]:
 def _diversity(classes: Classes, column: str) -> list[Measure]:
     """Return the measures of one sensitive column; of a number or a date, t is by order."""
     limits = classes.question.limits
-    figures: dict[str, Any] = classes.row("diversity_figures", {"class_distance": classes.distances_of(column)})
+    figures: dict[str, Any] = classes.row("risks/diversity_figures", {"class_distance": classes.distances_of(column)})
     # values without an order are all equally far from each other: their distance is among the figures already
     if is_ordered(classes.types[column]):
         nearest = classes.ordered_distances_of(column)
@@ -299,7 +301,7 @@ def _diversity(classes: Classes, column: str) -> list[Measure]:
 
 def _feasible(classes: Classes, column: str) -> dict[str, Any]:
     """Return which l and gamma a sensitive column allows, and what limits them."""
-    figures: dict[str, Any] = classes.row("value_figures", {"value_share": classes.shares_of(column)[1]})
+    figures: dict[str, Any] = classes.row("risks/value_figures", {"value_share": classes.shares_of(column)[1]})
     # a value stands at most once in a group of l: its rows need as many groups of l rows each
     room = figures["row_count"] // figures["largest_count"]
     return {
@@ -321,7 +323,7 @@ def _uniqueness(classes: Classes, rows: int) -> tuple[dict[str, Any], ...]:
     lines = []
     for columns in sets:
         row: dict[str, Any] = classes.row(
-            "subset_uniqueness", {"class": classes.of()}, columns=[classes.names[name] for name in columns]
+            "risks/subset_uniqueness", {"class": classes.of()}, columns=[classes.names[name] for name in columns]
         )
         lines.append(
             {

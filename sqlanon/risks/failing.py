@@ -32,7 +32,9 @@ def write_failing(classes: Classes, target: Path) -> None:
     """
     question = classes.question
     relations = {"class": classes.of()}
-    failing = classes.keep("failing", "failing_class", relations, quasi=classes.quasi, conditions=_conditions(classes))
+    failing = classes.keep(
+        "failing", "risks/failing_class", relations, quasi=classes.quasi, conditions=_conditions(classes)
+    )
     sql = classes.workspace.render(
         "risks/failing_row",
         {"microdata": classes.microdata, "failing": failing},

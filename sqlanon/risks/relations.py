@@ -40,7 +40,7 @@ class Classes:
     def keep(self, name: str, template: str, given: Mapping[str, Sql], **values: object) -> Sql:
         """Make a relation once; return it."""
         if name not in self.kept:
-            self.kept[name] = self.workspace.keep(name, self.workspace.render(f"risks/{template}", given, **values))
+            self.kept[name] = self.workspace.keep(name, self.workspace.render(template, given, **values))
         return self.kept[name]
 
     @property
@@ -52,42 +52,44 @@ class Classes:
         """Return the equivalence classes: number, quasi values, size."""
         if self.question.sensitive:
             values = {"class_value": self.values_of(self.question.sensitive[0])}
-            return self.keep("class", "class_of_values", values, quasi=self.quasi)
-        return self.keep("class", "class", {"microdata": self.microdata}, quasi=self.quasi)
+            return self.keep("class", "risks/class_of_values", values, quasi=self.quasi)
+        return self.keep("class", "risks/class", {"microdata": self.microdata}, quasi=self.quasi)
 
     def values_of(self, column: str) -> Sql:
         """Return how often each value of a sensitive column stands in each class."""
         value = self.names[column]
-        return self.keep(f"class_{value}", "class_value", {"microdata": self.microdata}, quasi=self.quasi, value=value)
+        return self.keep(
+            f"class_{value}", "risks/class_value", {"microdata": self.microdata}, quasi=self.quasi, value=value
+        )
 
     def shares_of(self, column: str) -> tuple[Sql, Sql]:
         """Return the shares of a sensitive column's values in the classes, and in the table."""
         value, values = self.names[column], {"class_value": self.values_of(column)}
-        table = self.keep(f"share_of_{value}", "value_share", values)
+        table = self.keep(f"share_of_{value}", "risks/value_share", values)
         relations = values | {"class": self.of(), "value_share": table}
-        return self.keep(f"class_share_of_{value}", "class_share", relations, quasi=self.quasi), table
+        return self.keep(f"class_share_of_{value}", "risks/class_share", relations, quasi=self.quasi), table
 
     def distances_of(self, column: str) -> Sql:
         """Return every measure of the classes that takes values as equally distant."""
         shares, table = self.shares_of(column)
         relations = {"class_share": shares, "value_share": table}
-        return self.keep(f"distance_of_{self.names[column]}", "class_distance", relations)
+        return self.keep(f"distance_of_{self.names[column]}", "risks/class_distance", relations)
 
     def ordered_distances_of(self, column: str) -> Sql:
         """Return the classes' earth mover's distances over the order of the values."""
         value = self.names[column]
         shares, table = self.shares_of(column)
         relations = {"value_share": table}
-        steps = self.keep(f"step_of_{value}", "class_step", relations | {"class_share": shares})
-        crossings = self.keep(f"crossing_of_{value}", "class_crossing", relations | {"class_step": steps})
-        return self.keep(f"ordered_{value}", "class_ordered_distance", relations | {"class_crossing": crossings})
+        steps = self.keep(f"step_of_{value}", "risks/class_step", relations | {"class_share": shares})
+        crossings = self.keep(f"crossing_of_{value}", "risks/class_crossing", relations | {"class_step": steps})
+        return self.keep(f"ordered_{value}", "risks/class_ordered_distance", relations | {"class_crossing": crossings})
 
     def recursions_of(self, column: str, l: int) -> Sql:
         """Return r_1 / (r_l + … + r_m) of the classes."""
         shares, _ = self.shares_of(column)
-        return self.keep(f"recursion_of_{self.names[column]}", "class_recursion", {"class_share": shares}, l=l)
+        return self.keep(f"recursion_of_{self.names[column]}", "risks/class_recursion", {"class_share": shares}, l=l)
 
     def row(self, template: str, given: Mapping[str, Sql], **values: object) -> dict[str, object]:
         """Return the one row of figures of a query."""
-        (row,) = self.engine.rows(self.workspace.render(f"risks/{template}", given, **values))
+        (row,) = self.engine.rows(self.workspace.render(template, given, **values))
         return row

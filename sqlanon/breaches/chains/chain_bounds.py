@@ -44,29 +44,29 @@ def lay_out_tuples(layout: StatementLayout) -> JoinTree:
     for number, part in zip(layout.numbers, graph.parts, strict=True):
         match = join_conditions(part.conditions, names)
         values: dict[str, object] = {"columns": tree.parts[number - 1], "match": match}
-        layout.add("chains/chain_bounds/node", yields=f"node_{number}", **values)
+        layout.add("breaches/chains/chain_bounds/node", yields=f"node_{number}", **values)
     _lay_out_degrees(layout, tree)
     joins = join_from(layout, tree, 1)
     carried = [(number, name) for number, columns in enumerate(tree.parts, start=1)
                for name in ("identifier", "property") if name in columns]  # fmt: skip
     first = {"first": layout.relations["degree_1"], "parts": layout.numbers}
-    layout.add("chains/chain_bounds/tuple", yields="tuple", joins=joins, carried=carried, **first)
+    layout.add("breaches/chains/chain_bounds/tuple", yields="tuple", joins=joins, carried=carried, **first)
     _lay_out_cover(layout, tree)
     return tree
 
 
 def lay_out_bounds(layout: StatementLayout, tree: JoinTree, known: Sequence[Sql] = ()) -> None:
     """Write the bounds of every association over their tuples; wide ones for those that `known` has by number."""
-    layout.add("chains/chain_bounds/touched", yields="touched", parts=layout.numbers)
+    layout.add("breaches/chains/chain_bounds/touched", yields="touched", parts=layout.numbers)
     for number in layout.numbers:
         _lay_out_neighbourhood(layout, tree, number, known)
     besides = [layout.relations[f"beside_{number}"] for number in layout.numbers]
-    layout.add("chains/chain_bounds/bounded", yields="bounded", besides=besides, reason=REASON)
+    layout.add("breaches/chains/chain_bounds/bounded", yields="bounded", besides=besides, reason=REASON)
 
 
 def lay_out_bounded_answer(layout: StatementLayout) -> None:
     """Write the answer over the bounds alone."""
-    layout.add("chains/chain_bounds/answer", yields="breach", margin=MARGIN)
+    layout.add("breaches/chains/chain_bounds/answer", yields="breach", margin=MARGIN)
 
 
 def note_bounds(exact: int, bounded: int) -> list[str]:
@@ -87,11 +87,11 @@ def _lay_out_degrees(layout: StatementLayout, tree: JoinTree) -> None:
             (end, layout.relations[f"ways_{end}_{part}"], columns) for end, columns in tree.neighbours(part, but=to)
         ]
         values = {"node": layout.node(part), "columns": shared, "neighbours": neighbours}
-        layout.add("chains/chain_bounds/ways", yields=f"ways_{part}_{to}", **values)
+        layout.add("breaches/chains/chain_bounds/ways", yields=f"ways_{part}_{to}", **values)
     for part in layout.numbers:
         neighbours = [(end, layout.relations[f"ways_{end}_{part}"], columns) for end, columns in tree.neighbours(part)]
         values = {"node": layout.node(part), "columns": tree.parts[part - 1], "neighbours": neighbours}
-        layout.add("chains/chain_bounds/degree", yields=f"degree_{part}", **values)
+        layout.add("breaches/chains/chain_bounds/degree", yields=f"degree_{part}", **values)
 
 
 def _lay_out_neighbourhood(layout: StatementLayout, tree: JoinTree, part: int, known: Sequence[Sql]) -> None:
@@ -100,11 +100,14 @@ def _lay_out_neighbourhood(layout: StatementLayout, tree: JoinTree, part: int, k
     # a table of its own, so that engines know how small it is before they join
     columns = list(dict.fromkeys(column for _, shared in tree.neighbours(part) for column in shared))
     values = {"relation": degree, "part": part, "columns": columns, "few": FEW, "known": known}
-    lonely = Sql(layout.add("chains/chain_bounds/lonely", yields=f"lonely_{part}", **values).relation)
-    layout.add("chains/chain_bounds/passing", yields=f"passing_{part}", lonely=lonely, part=part, joins=joins)
+    lonely = Sql(layout.add("breaches/chains/chain_bounds/lonely", yields=f"lonely_{part}", **values).relation)
+    layout.add("breaches/chains/chain_bounds/passing", yields=f"passing_{part}", lonely=lonely, part=part, joins=joins)
     others = [number for number in layout.numbers if number != part]
     layout.add(
-        "chains/chain_bounds/beside", yields=f"beside_{part}", passing=layout.relations[f"passing_{part}"], parts=others
+        "breaches/chains/chain_bounds/beside",
+        yields=f"beside_{part}",
+        passing=layout.relations[f"passing_{part}"],
+        parts=others,
     )
 
 
@@ -122,4 +125,4 @@ def _lay_out_cover(layout: StatementLayout, tree: JoinTree) -> None:
         for (part, shared), behind in zip(path, joined, strict=bool(path))
     ]
     values = {"first": layout.node(1), "shared": path[0][1] if path else (), "turns": len(path)}
-    layout.add("chains/chain_bounds/cover", yields="cover", steps=steps[::-1], **values)
+    layout.add("breaches/chains/chain_bounds/cover", yields="cover", steps=steps[::-1], **values)

@@ -158,14 +158,14 @@ def read_sampling(samples: int | None, seed: int | None, model: str) -> Sampling
 def lay_out_patch(layout: StatementLayout, tree: JoinTree) -> None:
     """Write which associations' worlds are drawn, and the tuples around theirs, over bounds and exact counts."""
     parts = layout.numbers
-    layout.add("chains/sampling/wide", yields="wide", width=WIDE, most=MOST_ASSOCIATIONS)
-    layout.add("chains/sampling/own", yields="own", parts=parts)
-    patch = layout.add("chains/sampling/patch", yields="patch_0", parts=parts)
+    layout.add("breaches/chains/sampling/wide", yields="wide", width=WIDE, most=MOST_ASSOCIATIONS)
+    layout.add("breaches/chains/sampling/own", yields="own", parts=parts)
+    patch = layout.add("breaches/chains/sampling/patch", yields="patch_0", parts=parts)
     starts = [(part, layout.relations[f"degree_{part}"], join_from(layout, tree, part)) for part in parts]
     limits = {"most_degree": SURE, "most": MOST_TUPLES}
     for turn in range(1, TURNS + 1):
         values = {"patch": Sql(patch.relation), "parts": parts, "starts": starts, "turn": turn}
-        patch = layout.add("chains/sampling/reach", yields=f"patch_{turn}", **values, **limits)
+        patch = layout.add("breaches/chains/sampling/reach", yields=f"patch_{turn}", **values, **limits)
 
 
 def sample_worlds(layout: StatementLayout, engine: Engine, sampling: Sampling) -> None:
@@ -175,7 +175,7 @@ def sample_worlds(layout: StatementLayout, engine: Engine, sampling: Sampling) -
     patch = engine.frame(f"select * from {layout.relations[f'patch_{TURNS}']} order by {order}")
     association_tuples = engine.frame(f"select * from {layout.relations['own']} order by number asc nulls last")
     engine.keep_frame(layout.name_relation("drawn"), bound_associations(patch, association_tuples, sampling))
-    layout.add("chains/sampling/narrowed", yields="narrowed", reason=REASON)
+    layout.add("breaches/chains/sampling/narrowed", yields="narrowed", reason=REASON)
 
 
 def bound_associations(patch: pd.DataFrame, own: pd.DataFrame, sampling: Sampling) -> pd.DataFrame:

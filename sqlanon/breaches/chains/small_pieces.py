@@ -32,7 +32,7 @@ def lay_out_pieces(layout: StatementLayout, tree: JoinTree) -> None:
     edges = list(enumerate(tree.edges, start=1))
     for number, edge in edges:
         values = {"node": layout.node(edge.one), "columns": edge.shared}
-        layout.add("chains/small_pieces/link", yields=f"link_{number}", **values)
+        layout.add("breaches/chains/small_pieces/link", yields=f"link_{number}", **values)
     hanging: list[tuple[int, Sql]] = []
     pairs: list[tuple[Sql, int, int]] = []
     for part in layout.numbers:
@@ -40,36 +40,40 @@ def lay_out_pieces(layout: StatementLayout, tree: JoinTree) -> None:
                  for number, edge in edges if part in (edge.one, edge.other)]  # fmt: skip
         degree = layout.relations[f"degree_{part}"]
         hanging_statement = layout.add(
-            "chains/small_pieces/hanging", yields=f"hanging_{part}", degree=degree, links=links, edges=len(edges)
+            "breaches/chains/small_pieces/hanging",
+            yields=f"hanging_{part}",
+            degree=degree,
+            links=links,
+            edges=len(edges),
         )
         hanging.append((part, Sql(hanging_statement.relation)))
         # a value that one node has alone is tied to itself
         pairs += [(Sql(hanging_statement.relation), 1, place) for place in range(1, len(links) + 1)]
-    layout.add("chains/small_pieces/bond", yields="bond", pairs=pairs)
-    label = Sql(layout.add("chains/small_pieces/label", yields="label_0").relation)
+    layout.add("breaches/chains/small_pieces/bond", yields="bond", pairs=pairs)
+    label = Sql(layout.add("breaches/chains/small_pieces/label", yields="label_0").relation)
     for turn in range(1, TURNS + 1):
-        label = Sql(layout.add("chains/small_pieces/spread", yields=f"label_{turn}", label=label).relation)
+        label = Sql(layout.add("breaches/chains/small_pieces/spread", yields=f"label_{turn}", label=label).relation)
     ends = {"identifier_part": 1, "property_part": 1 if layout.graph.together else 2}
     limits = {"most_nodes": MOST_NODES, "most_tuples": MOST_TUPLES}
-    layout.add("chains/small_pieces/piece", yields="piece", label=label, hanging=hanging, **ends, **limits)
-    layout.add("chains/small_pieces/placed", yields="placed", label=label, hanging=hanging)
+    layout.add("breaches/chains/small_pieces/piece", yields="piece", label=label, hanging=hanging, **ends, **limits)
+    layout.add("breaches/chains/small_pieces/placed", yields="placed", label=label, hanging=hanging)
     joins = [(part, layout.relations[f"degree_{part}"], before, shared) for part, before, shared in tree.walk(1)]
     first = layout.relations["degree_1"]
-    layout.add("chains/small_pieces/way", yields="way", first=first, joins=joins, parts=layout.numbers)
-    layout.add("chains/small_pieces/held", yields="held", parts=layout.numbers)
+    layout.add("breaches/chains/small_pieces/way", yields="way", first=first, joins=joins, parts=layout.numbers)
+    layout.add("breaches/chains/small_pieces/held", yields="held", parts=layout.numbers)
 
 
 def solve_pieces(layout: StatementLayout, engine: Engine) -> None:
     """Count the worlds of every different piece, and write what is exact by it."""
-    cases = engine.frame(layout.render("chains/small_pieces/different_piece", most=MOST_SHAPES))
+    cases = engine.frame(layout.render("breaches/chains/small_pieces/different_piece", most=MOST_SHAPES))
     engine.keep_frame(layout.name_relation("solved"), measure_cases(cases))
-    layout.add("chains/small_pieces/exact", yields="exact", margin=MARGIN)
+    layout.add("breaches/chains/small_pieces/exact", yields="exact", margin=MARGIN)
 
 
 def lay_out_pieced_answer(layout: StatementLayout, bounded: str = "bounded") -> None:
     """Write the answer: exact where pieces are counted, else the intervals of the relation `bounded`."""
     bounds = layout.relations[bounded]
-    layout.add("chains/small_pieces/answer", yields="breach", bounded=bounds, margin=chain_bounds.MARGIN)
+    layout.add("breaches/chains/small_pieces/answer", yields="breach", bounded=bounds, margin=chain_bounds.MARGIN)
 
 
 def measure_cases(cases: pd.DataFrame) -> pd.DataFrame:

@@ -115,9 +115,15 @@ def _dictionary(attribute: Attribute) -> Steps:
     suffix = attribute.suffix
     if attribute.hierarchy is None:
         if attribute.shape == "set":
-            return (_named("category", suffix, column),)
+            return (_named("methods/mondrian/attributes/category", suffix, column),)
         reading = Sql("epoch(value)" if attribute.column.kind == "moment" else "value")
-        return (_named("number", suffix, {**column, "reading": reading, "unknown_code": UNKNOWN_CODE}),)
+        return (
+            _named(
+                "methods/mondrian/attributes/number",
+                suffix,
+                {**column, "reading": reading, "unknown_code": UNKNOWN_CODE},
+            ),
+        )
     levels = attribute.levels
     shares = [(level, f"share_{depth}", levels[:depth]) for depth, level in enumerate(levels, start=1)]
     guard = Guard(
@@ -133,7 +139,7 @@ def _dictionary(attribute: Attribute) -> Steps:
             values={**column, "places": list(SHOWN_PLACES)},
             suffix=suffix,
         ),
-        _named("branch", suffix, {**column, "level_shares": shares}),
+        _named("methods/mondrian/attributes/branch", suffix, {**column, "level_shares": shares}),
     )
 
 
@@ -148,7 +154,7 @@ def _refuse_listed(column: Column) -> Callable[[Row], None]:
 
 
 def _named(template: str, suffix: str, values: Mapping[str, object]) -> Step:
-    return Step(f"methods/mondrian/attributes/{template}", yields="dictionary", suffix=suffix, values=values)
+    return Step(template, yields="dictionary", suffix=suffix, values=values)
 
 
 def coded(

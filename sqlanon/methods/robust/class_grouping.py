@@ -244,9 +244,9 @@ def form_class_groups(design: ClassGrouping) -> Steps:
         return form_groups(design)
     purpose, carried = design.attribute.purpose, design.attribute.carried
     # a list of whole numbers is not written alike in every dialect
-    renumbered = (
-        f"methods/robust/class_grouping/{'renumbered_by_block' if design.request.traits.few_tables else 'renumbered'}"
-    )
+    renumbered = "methods/robust/class_grouping/renumbered"
+    if design.request.traits.few_tables:
+        renumbered = "methods/robust/class_grouping/renumbered_by_block"
     return (
         # groups are made class by class: numbers in that order would tell which class a group is of
         Step(renumbered, yields="renumbered", values={"group_purpose": f"{purpose}/group/"}),

@@ -27,6 +27,14 @@ from sqlanon.plans.plan import Repeat, Step
 # group. The templates are `sql_templates/methods/robust/class_merging/`.
 
 
+# by what is promised: each posterior as it is, or the paper's condition
+ACCEPTED = {
+    "exact": "methods/robust/class_merging/accepted_exact",
+    "delta": "methods/robust/class_merging/accepted_delta",
+}
+NEEDED = {"exact": "methods/robust/class_merging/needed_exact", "delta": "methods/robust/class_merging/needed_delta"}
+
+
 def repair_groups(design: ClassGrouping) -> Steps:
     """Return the steps from `grouped` to a `grouped` that holds more rows, after at most `turns` turns."""
     if not design.turns:
@@ -47,9 +55,7 @@ def repair_groups(design: ClassGrouping) -> Steps:
             (
                 Step("methods/robust/class_merging/offered"),
                 Step("methods/robust/class_merging/merged", values=values),
-                Step(
-                    f"methods/robust/class_merging/accepted_{guarantee}", yields="accepted", values={**values, "r": r}
-                ),
+                Step(ACCEPTED[guarantee], yields="accepted", values={**values, "r": r}),
                 Step("methods/robust/class_merging/placed", values=carried),
             ),
             Step("methods/robust/class_merging/left_over", "query"),
@@ -207,7 +213,7 @@ def _judge(design: ClassGrouping) -> Sequence[Step]:
         Step("methods/robust/class_merging/ancestor"),
         Step("methods/robust/class_merging/reach"),
         Step("methods/robust/class_merging/looked_at", values={**design.size, "r": design.r}),
-        Step(f"methods/robust/class_merging/needed_{design.promised}", yields="needed"),
+        Step(NEEDED[design.promised], yields="needed"),
         Step("methods/robust/class_merging/falling"),
         Step("methods/robust/class_merging/judged"),
     )

@@ -254,7 +254,7 @@ def form_decoys(one: Randomization, rows: str) -> Steps:
         *order_values_of(one, f"tally{tally_suffix}"),
         *(_seat_sorted(one, rows) if one.sorts_rows else seat_rows_of(one, rows)),
         Step(
-            f"methods/splu/decoy_group{'_by_number' * one.sorts_rows}",
+            "methods/splu/decoy_group_by_number" if one.sorts_rows else "methods/splu/decoy_group",
             yields="decoy_group",
             suffix=suffix,
             values=passing,

@@ -191,7 +191,9 @@ def steps(
         return _mended(asked, rows)
     judged = (
         Step(
-            f"methods/uncertain/diversity/{'certain_value' if asked.certain else 'cluster_value'}",
+            "methods/uncertain/diversity/certain_value"
+            if asked.certain
+            else "methods/uncertain/diversity/cluster_value",
             yields="cluster_value",
             reads=clusters,
         ),
