@@ -338,7 +338,7 @@ def named_templates(module: str) -> set[str]:
 
 
 # whose readers put folder and name together
-JOINED = ("adversary/view/", "estimation/", "verification/generalized/")
+JOINED = ("adversary/view/", "estimation/")
 OF_TESTS = {"shared/uncertain_workload"}
 
 

@@ -71,10 +71,14 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
         for attribute in attributes
         if attribute.shape == "set"
     ]
-    folder = "forms/generalized/verification"
     return [
-        ("classes", published.query(f"{folder}/classes", {}, boxed=boxed, sensitive=sensitive)),
-        ("boxes", published.query(f"{folder}/boxes", {}, boxed=boxed, bounds=bounds, nodes=nodes, sets=sets)),
+        ("classes", published.query("forms/generalized/verification/classes", {}, boxed=boxed, sensitive=sensitive)),
+        (
+            "boxes",
+            published.query(
+                "forms/generalized/verification/boxes", {}, boxed=boxed, bounds=bounds, nodes=nodes, sets=sets
+            ),
+        ),
         *order_queries(published, published_columns(published.manifest)),
     ]
 
@@ -154,13 +158,15 @@ def _cover_query(published: PublishedTables, attribute: Attribute, source: Sourc
         unknown = _unknown(attribute)
         low, high = ident(attribute.names["low"]), ident(attribute.names["high"])
         published_bounds = Sql(f"(select {low} as low, {high} as high, {unknown} as unknown from {data})")
-        return published.query(f"{folder}/covered_bounds", {"published": published_bounds, "original": original})
+        return published.query(
+            "forms/generalized/verification/covered_bounds", {"published": published_bounds, "original": original}
+        )
     relations = {
         "published": _shown(published, attribute),
         "original": original,
         "covered": covered_values(published, attribute),
     }
-    return published.query(f"{folder}/covered_values", relations)
+    return published.query("forms/generalized/verification/covered_values", relations)
 
 
 def covered_values(published: PublishedTables, attribute: Attribute) -> Sql:
