@@ -152,7 +152,7 @@ def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str
 def _cover_query(published: PublishedTables, attribute: Attribute, source: Source, types: Mapping[str, str]) -> str:
     """Write the query that counts values of one source column for which the published boxes have no room."""
     (column,) = resolve_names(list(types), [attribute.name])
-    data, folder = published.tables["data"], "forms/generalized/verification"
+    data = published.tables["data"]
     original = Sql(f"(select {source.expression(column)} as value from {source.relation})")
     if attribute.shape == "bounds":
         unknown = _unknown(attribute)
