@@ -7,8 +7,7 @@ from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import View
 from sqlanon.attacks import learning
 from sqlanon.forms import has_several
-from sqlanon.forms.generalized.box_lookup import Boxes
-from sqlanon.forms.generalized.view import BoxView
+from sqlanon.forms.generalized.view import Boxes, BoxView
 from sqlanon.forms.qit_st.view import shown_quasi
 from sqlanon.forms.uncertain.view import UncertainView, read_sets
 from sqlanon.plans.sensitive_tables import one_column

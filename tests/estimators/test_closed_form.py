@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sqlanon.estimators import transition_matrix
+from sqlanon.estimators import matrix
 from sqlanon.estimators.channel import Joint
 from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.estimators.matrix import Matrix
@@ -87,7 +87,7 @@ def test_the_company_is_what_dealing_the_rows_many_times_gives(gamma, sizes):
         np.add.at(held, (group, values), 1)
         met += (held / held.sum(axis=1, keepdims=True)).T @ held
     wanted = met / 60 / np.array(sizes)[:, None]
-    found = transition_matrix.transition(np.array(sizes, dtype=float), gamma, 64)
+    found = matrix.transition(np.array(sizes, dtype=float), gamma, 64)
     np.testing.assert_allclose(found.mean, wanted, atol=0.03)
     np.testing.assert_allclose(found.mean.sum(axis=1), 1)
     np.testing.assert_allclose(np.diag(found.mean), (rows // gamma) / rows, rtol=0.05)
@@ -95,7 +95,7 @@ def test_the_company_is_what_dealing_the_rows_many_times_gives(gamma, sizes):
 
 def test_large_tables_are_dealt_at_a_smaller_scale_and_rare_values_keep_their_share():
     sizes = np.array([2_000_000.0, 1_900_000, 1_800_000, 1_000_000, 200_000, 8])
-    found = transition_matrix.transition(sizes, 3, 64)
+    found = matrix.transition(sizes, 3, 64)
     assert found.noise < 0.03
     published = sizes @ found.mean
     np.testing.assert_allclose(published, sizes, rtol=0.02)

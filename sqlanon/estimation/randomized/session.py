@@ -15,9 +15,8 @@ from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, Estimate, Evidence, IntArray
-from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, iterate
+from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, iterate, states
 from sqlanon.estimators.moments import Moments, SelectedValues
-from sqlanon.estimators.randomized.states import states
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 from sqlanon.wording import option, spoken

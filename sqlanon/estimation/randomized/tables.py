@@ -9,7 +9,7 @@ import pandas as pd
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.estimators import transition_matrix
+from sqlanon.estimators import matrix
 from sqlanon.estimators.channel import Array, Channel, Joint
 from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.estimators.empirical_bayes.spectrum import Spectra, Spectrum
@@ -44,7 +44,7 @@ class Randomized(Workspace):
         super().__init__(engine, tables, {"quasi": self.quasi, "sensitive": self.sensitive}, names)
         self.relations["published"] = Sql(f"(\n{self.render('estimation/randomized/published', self.relations)}\n)")
         self._counts: dict[int, Array] = {}
-        self._companies: dict[int, transition_matrix.Company] = {}
+        self._companies: dict[int, matrix.Company] = {}
         self._matrices: dict[int, Matrix] = {}
         self._spectra: dict[int, Spectrum] = {}
         self._wholes: dict[tuple[int, ...], Whole] = {}
@@ -100,7 +100,7 @@ class Randomized(Workspace):
         if len(self.counts(place)) > LARGEST_MATRIX:
             return None
         if place not in self._matrices:
-            company = transition_matrix.transition(self.counts(place), self.gamma[place], self.block)
+            company = matrix.transition(self.counts(place), self.gamma[place], self.block)
             self._companies[place], self._matrices[place] = company, Matrix.of(company.mean)
         return self._matrices[place]
 

@@ -11,7 +11,7 @@ import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
 from sqlanon.estimation.randomized.session import RandomizedSession
-from sqlanon.estimators import transition_matrix
+from sqlanon.estimators import matrix
 from sqlanon.plans.templates import Sql, ident
 from tests.databases import connect
 from tests.oracles import decoys
@@ -458,7 +458,7 @@ def test_the_company_of_real_releases_is_the_one_that_the_matrix_supposes():
         pairs = release.table("data").df().merge(rows, on="number", suffixes=("", "_true"))
         np.add.at(met, (pairs["disease_true"], pairs["disease"]), 1)
     found = met / met.sum(axis=1, keepdims=True)
-    wanted = transition_matrix.transition(sizes.astype(float), 4, 64).mean
+    wanted = matrix.transition(sizes.astype(float), 4, 64).mean
     noise = np.sqrt(wanted * (1 - wanted) / met.sum(axis=1, keepdims=True))
     assert (np.abs(found - wanted) < 4 * noise + 0.03).all()
 
