@@ -229,7 +229,8 @@ def _ask(
     answers = release.estimate_each(query.text for query in queries)
     for number, (query, answer) in enumerate(zip(queries, answers, strict=True), start=1):
         if isinstance(answer, SqlanonError):
-            failures.append(f"line {query.line}: {candidate.method}, {candidate.parameter} has no answer: {answer}")
+            place = f"line {query.line}: " if query.line else f"{query.workload}: "
+            failures.append(f"{place}{candidate.method}, {candidate.parameter} has no answer: {answer}")
             continue
         lines += write_lines(number, query, answer)
     return lines, failures
