@@ -161,7 +161,7 @@ def test_a_candidate_of_the_comparison_is_taken(browser, people):
         tab.page.get_by_label("Role of age").wait_for()
         tab.page.get_by_label("Largest share").fill("100%")
         tab.press("Compare")
-        tab.page.get_by_role("button", name="Use mondrian, l = 5").click(timeout=200_000)
+        tab.page.get_by_role("button", name="Use mondrian, l = 5").click(timeout=500_000)
         assert tab.step(4).locator("svg").count() == 1
         assert tab.page.get_by_label("k (required)").input_value() == "10"  # it is there when the method has changed
         assert tab.page.get_by_label("Method", exact=True).input_value() == "mondrian"
