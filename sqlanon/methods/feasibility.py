@@ -18,10 +18,10 @@ NO_VALUE = (
     + " (leave them out, which tells who had none to somebody who knows who was in the table)"
 )
 NO_ROWS = "the source has no rows to publish"
-TOO_FEW_ROWS = "{parameter} = {size} needs at least {size} rows; the source has {row_count}"
+TOO_FEW_ROWS = "{parameter} = {size} needs at least {size} rows; the source has {row_count:,}"
 NOT_POSSIBLE = (
     "{parameter} = {size} is not possible: the most frequent value of {column}{value}"
-    " stands in {largest_count} of {row_count} rows ({share}), and {parameter} = {size} allows {allowed}; "
+    " stands in {largest_count:,} of {row_count:,} rows ({share}), and {parameter} = {size} allows {allowed:,}; "
 )
 WITHOUT = "without the rows of that value {parameter} = {without} works"
 WITHOUT_MISSING = "with " + option("nulls", "drop") + " {parameter} = {without} works"
@@ -37,8 +37,8 @@ POSSIBLE_UP_TO = "the largest {parameter} that works is {feasible}"
 NEVER_POSSIBLE = "no {parameter} of at least 2 works on this column"
 LEAVE_OUT_ID = ", or say " + option("rows_per_person", "many")
 SEVERAL_ROWS = (
-    "{repeating_persons} persons have more than one row ({row_count} rows of"
-    " {person_count} persons): the guarantee is per row, and the groups of one person's"
+    "{repeating_persons:,} persons have more than one row ({row_count:,} rows of"
+    " {person_count:,} persons): the guarantee is per row, and the groups of one person's"
     " rows intersect; publish one row per person" + LEAVE_OUT_ID
 )
 

@@ -64,7 +64,7 @@ PUT_OFF = (
     " them find a group"
 )
 STAY = {"leave": "are not shown", "keep": "stay with the old one", "move": "look for another group"}
-NOBODY = "nobody of the source can be shown: {waiting} of {row_count} rows wait for others to form a group with"
+NOBODY = "nobody of the source can be shown: {waiting:,} of {row_count:,} rows wait for others to form a group with"
 
 
 def following(design: Design) -> Following:

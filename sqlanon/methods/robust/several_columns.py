@@ -32,8 +32,10 @@ from sqlanon.wording import option
 
 
 NOT_POSSIBLE = (
-    "r = {r:g} is not possible: {least}{left_over} of {row_count} rows ({share}) find no group of {size} rows of one"
-    " signature that differ in every one of {columns}, and " + option("max_suppressed") + " allows {most:.4g}%{worst}; "
+    "r = {r:g} is not possible: {least}{left_over:,} of {row_count:,} rows ({share}) find no group of {size} rows of"
+    " one signature that differ in every one of {columns}, and "
+    + option("max_suppressed")
+    + " allows {most:.4g}%{worst}; "
 )
 IN_THE_WAY = "{column} by itself leaves {column_surplus} rows over; "
 TOGETHER = "frequent values of these columns go together; "

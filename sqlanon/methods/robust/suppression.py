@@ -10,7 +10,7 @@ from sqlanon.wording import option
 
 MILLION = 1_000_000
 NOT_POSSIBLE = (
-    "r = {r:g} is not possible: {surplus_rows} of {row_count} rows ({share}) find no group of {size} rows with"
+    "r = {r:g} is not possible: {surplus_rows:,} of {row_count:,} rows ({share}) find no group of {size} rows with"
     " different values of {column} and one signature, and " + option("max_suppressed") + " allows {most:.4g}%{worst}; "
 )
 POSSIBLE_UP_TO = "the largest {whole}r that works is {feasible_size}"

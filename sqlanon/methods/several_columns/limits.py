@@ -10,15 +10,19 @@ from sqlanon.wording import option
 
 MILLION = 1_000_000
 NOT_POSSIBLE = (
-    "l = {size} is not possible: the most frequent value of {column}{value} stands in {largest_count} of {row_count}"
-    " rows ({share}), and l = {size} allows {allowed} in every column; {possible}; " + NO_HELP
+    "l = {size} is not possible: the most frequent value of {column}{value} stands in {largest_count:,} of"
+    " {row_count:,} rows ({share}), and l = {size} allows {allowed:,} in every column; {possible}; " + NO_HELP
 )
 POSSIBLE_UP_TO = "the largest l that no column stands in the way of is {feasible}"
 NEVER_POSSIBLE = "no l of at least 2 works on this column"
 TOO_MANY = (
-    "l = {size} is not possible: {dropped_rows} of {row_count} rows ({share}) find no group in which they differ from"
-    " all others in every one of {columns}, and " + option("max_suppressed") + " allows {most:.4g}%; frequent values of"
-    " these columns go together; " + option("max_suppressed", "{enough:g}") + " leaves these rows out, and a smaller l"
+    "l = {size} is not possible: {dropped_rows:,} of {row_count:,} rows ({share}) find no group in which they differ"
+    " from all others in every one of {columns}, and "
+    + option("max_suppressed")
+    + " allows {most:.4g}%; frequent values"
+    " of these columns go together; "
+    + option("max_suppressed", "{enough:g}")
+    + " leaves these rows out, and a smaller l"
     " may leave fewer"
 )
 NO_GROUP = "l = {size} is not possible: there are no groups whose rows differ in every one of {columns}"

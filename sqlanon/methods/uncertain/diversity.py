@@ -110,8 +110,8 @@ ALIKE = (
     " no cluster can be diverse; give it a weight below the threshold if it is harmless, or " + _SUPPRESS
 )
 TOO_LARGE = (
-    "L = {l} is not possible in groups of at most {most_rows} rows: {grave_rows} of {row_count} rows have a grave value"
-    " and belong into groups with {l} different weights, {found}; {advice}"
+    "L = {l} is not possible in groups of at most {most_rows} rows: {grave_rows:,} of {row_count:,} rows have a grave"
+    " value and belong into groups with {l} different weights, {found}; {advice}"
 )
 UNMET = (
     "{failing_rows} rows find no group of at most {most_rows} rows with {l} different weights; lower "
