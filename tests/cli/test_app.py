@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -103,6 +104,15 @@ def test_estimate_in_every_format(release):
     assert set(rows[0]) == {"sex", "n", "n_std_error", "n_low", "n_high"}
     assert rows[0]["n_low"] <= rows[0]["n"] <= rows[0]["n_high"]
     assert shown.stdout.split()[:5] == list(rows[0])
+
+
+def test_verify_ends_in_commands_that_run(release):
+    verified = release("verify", "release")
+    assert verified.returncode == 0
+    commands = [shlex.split(line) for line in verified.stderr.splitlines() if line.startswith("sqlanon ")]
+    assert [words[1] for words in commands] == ["attack", "estimate"]
+    assert all(release(*words[1:]).returncode == 0 for words in commands)
+    assert "next" not in release("verify", "release", "--format", "json").stderr
 
 
 def test_a_value_that_no_row_has_is_told(release):

@@ -1,5 +1,6 @@
 """Verbs of whoever holds a release: verify, estimate, complete."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,6 +65,7 @@ def complete(
         if (share := completion.own_value_share) is not None:
             sys.stdout.write(f"up to about {share:.0%} of a table's rows hold their person's own value\n")
         say(f"the same tables again: --seed {completion.seed}")
+        say("next: analyse each table, and pool the results by Rubin's rules, as sqlanon guide complete shows")
         return
     from pandas import DataFrame
 
@@ -129,6 +131,9 @@ def verify(
         open_checks = [check.name for check in report.checks if check.holds is None]
         judged = f"no check fails; not judged: {', '.join(open_checks)}" if open_checks else "every check holds"
         say(judged + ("" if source else "; --against SOURCE compares it with the microdata too"))
+        attacked = shlex.join(["sqlanon", "attack", release, *session.place])
+        asked = shlex.join(["sqlanon", "estimate", release, "SELECT COUNT(*) FROM release", *session.place])
+        say(f"next{session.dsn_reminder}: what attacks reach, and a first question\n{attacked}\n{asked}")
 
 
 def _check_file(
