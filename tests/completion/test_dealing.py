@@ -42,9 +42,9 @@ def test_ways_have_the_probabilities_of_an_enumeration(deal, held, monkeypatch):
     chain = deal(kinds, held, groups)
     effects = np.random.default_rng(2).normal(size=(4, len(held)))
     space = chain.space
-    slots = space.make("slots", "slots", {"holding": chain.holding})
-    chain.seat = space.make("seat", "seat", {"coded_row": chain.coded, "slots": slots}, cells=space.cells)
-    start = space.make("dealt_evenly", "dealt_evenly", {"seat": chain.seat}, salt=5)
+    slots = space.make("slots", "completion/slots", {"holding": chain.holding})
+    chain.seat = space.make("seat", "completion/seat", {"coded_row": chain.coded, "slots": slots}, cells=space.cells)
+    start = space.make("dealt_evenly", "completion/dealt_evenly", {"seat": chain.seat}, salt=5)
     dealt, _ = chain.run_chain(start, np.ones_like(effects), effects, 0, 0)
     found = shares(space.engine, dealt, kinds, 4)
 
