@@ -208,6 +208,7 @@ def test_too_many_values_are_refused(wide, monkeypatch):
         wide.complete()
 
 
+@pytest.mark.thorough
 def test_hundreds_of_values_are_dealt_to_their_rows(wide):
     (completed,) = wide.complete(tables=1, seed=1)
     assert completed["value"].value_counts().to_dict() == dict.fromkeys(range(600), 3)
