@@ -77,18 +77,6 @@ def test_spark_publishes_what_duckdb_publishes(spark_release, expected):
     assert release.verify().holds
 
 
-@pytest.mark.same_release("anatomy", "spark")
-@pytest.mark.parametrize("unit", ["year", "month", "week", "decade"])
-def test_spark_makes_columns_as_coarse_as_duckdb(spark, tmp_path, unit):
-    con = duckdb.connect()
-    con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
-    con.execute(f"copy coarse to '{tmp_path}/coarse.parquet'").fetchall()
-    asked = {**COARSENED, "coarsen": {**COARSENED["coarsen"], "born": unit}}
-    sqlanon.anatomy(spark, f"{tmp_path}/coarse.parquet", **asked, out=tmp_path / "release")
-    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
-    assert sqlanon.open(tmp_path / "release", con=spark).verify(against=f"{tmp_path}/coarse.parquet").holds
-
-
 def test_spark_brings_no_rows_to_the_driver(spark_release):
     # the check of orders alone arranges people anew, by numbers of a bounded part of them
     large = [count for count in spark_release[1] if count > 2]
@@ -99,6 +87,18 @@ def test_spark_leaves_the_callers_configuration(spark, spark_release):
     assert spark.conf.get("spark.sql.session.timeZone") == "Europe/Rome"
     assert spark.conf.get("spark.sql.ansi.enabled") == "false"
     assert spark.catalog.listTables() == []
+
+
+@pytest.mark.same_release("anatomy", "spark")
+@pytest.mark.parametrize("unit", ["year", "month", "week", "decade"])
+def test_spark_makes_columns_as_coarse_as_duckdb(spark, tmp_path, unit):
+    con = duckdb.connect()
+    con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
+    con.execute(f"copy coarse to '{tmp_path}/coarse.parquet'").fetchall()
+    asked = {**COARSENED, "coarsen": {**COARSENED["coarsen"], "born": unit}}
+    sqlanon.anatomy(spark, f"{tmp_path}/coarse.parquet", **asked, out=tmp_path / "release")
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
+    assert sqlanon.open(tmp_path / "release", con=spark).verify(against=f"{tmp_path}/coarse.parquet").holds
 
 
 def test_a_release_of_spark_is_parquet_files_and_a_manifest(spark_release):
