@@ -18,13 +18,14 @@ from typing import Any
 
 import typer
 
-import sqlanon
-from sqlanon.cli import app
-from sqlanon.cli.verbs.guide import topics
-from sqlanon.methods import METHODS
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT))  # the package beside these guides, whatever is installed: they link to its files
+
+import sqlanon  # noqa: E402
+from sqlanon.cli import app  # noqa: E402
+from sqlanon.cli.verbs.guide import topics  # noqa: E402
+from sqlanon.methods import METHODS  # noqa: E402
 
 # a guide that stands nowhere here is a how-to
 BEGIN = ("cases/first_release", "guides/changelog", "contributing")
@@ -181,8 +182,8 @@ def build(target: Path) -> int:
         put_pages(source)
         command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", HERE]
         command += ["-d", Path(folder) / "trees", source, target]
-        return subprocess.run(command, check=False).returncode
+        return subprocess.run(command, check=False, cwd=ROOT).returncode
 
 
 if __name__ == "__main__":
-    raise SystemExit(build(Path(sys.argv[1])))
+    raise SystemExit(build(Path(sys.argv[1]).resolve()))
