@@ -36,6 +36,7 @@ VALID: dict[str, list[Words]] = {
     "publish anatomy": [
         *_publications("-l", "3"),
         ("patients.parquet", *ROLES, "-l", "3", *LEDGER, "--out", "followed", "--overwrite"),
+        ("patients.parquet", *ROLES, "-l", "3", "--coarsen", "age=10", "--require", "attack_learning <= 0.9", *OUT),
     ],
     "publish splu": _publications("--gamma", "3"),
     "publish robust": [

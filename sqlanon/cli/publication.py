@@ -124,19 +124,29 @@ def say_next_steps(
     if session.how is not Format.table:
         return
     name = str(out) if into is None else into
-    source_text = source_words(source)
-    against = source_text if isinstance(source, QueriedSource) else ["--against", *source_text]
-    against += [word for column in identifier for word in ("--id", column)]
-    against += session.place
-    page = Path(f"{name.rstrip('/')}.html")
-    written = ["--out", str(page), *(["--overwrite"] if page.exists() else [])]
-    commands = (["sqlanon", "attack", name, *against], ["sqlanon", "report", name, *against, *written])
+    against = words_against(session, source, identifier)
+    commands = (["sqlanon", "attack", name, *against], report_command(name, against))
     say(
         f"next, for your own eyes{session.dsn_reminder}: what attacks reach, and one page about it\n"
         + "\n".join(map(shlex.join, commands))
     )
     if into is None:
         say(f"then hand over the folder {name}, and nothing beside it: the page holds figures of the source")
+
+
+def words_against(session: SessionOptions, source: object, identifier: Sequence[str]) -> list[str]:
+    """Return the words that hold a release against its source; source: None where it is not at hand."""
+    if source is None:
+        return session.place
+    source_text = source_words(source)
+    against = source_text if isinstance(source, QueriedSource) else ["--against", *source_text]
+    return [*against, *(word for column in identifier for word in ("--id", column)), *session.place]
+
+
+def report_command(release: str, against: Sequence[str]) -> list[str]:
+    """Return the command that writes one page about a release beside it."""
+    page = Path(f"{release.rstrip('/')}.html")
+    return ["sqlanon", "report", release, *against, "--out", str(page), *(["--overwrite"] if page.exists() else [])]
 
 
 def _print_promises(request: Any, session: SessionOptions, parameters: Mapping[str, Any]) -> None:

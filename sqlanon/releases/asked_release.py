@@ -1,37 +1,33 @@
-"""What a release answers: aggregate queries, in one session that stays open."""
+"""What a release answers: aggregate queries, in one session that stays open.
+
+Its tables and manifest are read as they stand, though another release may take their place meanwhile.
+"""
 
 import logging
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from sqlanon.engines.base import Engine
 from sqlanon.engines.time_limit import LONGEST, time_limit
 from sqlanon.errors import AnswerWarning, DataError, QueryError, ResourceError, SqlanonError, UsageError
 from sqlanon.estimation.session import Session
-from sqlanon.plans.coarsening import Coarsening
-from sqlanon.wording import spoken
-
-if TYPE_CHECKING:
-    from sqlanon.estimation.answer import Answer
-    from sqlanon.estimation.answered import Answered
-from collections.abc import Callable
-from pathlib import Path
-from typing import TypeVar
-
-from sqlanon.engines.base import Engine
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
+from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.steady_reading import read_steadily
 from sqlanon.releases.stored_release import find_in_directory
 from sqlanon.releases.targets import Place, State
 from sqlanon.verification.checks import PublishedTables
+from sqlanon.wording import spoken
 
-# The tables and the manifest of one release, read as they stand, though another may take their place
-# meanwhile.
-
+if TYPE_CHECKING:
+    from sqlanon.estimation.answer import Answer
+    from sqlanon.estimation.answered import Answered
 
 T = TypeVar("T")
 

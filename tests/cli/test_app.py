@@ -111,7 +111,10 @@ def test_verify_ends_in_commands_that_run(release):
     assert verified.returncode == 0
     commands = [shlex.split(line) for line in verified.stderr.splitlines() if line.startswith("sqlanon ")]
     assert [words[1] for words in commands] == ["attack", "estimate"]
-    assert all(release(*words[1:]).returncode == 0 for words in commands)
+    runs = [release(*words[1:]) for words in commands]
+    assert [run.returncode for run in runs] == [0, 0]
+    (command,) = [shlex.split(line) for line in runs[0].stderr.splitlines() if line.startswith("sqlanon ")]
+    assert command == ["sqlanon", "report", "release", "--out", "release.html"]
     assert "next" not in release("verify", "release", "--format", "json").stderr
 
 

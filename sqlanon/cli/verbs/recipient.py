@@ -22,10 +22,10 @@ from sqlanon.cli.options import (
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.errors import UsageError
+from sqlanon.plain_values import visible
 
 if TYPE_CHECKING:
     from sqlanon.verification.checks import Report
-from sqlanon.plain_values import visible
 
 
 @app.command(epilog="Example: sqlanon complete release --tables 10 --out completed")

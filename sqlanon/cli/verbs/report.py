@@ -1,5 +1,7 @@
 """The verbs of whoever wants to know what a release gives away: attack, and report on one page."""
 
+import shlex
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,16 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import AgainstQuery, Format, ReleaseArgument, say
+from sqlanon.cli.options import AgainstQuery, BackgroundOption, Format, ReleaseArgument, say
+from sqlanon.cli.publication import report_command, words_against
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.reports.page import Page
-import sys
-
-from sqlanon.cli.options import BackgroundOption
 
 
 @app.command(
@@ -66,6 +66,8 @@ def attack(
     display.show_lines("", COLUMNS, outcome.shown_lines())
     for note in outcome.notes:
         say(f"note: {note}")
+    command = report_command(release, words_against(session, source, split_columns(id)))
+    say(f"next{session.dsn_reminder}: one page about it\n{shlex.join(command)}")
 
 
 @dataclass(kw_only=True)

@@ -1,9 +1,11 @@
 """A release loaded for estimation: coded tables, S and its inverse, the spreads of the vectors measured so far."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.coded_rows import MOST_CODES, CodedRows
@@ -15,20 +17,10 @@ from sqlanon.plans.templates import Sql
 
 if TYPE_CHECKING:
     from scipy import sparse
-import itertools
-from typing import TYPE_CHECKING
-
-from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
     from sqlanon.engines.base import Numbers
 
-
-# ST in memory, how often value v stands in group g, s_g(v): as lines, or as a matrix for whoever asks often.
-
-
+# ST in memory, how often value v stands in group g, s_g(v): as lines, or as a matrix for whoever asks often
 MOST_LINES, MOST_DENSE = 4_000_000, 1_000_000_000  # lines, and multiplications, that take less time than loading scipy
 ShortArray = NDArray[np.int32]
 CHUNK = 1 << 16  # lines, or groups x values / 4, at once
