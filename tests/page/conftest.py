@@ -60,7 +60,10 @@ class Served:
 def serve(folder: Path, *words: str, **environment: str) -> Iterator[Served]:
     variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     command = [sys.executable, "-m", "sqlanon", "page", *words]
+    # the page hears Ctrl-C, though whoever started the tests in the background made them deaf to it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=variables)
+    signal.signal(signal.SIGINT, before)
     try:
         assert "open this address" in process.stderr.readline()
         yield Served(process, process.stderr.readline().strip(), folder)
