@@ -1,13 +1,17 @@
 """What is chosen, without a browser: roles that are suggested, what is refused, and what becomes of a cancelled run."""
 
 import logging
+import os
+import sys
 import time
 
 import duckdb
 import pytest
 
 import sqlanon
+from sqlanon.errors import UsageError
 from sqlanon.page import state as page_state
+from sqlanon.page.serve import serve
 from sqlanon.page.state import State
 from tests.page.conftest import make_people
 
@@ -103,3 +107,10 @@ def test_a_candidate_takes_the_place_of_what_was_typed(state):
     assert state.options() == {
         "r": 3.0, "background_from": [["sex"]], "max_suppressed": 0.02, "nulls": "value", "coarsen": {"age": "10"}
     }  # fmt: skip
+
+
+def test_a_missing_extra_is_one_line_that_says_what_to_type(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nicegui", None)
+    monkeypatch.setenv("NICEGUI_STORAGE_PATH", os.devnull)
+    with pytest.raises(UsageError, match=r"type: pip install 'sqlanon\[page\]'$"):
+        serve(State(tmp_path), 0, print)
