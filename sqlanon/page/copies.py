@@ -64,8 +64,7 @@ def _data(state: State) -> dict[str, str]:
 def _risks(state: State) -> dict[str, str]:
     coarsen = state.options_of("coarsen")
     words = [word for value in coarsen.values() for word in command_words(state.parameters["coarsen"], value)]
-    roles = {name: columns for name, columns in state.chosen.items() if columns}
-    called = _call("sqlanon.check", "con", repr(state.source), **roles, **coarsen)
+    called = _call("sqlanon.check", "con", repr(state.source), **state.filled_roles, **coarsen)
     return {
         COMMAND: _join("check", *_source(state), *_roles(state), *words),
         PYTHON: f"{_connect(state)}print({called})",
@@ -79,8 +78,7 @@ def _compare(state: State) -> dict[str, str]:
         for name, value in options.items()
         for word in (["--resist", f"{value:g}"] if name == "resist" else command_words(state.parameters[name], value))
     ]
-    roles = {name: columns for name, columns in state.chosen.items() if columns}
-    called = _call("sqlanon.compare", "con", repr(state.source), **roles, **options)
+    called = _call("sqlanon.compare", "con", repr(state.source), **state.filled_roles, **options)
     return {
         COMMAND: _join("compare", *_source(state), *_roles(state), *words),
         PYTHON: f"{_connect(state)}print({called})",
@@ -111,7 +109,7 @@ def _job(state: State, options: dict[str, Any], keyed: bool) -> str:
     job: dict[str, Any] = {
         "method": state.method,
         "source": {"database": state.database, "table": state.source} if state.database else state.source,
-        "roles": {name: columns for name, columns in state.chosen.items() if columns},
+        "roles": state.filled_roles,
         "parameters": own,
         "output": target,
     }
@@ -134,8 +132,7 @@ def _lines(mapping: dict[str, Any], indent: str = "") -> list[str]:
 
 
 def _identified(state: State) -> list[str]:
-    single = [] if state.texts.get("rows_per_person") == "many" else state.chosen["id"]
-    return [word for column in single for word in option_words("--id", column)]
+    return [word for column in state.row_identifier for word in option_words("--id", column)]
 
 
 def _against(state: State) -> list[str]:
@@ -157,8 +154,7 @@ def _attack(state: State) -> dict[str, str]:
 
 
 def _single(state: State) -> dict[str, Any]:
-    identified = _identified(state)
-    return {"id": state.chosen["id"]} if identified else {}
+    return {"id": state.row_identifier} if state.row_identifier else {}
 
 
 def _report(state: State) -> dict[str, str]:

@@ -81,6 +81,16 @@ class State:
         return {name: [column for column, role in self.roles.items() if role == word] for name, word in named}
 
     @property
+    def filled_roles(self) -> dict[str, list[str]]:
+        """Return the columns of the roles that have any."""
+        return {name: columns for name, columns in self.chosen.items() if columns}
+
+    @property
+    def row_identifier(self) -> list[str]:
+        """Return the columns that tell the source's rows apart; none where a person may have several rows."""
+        return [] if self.texts.get("rows_per_person") == "many" else self.chosen["id"]
+
+    @property
     def declared(self) -> Method[Any]:
         """Return the method that is chosen."""
         return METHODS[self.method]
@@ -253,7 +263,7 @@ class State:
 
     def publish_options(self) -> dict[str, Any]:
         """Return everything that the method's function is given beside session, source and key."""
-        options: dict[str, Any] = {name: value for name, value in self.chosen.items() if value}
+        options: dict[str, Any] = {**self.filled_roles}
         for name in ("quasi", "sensitive"):
             if name not in options:
                 raise UsageError(f"no column is {name}: give one that role in step 2")

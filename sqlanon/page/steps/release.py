@@ -105,10 +105,6 @@ def show_verification(view: View) -> None:
         view.copies("verify")
 
 
-def _single(state: State) -> list[str]:
-    return [] if state.texts.get("rows_per_person") == "many" else state.chosen["id"]
-
-
 def show_attack(view: View) -> None:
     """Show what an adversary gets out of the release, beside what was promised."""
     state = view.state
@@ -116,8 +112,8 @@ def show_attack(view: View) -> None:
     def attack() -> None:
         from sqlanon import attack as attack_release
 
-        against, single = state.source, _single(state)
-        _on_release(state, "attack", lambda _, release: attack_release(release, against=against, id=single))
+        against, identifier = state.source, state.row_identifier
+        _on_release(state, "attack", lambda _, release: attack_release(release, against=against, id=identifier))
 
     with view.step(7, "Attack"):
         put("As an adversary would, who has the release alone; guesses are scored against the source.")
@@ -133,10 +129,10 @@ def show_report(view: View) -> None:
     def write() -> None:
         from sqlanon import report
 
-        against, single = state.source, _single(state)
+        against, identifier = state.source, state.row_identifier
 
         def make(_: Engine, release: Any) -> dict[str, str]:
-            internal = report(release, against=against, id=single)
+            internal = report(release, against=against, id=identifier)
             return {"public": report(release).html, "internal": internal.html}
 
         _on_release(state, "report", make)
