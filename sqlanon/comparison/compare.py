@@ -1,12 +1,10 @@
 """Compare methods on one table: publish each in the session, ask all the same queries, set answers beside truths."""
 
-import functools
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +85,17 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     outcomes: list[Found] = []
     refused: list[SqlanonError] = []
     resolve_rules(question.coarsen, data.quasi, data.types)  # what cannot be is told before anything is published
+    attacked: dict[Candidate, Resistance | None] = {}  # by the search: what it comes to is not attacked again
+
+    def attack(trial: Candidate) -> Resistance | None:
+        if trial not in attacked:
+            attacked[trial] = _attack_trial(question, roles, engine, trial)
+        return attacked[trial]
 
     def try_candidate(candidate: Candidate, begin: float) -> None:
         log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
         try:
-            outcome, failures = _answers(question, roles, candidate, queries, engine)
+            outcome, failures = _answers(question, roles, candidate, queries, engine, attacked.get(candidate))
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
             refused.append(error)
@@ -102,12 +106,11 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
 
     for first_candidate in _first_candidates(question, data):
         begin = time.perf_counter()
-        candidate, way = _resisting(question, roles, first_candidate, engine)
+        candidate, way = _resisting(question, roles, first_candidate, attack)
         notes += way
         try_candidate(candidate, begin)
     for failing, resisting in _limits_of_resistance(question, outcomes):
         begin = time.perf_counter()
-        attack = partial(_attack_trial, question, roles, engine)
         candidate, way = find_between(failing, resisting, question.resist or 1.0, attack)
         named = f"{resisting.method} between {failing} and {resisting.value}"
         notes += [f"{named}, attacked by halves: {'; '.join(way)}"] if way else []
@@ -137,13 +140,20 @@ def _known_column(data: Microdata) -> str:
 
 
 def _answers(
-    question: CompareQuestion, roles: Roles, candidate: Candidate, queries: Sequence[AskedQuery], engine: Engine
+    question: CompareQuestion,
+    roles: Roles,
+    candidate: Candidate,
+    queries: Sequence[AskedQuery],
+    engine: Engine,
+    attacked: Resistance | None,
 ) -> tuple[Found, list[str]]:
-    """Publish a candidate, ask it everything and attack it where that is asked; return also what has no answer."""
+    """Publish a candidate, ask it everything and attack it where that is asked; return also what has no answer.
+
+    attacked: what attacks reach on it, None where that is not known yet.
+    """
     with _published(question, roles, candidate, engine) as release:
         lines, failures = _ask(release, candidate, queries)
-        attacked = None
-        if not question.quick:
+        if attacked is None and not question.quick:
             log.info("attacking %s, %s", candidate.method, candidate.parameter)
             try:
                 attacked = attack_candidate(release, question.source, roles.identifier)
@@ -153,12 +163,11 @@ def _answers(
 
 
 def _resisting(
-    question: CompareQuestion, roles: Roles, candidate: Candidate, engine: Engine
+    question: CompareQuestion, roles: Roles, candidate: Candidate, attack: Callable[[Candidate], Resistance | None]
 ) -> tuple[Candidate, list[str]]:
     """Return the candidate that the search for resistance comes to, and its way in words."""
     if question.resist is None or (candidate.method not in ("anatomy", "robust") and not question.coarsen):
         return candidate, []
-    attack = functools.cache(partial(_attack_trial, question, roles, engine))
     named, notes = f"{candidate.method}, {candidate.parameter}", []
     if candidate.method == "robust":
         candidate, way = grow_background(candidate, roles.quasi, question.resist, attack)
