@@ -337,12 +337,10 @@ def named_templates(module: str) -> set[str]:
     return texts & TEMPLATES
 
 
-# whose readers put folder and name together
-JOINED = ("adversary/view/", "estimation/")
 OF_TESTS = {"shared/uncertain_workload"}
 
 
-@each(name for name in TEMPLATES if not name.startswith(JOINED) and name not in OF_TESTS)
+@each(name for name in TEMPLATES if name not in OF_TESTS)
 def test_a_template_is_named_whole_where_it_is_read(template):
     assert any(template in named_templates(module) for module in MODULES), "grep finds no reader of it"
 
@@ -354,10 +352,13 @@ def test_a_template_lies_in_the_folder_of_what_renders_it(template):
 
 @each(MODULES)
 def test_templates_of_others_are_rendered_by_whoever_imports_the_owner(module):
+    top = module.partition(".")[0]
+    near = [other for other in own_modules(module) if other.partition(".")[0] == top]  # whose classes it may inherit
+    known = own_modules(module).union(*map(own_modules, near))
     for template in named_templates(module):
         place = owner(template)
-        near = place.partition(".")[0] in ("shared", module.partition(".")[0])
-        assert near or any(other == place or other.startswith(f"{place}.") for other in own_modules(module)), template
+        own = place.partition(".")[0] in ("shared", top)
+        assert own or any(other == place or other.startswith(f"{place}.") for other in known), template
 
 
 def test_one_name_in_three_places():

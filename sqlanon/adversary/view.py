@@ -108,14 +108,14 @@ class View:
     def keep(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation once; return it."""
         if name not in self.relations:
-            sql = self.workspace.render(f"adversary/view/{template}", given, **values)
+            sql = self.workspace.render(template, given, **values)
             self.relations[name] = self.workspace.keep(name, sql)
         return self.relations[name]
 
     def replace(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation anew; an older one of this name, which it may read, is dropped after."""
         before, self.turn = self.relations.get(name), self.turn + 1
-        sql = self.workspace.render(f"adversary/view/{template}", given, **values)
+        sql = self.workspace.render(template, given, **values)
         self.relations[name] = self.workspace.keep(f"{name}_{self.turn}", sql)
         if before is not None:
             self.workspace.forget([str(before)])
@@ -123,11 +123,11 @@ class View:
 
     def subquery(self, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Return a query in brackets, to stand where a relation that is read once does."""
-        return Sql(f"(\n{self.workspace.render(f'adversary/view/{template}', given, **values)}\n)")
+        return Sql(f"(\n{self.workspace.render(template, given, **values)}\n)")
 
     def row(self, template: str, given: Mapping[str, Sql], /, **values: object) -> dict[str, Any]:
         """Return the one row of figures of a query."""
-        (figures,) = self.engine.rows(self.workspace.render(f"adversary/view/{template}", given, **values))
+        (figures,) = self.engine.rows(self.workspace.render(template, given, **values))
         return figures
 
     # -- what a form of release says -----------------------------------------------------------
@@ -182,31 +182,38 @@ class View:
 
     def combinations(self) -> Sql:
         """Return what people are known by: combinations of quasi values with their rows."""
-        return self.keep("combination", "combination", {"person": self.people()}, quasi=self.names)
+        return self.keep("combination", "adversary/view/combination", {"person": self.people()}, quasi=self.names)
 
     def values(self) -> Sql:
         """Return every published sensitive value with its number."""
-        return self.keep("value", "value", {"holding": self.lines()}, weight=Sql("held"))
+        return self.keep("value", "adversary/view/value", {"holding": self.lines()}, weight=Sql("held"))
 
     def holdings(self) -> Sql:
         """Return what every group holds: a line for each group and value."""
-        return self.keep("holding", "holding", {"line": self.lines(), "value": self.values()})
+        return self.keep("holding", "adversary/view/holding", {"line": self.lines(), "value": self.values()})
 
     def slots(self, order_column: str) -> Sql:
         """Return the places of the values in each group, in one order."""
-        return self.keep(f"slot_{order_column}", "slot", {"holding": self.holdings()}, order_column=order_column)
+        return self.keep(
+            f"slot_{order_column}", "adversary/view/slot", {"holding": self.holdings()}, order_column=order_column
+        )
 
     def coded_people(self) -> Sql:
         """Return everybody with combination and codes."""
         relations = {"person": self.people(), "combination": self.combinations()}
         return self.keep(
-            "coded_person", "coded_person", relations, quasi=self.names, codes=self._coded(), kept=self.kept
+            "coded_person",
+            "adversary/view/coded_person",
+            relations,
+            quasi=self.names,
+            codes=self._coded(),
+            kept=self.kept,
         )
 
     def coded_combinations(self) -> Sql:
         """Return the combinations with their codes."""
         relations = {"combination": self.combinations()}
-        return self.keep("coded_combination", "coded_combination", relations, codes=self._coded())
+        return self.keep("coded_combination", "adversary/view/coded_combination", relations, codes=self._coded())
 
     def seated_people(self) -> Sql:
         """Return everybody with their groups and quasi values."""
@@ -218,22 +225,26 @@ class View:
     @cached_property
     def people_figures(self) -> dict[str, Any]:
         """Return how many people there are, and how many nobody else's quasi values equal."""
-        return self.row("unique_figures", {"combination": self.combinations()})
+        return self.row("adversary/view/unique_figures", {"combination": self.combinations()})
 
     @cached_property
     def value_figures(self) -> dict[str, Any]:
         """Return what chance reaches in the groups, the most frequent value's share, and that of each group's own."""
-        return self.row("value_figures", {"value": self.values(), "holding": self.holdings()})
+        return self.row("adversary/view/value_figures", {"value": self.values(), "holding": self.holdings()})
 
     def code_table(self, name: str) -> Sql:
         """Return the codes of one quasi column."""
-        return self.keep(f"codes_of_{name}", "code", {"person": self.people()}, name=name, most=MOST_CODES)
+        return self.keep(
+            f"codes_of_{name}", "adversary/view/code", {"person": self.people()}, name=name, most=MOST_CODES
+        )
 
     # -- the source ----------------------------------------------------------------------------
 
     def refuse_others(self, microdata: Sql) -> None:
         """Refuse a source that holds too few of the release's people."""
-        figures = self.row("met_figures", {"combination": self.combinations(), "other": microdata}, keys=self.names)
+        figures = self.row(
+            "adversary/view/met_figures", {"combination": self.combinations(), "other": microdata}, keys=self.names
+        )
         refuse_unmet(figures["met_people"], figures["people"])
 
     def refuse_repeated(self, relation: Sql, identifier: tuple[str, ...]) -> None:

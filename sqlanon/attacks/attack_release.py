@@ -26,7 +26,7 @@ def exclude_values(view: View) -> list[Finding]:
     """Return the largest confidence of an adversary who can exclude j values of a group: top / (size - the j next)."""
     promise = view.promise.excluding
     exclusions = [(excluded, f"excluding_{excluded}") for excluded in range(len(promise))]
-    figures = view.row("excluded_figures", {"holding": view.promised_holdings()}, exclusions=exclusions)
+    figures = view.row("adversary/view/excluded_figures", {"holding": view.promised_holdings()}, exclusions=exclusions)
     return [
         _judge(float(figures[name]), excluded, promise[excluded], view.even)
         for excluded, name in exclusions

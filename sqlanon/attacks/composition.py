@@ -29,7 +29,7 @@ def pool_releases(
     pooled, used, notes = _labelled(view, others)
     if used == 1:
         return [], notes
-    row = view.row("pooled_figures", {"pooled": pooled, "combination": view.combinations()})
+    row = view.row("adversary/view/pooled_figures", {"pooled": pooled, "combination": view.combinations()})
     notes.append(
         f"{row['redrawn']:,} of {row['people']:,} people who are alone with their quasi values in several releases"
         " publish several values: drawn again, or others with these quasi values"
@@ -37,9 +37,9 @@ def pool_releases(
     if truth is None:
         return [], notes
     combinations = {"combination": view.combinations()}
-    best = view.keep("pooled_best", "best", {"weighed": pooled}, told_by="combination")
-    alone = view.keep("pooled_alone", "unique_best", combinations | {"best": best})
-    links = view.keep("unique_link", "unique_link", combinations | {"truth": truth})
+    best = view.keep("pooled_best", "adversary/view/best", {"weighed": pooled}, told_by="combination")
+    alone = view.keep("pooled_alone", "adversary/view/unique_best", combinations | {"best": best})
+    links = view.keep("unique_link", "adversary/view/unique_link", combinations | {"truth": truth})
     attack = f"{used} releases, the value published most often"
     judged = learning.judge(view, alone, links, "combination", attack, promised)[:1]
     return [replace(finding, family="composition") for finding in judged], notes
@@ -49,7 +49,7 @@ def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str
     """Return what people publish in all releases that are about them, how many these are, and notes on the others."""
     relations = {"value": view.values(), "combination": view.combinations()}
     pooled = view.keep(
-        "labelled", "labelled_pair", {**relations, "coded_person": view.coded_people()}, codes=view.codes
+        "labelled", "adversary/view/labelled_pair", {**relations, "coded_person": view.coded_people()}, codes=view.codes
     )
     notes, used = list[str](), 1
     for number, other in enumerate(others, start=2):
@@ -60,12 +60,14 @@ def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str
             continue
         stored = {"stored_data": other.tables["data"]}
         quasi = shown_quasi(other.published_tables, "data", view.quasi)
-        other_labelled = view.keep(f"told_{number}", "published_person", stored, quasi=quasi, sensitive=view.sensitive)
+        other_labelled = view.keep(
+            f"told_{number}", "adversary/view/published_person", stored, quasi=quasi, sensitive=view.sensitive
+        )
         if words := tell_others(view, other_labelled, number, view.names):
             notes.append(words)
             continue
         added = {**relations, "pooled": pooled, "other": other_labelled}
-        pooled, used = view.keep(f"pooled_{number}", "pooled_pair", added, quasi=view.names), used + 1
+        pooled, used = view.keep(f"pooled_{number}", "adversary/view/pooled_pair", added, quasi=view.names), used + 1
     return pooled, used, notes
 
 
@@ -95,11 +97,13 @@ def intersect_releases(
         if words := tell_others(view, other_candidates, number, ["combination"]):
             notes.append(words)
             continue
-        candidates = view.keep(f"left_{number}", "intersection", {"candidate": candidates, "other": other_candidates})
+        candidates = view.keep(
+            f"left_{number}", "adversary/view/intersection", {"candidate": candidates, "other": other_candidates}
+        )
         used += 1
     if used == 1:
         return [], notes
-    row = view.row("candidate_figures", {"candidate": candidates, "combination": view.combinations()})
+    row = view.row("adversary/view/candidate_figures", {"candidate": candidates, "combination": view.combinations()})
     if row["lost_people"]:
         notes.append(
             f"{row['lost_people']:,} people have no value that all releases allow: their values changed, or they are"
@@ -119,7 +123,7 @@ def intersect_releases(
 
 def tell_others(view: View, told: Sql, number: int, keys: Sequence[str]) -> str:
     """Say that another release is about others, as far as the columns `keys` tell; empty where it is not."""
-    row = view.row("met_figures", {"combination": view.combinations(), "other": told}, keys=list(keys))
+    row = view.row("adversary/view/met_figures", {"combination": view.combinations(), "other": told}, keys=list(keys))
     if row["met_people"] >= LEAST_SHARED * row["people"]:
         return ""
     return (
@@ -149,15 +153,15 @@ def _candidates(view: View, published: PublishedTables, name: str) -> Sql:
             boxes = view.boxes
         else:
             boxes = Boxes(view, published, f"_of_{name}")
-        return view.keep(name, "boxed_candidate", {"fit": boxes.find_people(), "line": boxes.lines()})
+        return view.keep(name, "adversary/view/boxed_candidate", {"fit": boxes.find_people(), "line": boxes.lines()})
     if "values" in columns:
-        line = view.keep(f"{name}_line", "member_line", {"set_line": read_sets(published)})
+        line = view.keep(f"{name}_line", "adversary/view/member_line", {"set_line": read_sets(published)})
     else:
         roles = {"group_column": columns["group"], "sensitive": columns["sensitive"][0]}
-        line = view.keep(f"{name}_line", "plain_line", {"stored_st": published.tables["st"]}, **roles)
+        line = view.keep(f"{name}_line", "adversary/view/plain_line", {"stored_st": published.tables["st"]}, **roles)
     relations = {"combination": view.combinations(), "stored_qit": published.tables["qit"], "line": line}
     known_by = _known_by(view, published)
-    return view.keep(name, "candidate", relations, known_by=known_by, group_column=columns["group"])
+    return view.keep(name, "adversary/view/candidate", relations, known_by=known_by, group_column=columns["group"])
 
 
 def _known_by(view: View, published: PublishedTables) -> list[tuple[Sql, Sql]]:

@@ -55,11 +55,11 @@ def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[
     if not 1 < len(totals) <= MOST_VALUES:
         return []
     relations = {"person": view.people(), "coded_person": view.coded_people()}
-    known_people = view.subquery("known_person", relations, quasi=view.names, kept=view.kept)
+    known_people = view.subquery("adversary/view/known_person", relations, quasi=view.names, kept=view.kept)
     space = ModelRows(view.engine, known_people, view.names, {name: name for name in _KEPT})
     try:
         weighed = _fit(view, space, totals)
-        best = view.keep("fitted_best", "best", {"weighed": weighed}, told_by="person_number")
+        best = view.keep("fitted_best", "adversary/view/best", {"weighed": weighed}, told_by="person_number")
     finally:
         space.close()
     scores = None if links is None else view.scores(links)
@@ -72,7 +72,9 @@ def _fit(view: View, space: ModelRows, totals: Array) -> Sql:
     log.info("learning, counts by code and value")
     target = _find_counts(view, space, coded, totals)
     effects = np.zeros(target.shape)
-    weighed = view.replace("weighed", "pair", {"coded_person": coded, "holding": view.holdings()}, codes=space.cells)
+    weighed = view.replace(
+        "weighed", "adversary/view/pair", {"coded_person": coded, "holding": view.holdings()}, codes=space.cells
+    )
     for turn in range(TURNS):
         log.info("learning, turn %d of %d of the fit", turn + 1, TURNS)
         step = find_step(target, count_dealt(space, weighed, target.shape, "weight"), turn)
@@ -107,7 +109,7 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
     if not 1 < values <= MOST_VALUES:
         return []
     relations = {"person": view.people(), "coded_person": view.coded_people()}
-    known_people = view.subquery("known_person", relations, quasi=view.names, kept=view.kept)
+    known_people = view.subquery("adversary/view/known_person", relations, quasi=view.names, kept=view.kept)
     space = ModelRows(
         view.engine, known_people, view.names, {name: name for name in ("person_number", "value", "combination")}
     )
@@ -115,17 +117,17 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
     try:
         column = ShownColumn(space, loaded, 0, view.values())
         shown_rows = column.number_shown(space.code(values), "value", ["combination"])
-        kinds = view.keep("shown_kind", "shown_kind", {"shown_row": shown_rows}, cells=space.cells)
+        kinds = view.keep("shown_kind", "adversary/view/shown_kind", {"shown_row": shown_rows}, cells=space.cells)
         if _count_rows(view, kinds) * values > MOST_PAIRS:
             return []
         weighed = _fit_randomized(view, column, kinds, values)
-        best = view.keep("kind_best", "best", {"weighed": weighed}, told_by="kind")
+        best = view.keep("kind_best", "adversary/view/best", {"weighed": weighed}, told_by="kind")
         relations = {"shown_row": shown_rows, "shown_kind": kinds, "best": best, "combination": view.combinations()}
-        alone = view.keep("fitted_best", "kind_named", relations, cells=space.cells)
+        alone = view.keep("fitted_best", "adversary/view/kind_named", relations, cells=space.cells)
     finally:
         loaded.close()
         space.close()
-    links = view.keep("unique_link", "unique_link", {"combination": view.combinations(), "truth": truth})
+    links = view.keep("unique_link", "adversary/view/unique_link", {"combination": view.combinations(), "truth": truth})
     return learning.judge(view, alone, links, "combination", RANDOMIZED_NAMED, promised)
 
 
@@ -146,7 +148,7 @@ def _fit_randomized(view: View, column: ShownColumn, kinds: Sql, values: int) ->
     for turn in range(TURNS + BAYES_TURNS + 1):
         log.info("learning, turn %d of %d of the fit", turn + 1, TURNS + BAYES_TURNS + 1)
         odds = keep_odds(space, np.concatenate([effects, column.channel]), parts, cells)
-        weighed = view.replace("weighed", "kind_pair", relations, factors=odds, cells=cells)
+        weighed = view.replace("weighed", "adversary/view/kind_pair", relations, factors=odds, cells=cells)
         dealt = count_dealt(space, weighed, target.shape, "weight")
         if turn < TURNS:
             effects += find_shared_step(target, dealt, turn, space.parts)

@@ -29,7 +29,7 @@ LIMITS = (0.5, 0.9)  # confidences that are looked at apart
 def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[Finding]:
     """Attack groups by learning; return the share named right, or without links the adversary's own confidence."""
     weighed, factors = _learn(view)
-    best = view.keep("best", "best", {"weighed": weighed}, told_by="person_number")
+    best = view.keep("best", "adversary/view/best", {"weighed": weighed}, told_by="person_number")
     scores = None if links is None else view.scores(links)
     findings = judge(view, best, scores, "person_number", "naive Bayes, learned from the groups", promised)
     if links is not None:
@@ -54,8 +54,10 @@ def _forget_column(
         log.info("forgetting %s", column)
         others = [factor for number, factor in enumerate(factors) if number != place]
         relations = {"weighed": deal(view, weighed, others, view.codes, "forgetting")}
-        best = view.replace("forgetful_best", "best", relations, told_by="person_number")
-        figures = view.row("score_figures", {"best": best, "link": links}, told_by="person_number", limits=[])
+        best = view.replace("forgetful_best", "adversary/view/best", relations, told_by="person_number")
+        figures = view.row(
+            "adversary/view/score_figures", {"best": best, "link": links}, told_by="person_number", limits=[]
+        )
         left[column] = _count_right(figures["right_people"]) / figures["people"]
     telling = min(left, key=lambda column: left[column])
     whom = f"of the quasi columns {telling} gives most away"
@@ -72,7 +74,7 @@ def read_groups(view: View, promised: float | None) -> Finding:
 def _learn(view: View) -> tuple[Sql, list[tuple[Sql, str]]]:
     """Return everybody's weights after the last turn, and the odds that it went by."""
     relations = {"coded_person": view.coded_people(), "holding": view.holdings()}
-    weighed = view.replace("weighed", "pair", relations, codes=view.codes)
+    weighed = view.replace("weighed", "adversary/view/pair", relations, codes=view.codes)
     for turn in range(TURNS):
         log.info("learning, turn %d of %d", turn + 1, TURNS)
         factors = _learn_odds(view, weighed)
@@ -83,11 +85,11 @@ def _learn(view: View) -> tuple[Sql, list[tuple[Sql, str]]]:
 def deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]], codes: list[str], name: str = "weighed") -> Sql:
     """Return everybody's weights after one turn, by what these odds tell of the codes, in a relation of a name."""
     if not view.engine.traits.row_by_row:
-        return view.replace(name, "weighed", {"weighed": weighed}, factors=factors, codes=codes)
+        return view.replace(name, "adversary/view/weighed", {"weighed": weighed}, factors=factors, codes=codes)
     # where rows are joined one by one, to look odds up once a turn saves more than another column costs
-    weights = view.subquery("told", {"weighed": weighed}, factors=factors, codes=codes)
+    weights = view.subquery("adversary/view/told", {"weighed": weighed}, factors=factors, codes=codes)
     for _ in range(DEALS):
-        weights = view.replace(name, "dealt", {"told": weights}, codes=codes)
+        weights = view.replace(name, "adversary/view/dealt", {"told": weights}, codes=codes)
     return weights
 
 
@@ -96,7 +98,7 @@ def _learn_odds(view: View, weighed: Sql) -> list[tuple[Sql, str]]:
     odds = []
     for name, code in zip(view.names, view.codes, strict=True):
         relations = {"weighed": weighed, "code": view.code_table(name)}
-        odds.append((view.replace(f"odds_of_{code}", "factor", relations, name=code), code))
+        odds.append((view.replace(f"odds_of_{code}", "adversary/view/factor", relations, name=code), code))
     return odds
 
 
@@ -104,18 +106,18 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
     """Attack randomized values: take what is published, and classify by it; scored over people who are unique."""
     values = {"value": view.values()}
     relations = values | {"coded_person": view.coded_people()}
-    labelled = view.keep("labelled", "labelled_pair", relations, codes=view.codes)
+    labelled = view.keep("labelled", "adversary/view/labelled_pair", relations, codes=view.codes)
     relations, factors = values | {"labelled": labelled}, _learn_odds(view, labelled)
-    classified = view.keep("classified", "classified", relations, factors=factors, codes=view.codes)
+    classified = view.keep("classified", "adversary/view/classified", relations, factors=factors, codes=view.codes)
     combinations = {"combination": view.combinations()}
-    links = view.keep("unique_link", "unique_link", combinations | {"truth": truth})
+    links = view.keep("unique_link", "adversary/view/unique_link", combinations | {"truth": truth})
     findings = []
     for name, weighed, attack in (
         ("published", labelled, TAKEN),
         ("learned", classified, "naive Bayes, learned from the published values"),
     ):
-        pooled = view.keep(f"{name}_pooled", "best", {"weighed": weighed}, told_by="combination")
-        best = view.keep(f"{name}_best", "unique_best", combinations | {"best": pooled})
+        pooled = view.keep(f"{name}_pooled", "adversary/view/best", {"weighed": weighed}, told_by="combination")
+        best = view.keep(f"{name}_best", "adversary/view/unique_best", combinations | {"best": pooled})
         findings += judge(view, best, links, "combination", attack, promised)[:1]
     return findings
 
@@ -133,9 +135,9 @@ def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, p
     """Return what an attack reaches over everybody, and over those whom it is sure of."""
     limits = [(limit, f"above_{n}", f"right_above_{n}") for n, limit in enumerate(LIMITS)]
     if links is None:
-        sure: dict[str, Any] = view.row("confidence_figures", {"best": best}, limits=limits)
+        sure: dict[str, Any] = view.row("adversary/view/confidence_figures", {"best": best}, limits=limits)
     else:
-        sure = view.row("score_figures", {"best": best, "link": links}, told_by=told_by, limits=limits)
+        sure = view.row("adversary/view/score_figures", {"best": best, "link": links}, told_by=told_by, limits=limits)
     people = sure["people"]
     if not people:
         return []

@@ -70,11 +70,13 @@ def _lying_in_boxes(view: View, links: Sql) -> Iterator[Match]:
 def _align(view: View, links: Sql, columns: list[str], values: Mapping[str, str]) -> tuple[dict[str, float], float]:
     """Return how many people each alignment is right of, and how many chance is."""
     relations = {"seated_person": view.seated_people()}
-    placed = view.replace("placed_person", "placed_person", relations, order_columns=columns)
+    placed = view.replace("placed_person", "adversary/view/placed_person", relations, order_columns=columns)
     right: dict[str, float] = {}
     chance = 0.0
     for name, column in values.items():
-        figures = view.row("aligned_figures", {"placed_person": placed, "slot": view.slots(column), "link": links})
+        figures = view.row(
+            "adversary/view/aligned_figures", {"placed_person": placed, "slot": view.slots(column), "link": links}
+        )
         chance = round(float(figures.pop("by_chance")), DIGITS)
         right |= {f"{name}, {how}": round(float(count), DIGITS) for how, count in figures.items()}
     return right, chance

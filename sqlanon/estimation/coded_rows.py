@@ -63,11 +63,13 @@ class CodedRows:
         if self.blocks:
             return
         for number, column in enumerate(self.columns, start=1):
-            text = self._render("domain", {"rows": self.rows}, column=column)
+            text = self._render("estimation/coded_rows/domain", {"rows": self.rows}, column=column)
             self.domains[column] = self.space.keep(f"{self.name}_{number}", text)
         domains = [(column, self.domains[column]) for column in self.columns]
         label = self.label or Sql("0")
-        frame = self.space.engine.frame(self._render("coded", {"rows": self.rows}, domains=domains, label=label))
+        frame = self.space.engine.frame(
+            self._render("estimation/coded_rows/coded_row", {"rows": self.rows}, domains=domains, label=label)
+        )
         order = None if self.label is None else self._sort(frame["label"].to_numpy(dtype=np.int64))
         for number, column in enumerate(self.columns, start=1):
             codes = frame[f"code_{number}"].to_numpy()
@@ -136,7 +138,7 @@ class CodedRows:
         self.domains, self.blocks, self._codes = {}, [], {}
 
     def _render(self, template: str, relations: Mapping[str, Sql], **values: object) -> str:
-        return self.space.render(f"estimation/coded_rows/{template}", relations, **values)
+        return self.space.render(template, relations, **values)
 
 
 def tell_holding(space: Workspace, domain: Sql, size: int, conditions: Sequence[Sql]) -> BoolArray:

@@ -73,10 +73,14 @@ class MissingValues:
         """Return what might be meant, of published values only."""
         kind = self.space.read_type(comparison.side, domain(comparison.column))
         if not kind.startswith(_TEXTS):
-            (row,) = self.space.engine.rows(self._render("published_range", domain, comparison))
+            (row,) = self.space.engine.rows(
+                self._render("estimation/missing_values/published_range", domain, comparison)
+            )
             return f"; its values lie between {row['least']} and {row['largest']}" if row["least"] is not None else ""
         constant = _unquote(comparison.constant)
-        rendered = self._render("published_text", domain, comparison, length=len(constant), most=MOST_COMPARED)
+        rendered = self._render(
+            "estimation/missing_values/published_text", domain, comparison, length=len(constant), most=MOST_COMPARED
+        )
         published = [str(row["text"]) for row in self.space.engine.rows(rendered)]
         near = find_near(constant, published)
         if near:
@@ -86,12 +90,15 @@ class MissingValues:
 
     def _render_occurrence(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> str:
         return self._render(
-            "occurrence", domain, comparisons[0], constants=[comparison.constant for comparison in comparisons]
+            "estimation/missing_values/occurrence",
+            domain,
+            comparisons[0],
+            constants=[comparison.constant for comparison in comparisons],
         )
 
     def _render(self, template: str, domain: Callable[[str], Sql], comparison: Comparison, **values: object) -> str:
         return self.space.render(
-            f"estimation/missing_values/{template}",
+            template,
             {"compared": domain(comparison.column)},
             side=comparison.side,
             **values,

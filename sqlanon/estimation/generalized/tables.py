@@ -13,7 +13,6 @@ from sqlanon.methods.mondrian.read_manifest import described, held_table
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql, ident
 
-FOLDER, SHARED = "estimation/generalized", "estimation/uncertain"
 MOST_POINTS = 1_000_000  # of a range that is read point by point
 
 
@@ -37,6 +36,8 @@ class BoxColumns:
 
 class BoxTables(CellTables):
     """Hold the tables that every query over generalized rows reads. Nothing of them is hidden."""
+
+    whole_share = "estimation/generalized/box_share"  # a whole box is asked by its rows
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published table (`data`) of a release; nothing runs before the first query."""
@@ -73,16 +74,15 @@ class BoxTables(CellTables):
         return self._render_tables()
 
     def render_own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
-        """Render one of the templates for queries whose cells hold several values; a whole box is asked by its rows."""
-        path = f"{FOLDER}/box_share" if template == "whole_share" else f"{SHARED}/{template}"
-        return self.render(path, {**self.relations, **(given or {})}, **values)
+        """Render a template over these tables and the given ones."""
+        return self.render(template, {**self.relations, **(given or {})}, **values)
 
     def _render_tables(self) -> list[tuple[str, str]]:
         relations: dict[str, Sql] = {
             **self.tables,
             **{name: relation_name(self.prefix, name) for name in ("box", "value")},
         }
-        listed = [("box", self._render("box", relations))]
+        listed = [("box", self.render("estimation/generalized/box", relations))]
         bounds, shown_cells = [], []
         for attribute in self.attributes:
             name = f"cell_{attribute.number}"
@@ -91,32 +91,41 @@ class BoxTables(CellTables):
                 places, unknown = places_of(attribute.type), _unknown(attribute)
                 ends = {"low_place": places.read("low"), "high_place": places.read("high")}
                 listed.append(
-                    (name, self._render("bounds_cell", relations, number=attribute.number, unknown=unknown, **ends))
+                    (
+                        name,
+                        self.render(
+                            "estimation/generalized/bounds_cell",
+                            relations,
+                            number=attribute.number,
+                            unknown=unknown,
+                            **ends,
+                        ),
+                    )
                 )
                 bounds.append((attribute.number, cell, unknown))
                 continue
             ((column, _),) = attribute.shown
-            listed.append((name, self._render("shown_cell", relations, shown_column=column)))
+            listed.append((name, self.render("estimation/generalized/shown_cell", relations, shown_column=column)))
             shown_cells.append((attribute.number, cell, column))
             listed.append((f"covered_{attribute.number}", self._render_covered(attribute, cell)))
         return [
             *listed,
-            ("cell_person", self._render("box_person", relations, bounds=bounds, shown=shown_cells)),
-            ("value", self._render("box_value", relations)),
-            ("alternative", self._render("box_line", relations)),
+            (
+                "cell_person",
+                self.render("estimation/generalized/box_person", relations, bounds=bounds, shown=shown_cells),
+            ),
+            ("value", self.render("estimation/generalized/box_value", relations)),
+            ("alternative", self.render("estimation/generalized/box_line", relations)),
         ]
 
     def _render_covered(self, attribute: Attribute, cell: Sql) -> str:
         """Write the query for the values that each node, or set, of an attribute stands for."""
         if attribute.hierarchy is None:
-            return self._render("set_covered", {"cell": cell})
+            return self.render("estimation/generalized/set_covered", {"cell": cell})
         step = held_table(attribute.hierarchy)
         node_values = Sql(f"(\n{self.render(step.template, {}, **step.values)}\n)")
         roots = [attribute.hierarchy.root] * attribute.has_unknown
-        return self._render("node_covered", {"cell": cell, "held": node_values}, roots=roots)
-
-    def _render(self, template: str, relations: Mapping[str, Sql], **values: object) -> str:
-        return self.render(f"{FOLDER}/{template}", relations, **values)
+        return self.render("estimation/generalized/node_covered", {"cell": cell, "held": node_values}, roots=roots)
 
     # -- one column ----------------------------------------------------------------------------
 
@@ -125,11 +134,13 @@ class BoxTables(CellTables):
         attribute = self.attributes[place - 1]
         if attribute.shape != "bounds":
             covered = {"covered": self.relations[f"covered_{place}"]}
-            return self._render("candidate_covered", covered, number=place, kind=Sql(attribute.type))
+            return self.render(
+                "estimation/generalized/candidate_covered", covered, number=place, kind=Sql(attribute.type)
+            )
         places = places_of(attribute.type)
         values = [Sql(f"try_cast({constant} as {attribute.type})") for constant in constants]
-        return self._render(
-            "candidate_bounds",
+        return self.render(
+            "estimation/generalized/candidate_bounds",
             {"cell": self.relations[f"cell_{place}"]},
             number=place,
             constants=[(value, places.read(value)) for value in values],
@@ -143,9 +154,12 @@ class BoxTables(CellTables):
         """Write the query for how likely each cell of a column has each signature."""
         attribute = self.attributes[place - 1]
         if attribute.shape != "bounds":
-            return self._render("spread_covered", {"covered": self.relations[f"covered_{place}"], "marked": marked})
+            return self.render(
+                "estimation/generalized/spread_covered",
+                {"covered": self.relations[f"covered_{place}"], "marked": marked},
+            )
         relations = {"cell": self.relations[f"cell_{place}"], "candidate": candidate, "marked": marked}
-        return self._render("spread_bounds", relations, unit=places_of(attribute.type).unit)
+        return self.render("estimation/generalized/spread_bounds", relations, unit=places_of(attribute.type).unit)
 
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""

@@ -14,6 +14,8 @@ from sqlanon.estimators.moments import Moments, SelectedValues
 if TYPE_CHECKING:
     import pandas as pd
 
+_BY_CLASS = {"moment": "estimation/qit_st/moment", "scatter": "estimation/qit_st/scatter"}
+
 
 class ClassRun(UniformRun):
     """Add the classes, the moments by class, and how hits scatter over groups."""
@@ -27,15 +29,15 @@ class ClassRun(UniformRun):
 
     def moment_statements(self) -> list[tuple[str, str]]:
         """Return the queries for the moments by class, and for how hits scatter over groups."""
-        return [(name, self._render_by_class(name)) for name in ("moment", "scatter")]
+        return [(name, self._render_by_class(template)) for name, template in _BY_CLASS.items()]
 
     def solving_statements(self) -> list[tuple[str, str]]:
         """Return the queries for the classes' S."""
         return self.classes.solving_statements()
 
-    def _render_by_class(self, name: str) -> str:
+    def _render_by_class(self, template: str) -> str:
         parameters = {"measures": self.measures, "by_class": self.classes.by_class}
-        return self.loaded.render(f"estimation/qit_st/{name}", self.relations, **parameters)
+        return self.loaded.render(template, self.relations, **parameters)
 
     def infer(self, selected: SelectedValues) -> Inference:
         """Read what the hits say class by class."""
@@ -71,6 +73,6 @@ class ClassRun(UniformRun):
 
     def _read_by_place(self, name: str) -> "pd.DataFrame":
         """Run a query by class; add each class's place among those that are solved."""
-        frame = self.loaded.engine.frame(self._render_by_class(name))
+        frame = self.loaded.engine.frame(self._render_by_class(_BY_CLASS[name]))
         classes = frame["class"].to_numpy(dtype=np.int64) if "class" in frame else np.zeros(len(frame), dtype=np.int64)
         return frame.assign(place=self.classes.place_classes(classes))

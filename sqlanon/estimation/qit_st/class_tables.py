@@ -77,25 +77,28 @@ class ClassTables:
         """Return the names and texts of what tells groups' classes, none for one class."""
         if not self.signature:
             return []
-        classes = [("class", self._render("class", signature=self.signature))]
+        classes = [("class", self._render("estimation/qit_st/class", signature=self.signature))]
         if self.joined:
             classes = self._joining_statements(classes[0][1])
-        return [*classes, ("group_class", self._render("group_class", signature=self.signature))]
+        return [*classes, ("group_class", self._render("estimation/qit_st/group_class", signature=self.signature))]
 
     def _joining_statements(self, signatures: str) -> list[tuple[str, str]]:
         """Return what names classes where they may have several signatures: those that share groups are of one."""
         signature_class, signed = self.relations["signature_class"], {"signature": self.signature}
         statements = [
             ("signature_class", signatures),
-            ("held_class", self._render("held_class", {"class": signature_class}, **signed)),
+            ("held_class", self._render("estimation/qit_st/held_class", {"class": signature_class}, **signed)),
         ]
         label = Sql(f"(select class, class as label from {signature_class})")
         for name in LABELS:
-            statements.append((name, self._render("label", {"label": label})))
+            statements.append((name, self._render("estimation/qit_st/label", {"label": label})))
             label = self.relations[name]
         return [
             *statements,
-            ("class", self._render("joined_class", {"class": signature_class, "label": label}, **signed)),
+            (
+                "class",
+                self._render("estimation/qit_st/joined_class", {"class": signature_class, "label": label}, **signed),
+            ),
         ]
 
     def solving_statements(self) -> list[tuple[str, str]]:
@@ -107,17 +110,17 @@ class ClassTables:
 
     def _render(self, template: str, more_relations: Mapping[str, Sql] | None = None, **values: object) -> str:
         relations = {**self.loaded.relations, **self.relations, **(more_relations or {})}
-        return self.loaded.render(f"estimation/qit_st/{template}", relations, **values)
+        return self.loaded.render(template, relations, **values)
 
     def _render_groups(self) -> str:
         return f"select group_id, class from {self.relations['group_class']}"
 
     def _render_values(self) -> str:
         only_class = Sql(f"(select group_id, 0 as class from {self.loaded.relations['place']})")
-        return self._render("class_value", {} if self.signature else {"group_class": only_class})
+        return self._render("estimation/qit_st/class_value", {} if self.signature else {"group_class": only_class})
 
     def _render_normal(self) -> str:
-        return self._render("normal", by_class=self.by_class)
+        return self._render("estimation/qit_st/normal", by_class=self.by_class)
 
     # -- what is made once ---------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ class PooledRun(UniformRun):
         both += [piece.other for piece in self.query.filters("mixed")]
         hit = self.loaded.render(
             "estimation/qit_st/hit",
-            {**self.relations, "person": self._render_people("possible_pair")},
+            {**self.relations, "person": self._render_people("estimation/qit_st/possible_pair")},
             quasi_conditions=both,
             quasi_keys=[],
             measures=[],

@@ -50,7 +50,7 @@ class UniformRun(QueryRun):
         self.relations["figure"] = tables["figure"]
         self.people = self.relations["person"]
         if self.query.parts:
-            self.people = self._render_people("possible")
+            self.people = self._render_people("estimation/qit_st/possible")
         self.relations["hit"] = tables["hit"] if self.quasi_keys else inline(self.render_hit())
 
     def keep_everything(self) -> None:
@@ -89,7 +89,7 @@ class UniformRun(QueryRun):
 
     def _render_people(self, template: str) -> Sql:
         """Write the rows of QIT with the cases (or pairs of cases) that their group's values allow."""
-        return inline(self.loaded.render(f"estimation/qit_st/{template}", self.relations, parts=self.query.parts))
+        return inline(self.loaded.render(template, self.relations, parts=self.query.parts))
 
     def render_hit(self) -> str:
         """Write the query over QIT."""

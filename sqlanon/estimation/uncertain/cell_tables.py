@@ -33,6 +33,7 @@ class CellTables(Workspace):
 
     quasi: list[str]
     described: CellColumns
+    whole_share: str  # the template of what a query asks where it asks for every row of a cell
     shown_rows = 0
     hidden_rows = 0
 
@@ -42,7 +43,7 @@ class CellTables(Workspace):
         raise NotImplementedError
 
     def render_own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
-        """Render one of the templates for such rows."""
+        """Render a template over these tables and the given ones."""
         raise NotImplementedError
 
     def render_candidates(self, place: int, constants: Sequence[Sql]) -> str:

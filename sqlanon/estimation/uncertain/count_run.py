@@ -50,27 +50,31 @@ class ComponentStatements:
     def render_signature(self, place: int) -> Sql:
         """Write the signatures of a column's candidates, each with its marks, to stand where a relation does."""
         relations = {"marked": self.relations[f"marked_{place}"]}
-        return inline(self.loaded.render_own("signature", relations, marks=self.parts.list_marks(place)))
+        return inline(
+            self.loaded.render_own("estimation/uncertain/signature", relations, marks=self.parts.list_marks(place))
+        )
 
     def _render_combination(self, component: Component) -> Sql:
         """Write the combinations of cells that the release has in a component's columns."""
         if not component.columns:
             return Sql("(select 0 as nothing)")
-        return inline(self.loaded.render_own("cell_combination", columns=sorted(component.columns)))
+        return inline(
+            self.loaded.render_own("estimation/uncertain/cell_combination", columns=sorted(component.columns))
+        )
 
     def render_world_count(self, component: Component) -> str:
         """Write the query for how many combinations of cells and signatures a component has to be evaluated on."""
         spreads = [(place, self.relations[f"spread_{place}"]) for place in sorted(component.columns)]
         relations = {"cell_combination": self._render_combination(component)}
-        return self.loaded.render_own("world_count", relations, spreads=spreads)
+        return self.loaded.render_own("estimation/uncertain/world_count", relations, spreads=spreads)
 
     def render_hit(self, component: Component) -> str:
         """Write how surely each combination of cells satisfies a component, by case and keys."""
         render, columns = self.loaded.render_own, sorted(component.columns)
         # A component over both sides holds or fails case by case, once for every combination of sensitive parts.
-        cases = inline(render("asked_case", {"asked": self.relations["asked"]}, parts=self.cases))
+        cases = inline(render("estimation/uncertain/asked_case", {"asked": self.relations["asked"]}, parts=self.cases))
         world = render(
-            "possible_world",
+            "estimation/uncertain/possible_world",
             {"cell_combination": self._render_combination(component)},
             spreads=[(place, self.relations[f"spread_{place}"], self.render_signature(place)) for place in columns],
             cases=[cases] if component.mixed else [],
@@ -82,7 +86,9 @@ class ComponentStatements:
         places = [place for place, _ in component.keys]
         measures = [number for number, *_ in component.measures]
         relations = {"possible_world": inline(world)}
-        return render("possible_hit", relations, columns=columns, key_places=places, measures=measures)
+        return render(
+            "estimation/uncertain/possible_hit", relations, columns=columns, key_places=places, measures=measures
+        )
 
     @property
     def key_places(self) -> list[int]:
@@ -105,7 +111,7 @@ class ComponentStatements:
         }
         case = next((Sql(f"hit_{number}.case_number") for number, component in numbered if component.mixed), Sql("0"))
         rows = self.loaded.render_own(
-            "possible_row",
+            "estimation/uncertain/possible_row",
             hits=hits,
             joins=[(n, self.relations[f"hit_{n}"], sorted(component.columns)) for n, component in numbered],
             keys=[keys[place] for place in sorted(keys)],
@@ -125,12 +131,16 @@ class ComponentStatements:
         """Write how many rows of each group and cell satisfy every component."""
         apart = [Sql("person"), Sql("case_number")] if self.parts.mixed else []
         relations = {"possible_row": self._render_possible_row(measures=False)}
-        return self.loaded.render_own("person_hit", relations, key_places=self.key_places, apart=apart)
+        return self.loaded.render_own(
+            "estimation/uncertain/person_hit", relations, key_places=self.key_places, apart=apart
+        )
 
     def render_measured_row(self, number: int) -> str:
         """Write what a measure of quasi columns may be on the rows of each group and cell."""
         relations = {"possible_row": self._render_possible_row(measures=True)}
-        return self.loaded.render_own("measured_row", relations, number=number, key_places=self.key_places)
+        return self.loaded.render_own(
+            "estimation/uncertain/measured_row", relations, number=number, key_places=self.key_places
+        )
 
 
 @dataclass(frozen=True)
@@ -223,10 +233,15 @@ class CountRun(QueryRun):
         for place in self.parts.marks:
             candidate, marked = inline(self._render_candidates(place)), relations[f"marked_{place}"]
             yield RunStep(
-                f"marked_{place}", render("marked", {"candidate": candidate}, marks=self.parts.list_marks(place))
+                f"marked_{place}",
+                render("estimation/uncertain/marked", {"candidate": candidate}, marks=self.parts.list_marks(place)),
             )
             if place in (column for column, _ in self.loaded.described.ordered):
-                yield RunStep(f"signature_count_{place}", render("signature_count", {"marked": marked}), "compared")
+                yield RunStep(
+                    f"signature_count_{place}",
+                    render("estimation/uncertain/signature_count", {"marked": marked}),
+                    "compared",
+                )
             yield RunStep(f"spread_{place}", self._render_spread(place, marked, candidate))
         for number, component in enumerate(self.parts.components, start=1):
             if component.columns:
@@ -236,11 +251,11 @@ class CountRun(QueryRun):
             yield RunStep(f"hit_{number}", self.component_statements.render_hit(component))
         yield RunStep("person_hit", self.component_statements.render_person_hit())
         if self.query.touched:
-            yield RunStep("asked_line", render("asked_line", relations))
-            yield RunStep("asked_share", render("asked_share", relations))
+            yield RunStep("asked_line", render("estimation/uncertain/asked_line", relations))
+            yield RunStep("asked_share", render("estimation/uncertain/asked_share", relations))
         else:
             conditions = [piece.sql for piece in self.query.filters("constant")]
-            yield RunStep("asked_share", render("whole_share", relations, conditions=conditions))
+            yield RunStep("asked_share", render(self.loaded.whole_share, relations, conditions=conditions))
 
     def _render_candidates(self, place: int) -> str:
         """Write the query for the values that cells of a column may hold."""
@@ -254,16 +269,22 @@ class CountRun(QueryRun):
 
     def _render_moment(self) -> str:
         """Write the query that joins rows with sets of sensitive values through their groups."""
-        return self.loaded.render_own("paired_moment" if self.parts.mixed else "possible_moment", self.relations)
+        return self.loaded.render_own(
+            "estimation/uncertain/paired_moment" if self.parts.mixed else "estimation/uncertain/possible_moment",
+            self.relations,
+        )
 
     def _render_share(self) -> str:
         """Write the query for what hidden rows are taken to be like."""
         apart = [Sql("case_number")] if self.parts.mixed else []
-        return self.loaded.render_own("satisfying_share", self.relations, apart=apart)
+        return self.loaded.render_own("estimation/uncertain/satisfying_share", self.relations, apart=apart)
 
     def _render_hidden(self) -> str:
         """Write the query for the sets of sensitive values of hidden rows."""
-        return self.loaded.render_own("hidden_case" if self.parts.mixed else "hidden_share", self.relations)
+        return self.loaded.render_own(
+            "estimation/uncertain/hidden_case" if self.parts.mixed else "estimation/uncertain/hidden_share",
+            self.relations,
+        )
 
     # -- running -------------------------------------------------------------------------------
 

@@ -27,6 +27,8 @@ from sqlanon.sql.aggregate_query import Query
 class UncertainTables(CellTables):
     """Hold the tables that every query over uncertain data reads; each column's own are made when it is first read."""
 
+    whole_share = "estimation/uncertain/whole_share"
+
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
         columns = manifest["columns"]
@@ -61,19 +63,19 @@ class UncertainTables(CellTables):
         self.keep_frame("held", self._frame_hierarchies())
         for name, sql in self._render_tables():
             self.keep(name, sql)
-        (rows,) = self.engine.rows(self.render_own("hidden_rows"))
+        (rows,) = self.engine.rows(self.render_own("estimation/uncertain/hidden_rows"))
         self.shown_rows, self.hidden_rows = int(rows["shown"]), int(rows["hidden"])
 
     def render_own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
-        """Render one of the templates for uncertain data."""
-        return self.render(f"estimation/uncertain/{template}", {**self.relations, **(given or {})}, **values)
+        """Render a template over these tables and the given ones."""
+        return self.render(template, {**self.relations, **(given or {})}, **values)
 
     def loading_statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of what the first query runs; `held` is filled from the release's hierarchies."""
         return [
             ("soundness", render_soundness(self)),
             *self._render_tables(),
-            ("hidden_rows", self.render_own("hidden_rows")),
+            ("hidden_rows", self.render_own("estimation/uncertain/hidden_rows")),
         ]
 
     def _render_tables(self) -> list[tuple[str, str]]:
@@ -84,11 +86,14 @@ class UncertainTables(CellTables):
         return [
             ("unfolded", self.render("shared/unfolded", self.relations)),
             ("place", self.render("shared/place", self.relations)),
-            *((f"cell_{n}", self.render_own("cell", relations, number=n, kind=kind)) for n, kind in kinds.items()),
-            ("cell_person", self.render_own("cell_person", relations, cells=list(cells.items()))),
+            *(
+                (f"cell_{n}", self.render_own("estimation/uncertain/cell", relations, number=n, kind=kind))
+                for n, kind in kinds.items()
+            ),
+            ("cell_person", self.render_own("estimation/uncertain/cell_person", relations, cells=list(cells.items()))),
             ("set_line", self.render("shared/set_line", self.relations)),
-            ("value", self.render_own("alternative_value", relations)),
-            ("alternative", self.render_own("alternative", relations)),
+            ("value", self.render_own("estimation/uncertain/alternative_value", relations)),
+            ("alternative", self.render_own("estimation/uncertain/alternative", relations)),
         ]
 
     def _frame_hierarchies(self) -> pd.DataFrame:
@@ -107,17 +112,19 @@ class UncertainTables(CellTables):
     def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> str:
         """Write the query for the values that cells of a column may hold."""
         if place in self.described.trees:
-            return self.render_own("candidate_held", number=place, kind=self.types[place])
-        return self.render_own("candidate_published", {"cell": self.relations[f"cell_{place}"]}, number=place)
+            return self.render_own("estimation/uncertain/candidate_held", number=place, kind=self.types[place])
+        return self.render_own(
+            "estimation/uncertain/candidate_published", {"cell": self.relations[f"cell_{place}"]}, number=place
+        )
 
     def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql) -> str:
         """Write the query for how likely each cell of a column has each signature."""
         relations = {"cell": self.relations[f"cell_{place}"], "marked": marked}
         if place in self.described.trees:
-            return self.render_own("spread_held", relations, number=place)
+            return self.render_own("estimation/uncertain/spread_held", relations, number=place)
         if place in self.described.plain:
-            return self.render_own("spread_certain", relations)
-        return self.render_own("spread_ordered", relations | {"signature": signature})
+            return self.render_own("estimation/uncertain/spread_certain", relations)
+        return self.render_own("estimation/uncertain/spread_ordered", relations | {"signature": signature})
 
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""

@@ -141,7 +141,9 @@ class SumRun(CountRun):
         for piece in [*self.measures, *self.weights]:
             added += self._value_statements(piece)
             valued = self._valued(piece)
-            added += [(f"expected_sum{self._suffix(piece)}", self._own("expected_sum", valued=valued))]
+            added += [
+                (f"expected_sum{self._suffix(piece)}", self._own("estimation/uncertain/expected_sum", valued=valued))
+            ]
             added += [(f"extreme_sum{self._suffix(piece)}", self.render_extreme(valued, self._no_aim(valued)))]
             if self._averages(piece):
                 aim = relation_name(self.loaded.prefix, "aim")
@@ -167,21 +169,21 @@ class SumRun(CountRun):
             measured = inline(statements.render_measured_row(self.measures.index(piece) + 1))
             relations = self.relations | {"measured_row": measured}
             surely = [] if self.parts.asks_rows else [Sql("min(measured_row.counted)")]
-            return [(name, self.loaded.render_own("valued_row", relations, surely=surely))]
+            return [(name, self.loaded.render_own("estimation/uncertain/valued_row", relations, surely=surely))]
         cell = "(select 0 as cell)"
         if self.quasi_keys:
             cell = f"(select distinct cell from {self.relations['person_hit']})"
         hiding = [Sql("suppressed = 1")] if self.parts.asks_rows else []
         values = {"number": self.weights.index(piece) + 1, "hiding": hiding}
         relations = self.relations | {"answered_cell": Sql(cell)}
-        return [(name, self.loaded.render_own("valued_line", relations, **values))]
+        return [(name, self.loaded.render_own("estimation/uncertain/valued_line", relations, **values))]
 
     def _no_aim(self, valued: Sql) -> Sql:
-        return inline(self._own("no_aim", valued=valued))
+        return inline(self._own("estimation/uncertain/no_aim", valued=valued))
 
     def render_extreme(self, valued: Sql, aim: Sql) -> str:
         """Write the query for the worlds of the least and the greatest sum of values less an aim."""
-        return self._own("extreme_world", valued=valued, aim=aim)
+        return self._own("estimation/uncertain/extreme_world", valued=valued, aim=aim)
 
     # -- running -------------------------------------------------------------------------------
 
@@ -213,7 +215,7 @@ class SumRun(CountRun):
                 raise AnswerError(_TOO_LARGE)
             return [fill(shape, found, name, "cell", "set_number", np.nan) for name in names]
 
-        expected = frame(self._own("expected_sum", valued=valued))
+        expected = frame(self._own("estimation/uncertain/expected_sum", valued=valued))
         if expected["endless"].any():
             raise AnswerError(ENDLESS.format(f"in {int(expected['endless'].sum()):,} cells of rows or values"))
         likely, mean, lowest, highest = read(expected, "likely", "mean", "lowest", "highest")
@@ -238,7 +240,7 @@ class SumRun(CountRun):
 
     def _count_empty(self, piece: Piece, valued: Sql, answered: BoolArray) -> None:
         """Count the answers in which some world counts no row."""
-        unit = inline(self._own("counted_unit", valued=valued))
+        unit = inline(self._own("estimation/uncertain/counted_unit", valued=valued))
         extreme = self.loaded.engine.frame(self.render_extreme(unit, self._no_aim(unit)))
         least = fill(answered.shape, extreme, "least_count", "cell", "set_number")
         functions = {

@@ -88,17 +88,17 @@ class Boxes:
         """Return the published rows as they lie: line_number, group_id (of the box), value, held."""
         stored = self.view.engine.in_stored_order(self.published.tables["data"])
         relations, columns = {"stored_data": stored, "box": self.box}, list(self.columns.items())
-        return self.keep("box_row", "box_row", relations, boxed=columns, sensitive=self.sensitive)
+        return self.keep("box_row", "adversary/view/box_row", relations, boxed=columns, sensitive=self.sensitive)
 
     def lines(self) -> Sql:
         """Return how much of every value a box holds."""
-        return self.keep("box_line", "box_line", {"box_row": self.rows})
+        return self.keep("box_line", "adversary/view/box_line", {"box_row": self.rows})
 
     def figures(self) -> dict[str, Any]:
         """Return how many rows there are, in the smallest box, and in boxes that hold one combination of values."""
         listed = [(side.shown[0], self.covered(side)) for side in self._listed]
         ends = [(*side.shown[:2], side.unknown) for side in self._ranges]
-        return self.view.row("box_figures", {"box": self.box}, bounds=ends, lists=listed)
+        return self.view.row("adversary/view/box_figures", {"box": self.box}, bounds=ends, lists=listed)
 
     def covered(self, side: Side) -> Sql:
         """Return what each node or set of one attribute stands for."""
@@ -116,15 +116,15 @@ class Boxes:
         )
         roles = {"name": side.quasi, "code": side.code, "shown": list(side.shown[:2])}
         if side.attribute.shape == "bounds":
-            return self.keep(name, "room_of_bounds", relations, unknown=side.unknown, **roles)
-        return self.keep(name, "room_of_list", {**relations, "covered": self.covered(side)}, **roles)
+            return self.keep(name, "adversary/view/room_of_bounds", relations, unknown=side.unknown, **roles)
+        return self.keep(name, "adversary/view/room_of_list", {**relations, "covered": self.covered(side)}, **roles)
 
     def _choose(self) -> list[tuple[Sql, str]]:
         """Return the columns over which boxes are laid out: those of which a box has the smallest share of codes."""
         candidates = []
         for side in self.sides:
             room = self._room(side)
-            figures = self.view.row("room_figures", {"room": room}, code=side.code)
+            figures = self.view.row("adversary/view/room_figures", {"room": room}, code=side.code)
             mean = float(figures["mean_codes"])
             candidates.append((mean / max(figures["codes"], 1), mean, room, side.code))
         (boxes,) = self.view.engine.rows(f"select count(*) as boxes from {self.box}")
@@ -140,11 +140,11 @@ class Boxes:
         """Return the boxes that have room for each combination of quasi values: combination, box."""
         rooms = self._choose()
         codes = [code for _, code in rooms]
-        cell = self.keep("cell", "cell", {"box": self.box}, rooms=rooms)
+        cell = self.keep("cell", "adversary/view/cell", {"box": self.box}, rooms=rooms)
         relations = {"combination": self.view.coded_combinations(), "cell": cell, "box": self.box}
         bounds = [(*side.shown[:2], side.unknown, side.quasi) for side in self._ranges]
         lists = [(side.shown[0], self.covered(side), side.quasi) for side in self._listed]
-        return self.keep("fit", "fit", relations, codes=codes, bounds=bounds, lists=lists)
+        return self.keep("fit", "adversary/view/fit", relations, codes=codes, bounds=bounds, lists=lists)
 
 
 class BoxView(View):
@@ -178,14 +178,14 @@ class BoxView(View):
         if order_column != "line_number":
             return super().slots(order_column)
         relations = {"line": self.boxes.rows, "value": self.values()}
-        placed = {"holding": self.keep("row_holding", "holding", relations)}
-        return self.keep("slot_line_number", "slot", placed, order_column=order_column)
+        placed = {"holding": self.keep("row_holding", "adversary/view/holding", relations)}
+        return self.keep("slot_line_number", "adversary/view/slot", placed, order_column=order_column)
 
     def coded_people(self) -> Sql:
         """Return everybody with combination and codes, once for each box that has room for them."""
         combinations = {"coded_combination": self.coded_combinations(), "fit": self.boxes.find_people()}
         relations = {"person": self.people(), **combinations}
-        return self.keep("coded_person", "boxed_person", relations, quasi=self.names, codes=self.codes)
+        return self.keep("coded_person", "adversary/view/boxed_person", relations, quasi=self.names, codes=self.codes)
 
     def seated_people(self) -> Sql:
         """Return everybody in each box that has room for them."""
@@ -210,18 +210,18 @@ class BoxView(View):
         rendered = render_query("shared/source", {"relation": relation, "selected": selected}, {})
         self._people = self.workspace.keep("person", rendered)
         relations = {"combination": self.combinations(), "other": self.boxes.find_people()}
-        figures = self.row("met_figures", relations, keys=["combination"])
+        figures = self.row("adversary/view/met_figures", relations, keys=["combination"])
         refuse_unmet(figures["met_people"], figures["people"])
         return self._people
 
     def links(self, truth: Sql) -> Sql:
         """Return everybody's own value in each of their boxes that holds it, by its rows there."""
         relations = {"coded_person": self.coded_people(), "person": truth, "holding": self.holdings()}
-        return self.keep("link", "box_link", relations)
+        return self.keep("link", "adversary/view/box_link", relations)
 
     def scores(self, links: Sql) -> Sql:
         """Return everybody's own value, whatever their boxes."""
-        return self.keep("own_value", "own_value", {"link": links})
+        return self.keep("own_value", "adversary/view/own_value", {"link": links})
 
     def find_presence(self) -> list[Finding]:
         """Return how few rows may be somebody's, and how many rows lie in boxes that are no ranges at all."""

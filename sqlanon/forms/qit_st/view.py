@@ -45,7 +45,7 @@ class ExactView(View):
         """Return how many people of each combination have which value; refuse microdata of others."""
         self.refuse_others(microdata)
         relations = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
-        return self.keep("truth", "truth", relations, quasi=self.names)
+        return self.keep("truth", "adversary/view/truth", relations, quasi=self.names)
 
 
 class GroupView(ExactView):
@@ -63,14 +63,18 @@ class GroupView(ExactView):
         stored = {"stored_qit": self.engine.in_stored_order(self.tables["qit"])}
         group = self.manifest["columns"]["group"]
         return self.keep(
-            "person", "person", stored, quasi=shown_quasi(self.published, self.table, self.quasi), group_column=group
+            "person",
+            "adversary/view/person",
+            stored,
+            quasi=shown_quasi(self.published, self.table, self.quasi),
+            group_column=group,
         )
 
     def lines(self) -> Sql:
         """Return the lines of ST as they lie."""
         columns = self.manifest["columns"]
         return self.keep(
-            "line", "line", {"stored_st": self.engine.in_stored_order(self.tables["st"])},
+            "line", "adversary/view/line", {"stored_st": self.engine.in_stored_order(self.tables["st"])},
             sensitive=self.sensitive, group_column=columns["group"], count_column=columns["count"],
         )  # fmt: skip
 
@@ -81,7 +85,7 @@ class GroupView(ExactView):
         what the source says of people like them, dealt out as the groups hold it (iterative proportional fitting).
         """
         relations = {"coded_person": self.coded_people(), "holding": self.holdings(), "truth": truth}
-        link = self.replace("link", "link", relations)
+        link = self.replace("link", "adversary/view/link", relations)
         for _ in range(LINK_TURNS):
-            link = self.replace("link", "settled_link", {"link": link})
+            link = self.replace("link", "adversary/view/settled_link", {"link": link})
         return link

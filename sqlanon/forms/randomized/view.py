@@ -15,7 +15,7 @@ class RandomizedView(ExactView):
         stored = {"stored_data": self.engine.in_stored_order(self.tables["data"])}
         return self.keep(
             "person",
-            "published_person",
+            "adversary/view/published_person",
             stored,
             quasi=shown_quasi(self.published, self.table, self.quasi),
             sensitive=self.sensitive,
@@ -23,4 +23,4 @@ class RandomizedView(ExactView):
 
     def values(self) -> Sql:
         """Return every published value with its number."""
-        return self.keep("value", "value", {"holding": self.people()}, weight=Sql("1"))
+        return self.keep("value", "adversary/view/value", {"holding": self.people()}, weight=Sql("1"))

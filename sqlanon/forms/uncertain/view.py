@@ -45,46 +45,48 @@ class UncertainView(GroupView):
     def people(self) -> Sql:
         """Return the rows of QIT that are not hidden, as they lie."""
         relations = {"unfolded": self._unfolded}
-        return self.keep("person", "shown_person", relations, kinds=self._kinds, marks=self.names[-1])
+        return self.keep("person", "adversary/view/shown_person", relations, kinds=self._kinds, marks=self.names[-1])
 
     @cached_property
     def _sets(self) -> Sql:
         return self.workspace.keep("read_set", f"select * from {read_sets(self.published)}")
 
     def _set_lines(self) -> Sql:
-        return self.keep("set_line", "set_line", {"set_line": self._sets, "person": self.people()})
+        return self.keep("set_line", "adversary/view/set_line", {"set_line": self._sets, "person": self.people()})
 
     def _set_values(self) -> Sql:
-        return self.keep("set_value", "value", {"holding": self._set_lines()}, weight=Sql("held"))
+        return self.keep("set_value", "adversary/view/value", {"holding": self._set_lines()}, weight=Sql("held"))
 
     def lines(self) -> Sql:
         """Return how much of every value a group holds, alternatives by their share."""
-        return self.keep("line", "alternative_line", {"set_line": self._set_lines()})
+        return self.keep("line", "adversary/view/alternative_line", {"set_line": self._set_lines()})
 
     def slots(self, order_column: str) -> Sql:
         """Return the places of the sets in each group, in one order, with each of their alternatives."""
         relations = {"line": self._set_lines(), "value": self._set_values()}
-        placed = {"holding": self.keep("set_holding", "holding", relations)}
-        slot = self.keep(f"set_slot_{order_column}", "slot", placed, order_column=order_column)
+        placed = {"holding": self.keep("set_holding", "adversary/view/holding", relations)}
+        slot = self.keep(f"set_slot_{order_column}", "adversary/view/slot", placed, order_column=order_column)
         relations = {"slot": slot, "set_value": self._set_values(), "value": self.values()}
-        return self.keep(f"slot_{order_column}", "member_slot", relations)
+        return self.keep(f"slot_{order_column}", "adversary/view/member_slot", relations)
 
     def promised_holdings(self) -> Sql:
         """Return what groups with a grave value hold: the promise speaks of these."""
         relations = {"holding": self.holdings(), "weighed_group": self._weighed}
-        return self.keep("promised", "grave_holding", relations, threshold=self.manifest["parameters"]["threshold"])
+        return self.keep(
+            "promised", "adversary/view/grave_holding", relations, threshold=self.manifest["parameters"]["threshold"]
+        )
 
     @cached_property
     def _weighed(self) -> Sql:
-        relations, folder = {"set_line": self._sets}, "forms/uncertain"
-        return self.published.subquery(f"{folder}/weighed_group", relations, weights=list(self.read.weights))
+        relations = {"set_line": self._sets}
+        return self.published.subquery("forms/uncertain/weighed_group", relations, weights=list(self.read.weights))
 
     def find_unpromised(self) -> list[Finding]:
         """Return how sure somebody is of whom the promise does not speak: in harmless groups, and among the hidden."""
         harmless_relations = {"holding": self.holdings(), "promised": self.promised_holdings()}
-        harmless = self.row("harmless_figures", harmless_relations)
+        harmless = self.row("adversary/view/harmless_figures", harmless_relations)
         hidden_relations = {"set_line": self._sets, "unfolded": self._unfolded}
-        hidden = self.row("hidden_figures", hidden_relations, names=self.names[:-1])
+        hidden = self.row("adversary/view/hidden_figures", hidden_relations, names=self.names[:-1])
         findings = []
         if harmless["people"]:
             whom = f"in the worst of the groups without a grave value, {harmless['people']:,} rows in all"
@@ -102,12 +104,14 @@ class UncertainView(GroupView):
         self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
         original = read_source_rows(self.published, source, types)
         nodes = self.workspace.keep_frame("tree_node", frame_tree_nodes(self.read))
-        relations, folder = {"original": original.rows, "tree_node": nodes}, "forms/uncertain"
-        trees = [(n, self.published.subquery(f"{folder}/true_node", relations, number=n)) for n in self.read.trees]
+        relations = {"original": original.rows, "tree_node": nodes}
+        trees = [
+            (n, self.published.subquery("forms/uncertain/true_node", relations, number=n)) for n in self.read.trees
+        ]
         others = original.split_places(n for n in range(1, len(self.read.quasi) + 1) if n not in self.read.trees)
         # what stands in the place of the label is the set of sensitive alternatives
         carried = {"labels": ["sensitive"], "trees": trees, **others}
-        rows = self.published.subquery(f"{folder}/true_row", relations, **carried)
+        rows = self.published.subquery("forms/uncertain/true_row", relations, **carried)
         values = {"kinds": self._kinds, "marks": self.names[-1], "held": original.kinds["sensitive"]}
         sql = render_query("forms/uncertain/shown_microdata", values, {"true_row": rows})
         return self.meet(self.workspace.keep("microdata", sql))
@@ -116,7 +120,7 @@ class UncertainView(GroupView):
         """Return how many people of each combination have which alternative; refuse microdata of others."""
         self.refuse_others(microdata)
         relations = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
-        return self.keep("truth", "set_truth", relations, quasi=self.names)
+        return self.keep("truth", "adversary/view/set_truth", relations, quasi=self.names)
 
 
 def read_sets(published: PublishedTables) -> Sql:
