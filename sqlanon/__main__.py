@@ -4,8 +4,6 @@ import atexit
 import os
 import sys
 
-from sqlanon.cli import main
-
 _SERVED = {"psycopg", "pyspark"}  # what is connected to another process says good-bye as Python ends
 
 
@@ -14,6 +12,13 @@ def run() -> None:
 
     Python would look through all that was imported for cycles first, which takes as long as a query.
     """
+    if sys.argv[1:] == ["--version"]:  # what asks no verb waits for none
+        from sqlanon.version import say_version
+
+        say_version()
+        return
+    from sqlanon.cli import main
+
     try:
         main()
     except SystemExit as left:

@@ -258,10 +258,12 @@ def test_a_count_is_answered_without_a_frame(con, tmp_path):
     assert "sqlanon.attacks.attack_release" in attacked and not attacked & {"scipy.stats", "altair"}
 
 
-def test_the_version_is_said_without_a_database():
+def test_the_version_is_said_without_a_verb_or_a_database():
     found = imported_by("-m", "sqlanon", "--version")
-    assert "sqlanon.cli" in found
-    assert not found & (LARGE | {"duckdb", "_duckdb"})
+    assert "sqlanon.version" in found
+    assert not found & (LARGE | {"duckdb", "_duckdb", "typer", "sqlanon.cli"})
+    helped = imported_by("-m", "sqlanon", "--help")
+    assert "sqlanon.cli" in helped and not helped & (LARGE | {"duckdb", "_duckdb"})
 
 
 TESTS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py"))

@@ -38,9 +38,9 @@ def options(
 ) -> None:
     """Anonymize data where it lies: published privacy algorithms as SQL, run by DuckDB."""
     if version:
-        from sqlanon.version import VERSION
+        from sqlanon.version import say_version
 
-        sys.stdout.write(f"sqlanon {VERSION}\n")
+        say_version()
         raise typer.Exit
 
 
