@@ -2,13 +2,28 @@
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from sqlanon.engines.connect import engine_of
-from sqlanon.methods.named_kinds import COARSEN, check_names, named_place
-from sqlanon.releases.release import Release
+from sqlanon.api.verbs import (
+    Coarsen,
+    FilePath,
+    Names,
+    Persons,
+    Quasi,
+    Query,
+    Sensitive,
+    Source,
+    replacing,
+    verb,
+)
+from sqlanon.engines.connect import engine_of, opener_of
+from sqlanon.errors import UsageError
+from sqlanon.methods.kinds import Choice, CountOrFile, Number, Numbers, Share, Switch, Whole, WholeNumbers, Words
+from sqlanon.methods.named_kinds import COARSEN, PathName, Place, check_names, named_place
+from sqlanon.methods.parameters import Parameter
+from sqlanon.risks.limits import Required, RequiredPair, RequiredWhole
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import option
@@ -18,113 +33,179 @@ if TYPE_CHECKING:
     from sqlanon.breaches.associations import Breach
     from sqlanon.breaches.statement_layout import Model
     from sqlanon.comparison.comparison import Comparison
+    from sqlanon.releases.release import Release
     from sqlanon.reports.page import Page
     from sqlanon.risks.check import Check
 
 
+@verb
 def check(
     con: Any,
-    source: object = None,
+    source: Source = None,
     *,
-    query: str | None = None,
-    quasi: str | Iterable[str] = (),
-    sensitive: str | Iterable[str] = (),
-    id: str | Iterable[str] = (),
-    coarsen: Mapping[str, object] | None = None,
-    population: object = None,
-    sampled: float | None = None,
-    failing: str | os.PathLike[str] | None = None,
-    overwrite: bool = False,
-    **required: Any,
+    query: Query = None,
+    quasi: Quasi = (),
+    sensitive: Sensitive = (),
+    id: Persons = (),
+    coarsen: Coarsen = None,
+    population: Annotated[
+        object, Parameter(Place(), "A table of the population with the quasi columns: the journalist's risk.")
+    ] = None,
+    sampled: Annotated[
+        float | None, Parameter(Number(), "The share of the population that the source is, e.g. 0.01.")
+    ] = None,
+    k: Annotated[
+        int | None, Parameter(RequiredWhole(), "Rows in every class (k-anonymity, Samarati and Sweeney).", flag="-k")
+    ] = None,
+    l: Annotated[
+        int | None, Parameter(RequiredWhole(), "Different sensitive values in every class.", flag="-l")
+    ] = None,
+    entropy_l: Annotated[
+        float | None, Parameter(Required(), "exp of the entropy of a class's values, at least.")
+    ] = None,
+    recursive: Annotated[
+        tuple[float, int] | None, Parameter(RequiredPair(), "c,l: r_1 < c (r_l + … + r_m) in every class.")
+    ] = None,
+    alpha: Annotated[float | None, Parameter(Required(), "Share of a class's most frequent value, at most.")] = None,
+    t: Annotated[
+        float | None,
+        Parameter(Required(), "Distance of a class from the table, at most: by order for numbers.", flag="-t"),
+    ] = None,
+    beta: Annotated[float | None, Parameter(Required(), "(p - q) / q of any value of a class, at most.")] = None,
+    delta: Annotated[float | None, Parameter(Required(), "|ln(p / q)| of any value of a class, at most.")] = None,
+    failing: Annotated[
+        FilePath | None,
+        Parameter(PathName(), "Write the rows of failing classes to this Parquet file: microdata, for you."),
+    ] = None,
+    overwrite: Annotated[bool, replacing(f"the file at {option('failing')}")] = False,
 ) -> "Check":
     """Tell what a table risks: whom its quasi columns single out, what the sensitive values of its classes give away.
 
     con, source, query: as for `anatomy`. Without quasi columns: a line per column with a role that it may have. Rows
-    with equal quasi values are a class; NULL is a value. required: what every class must reach: k, l, entropy_l,
-    recursive=(c, l), alpha, t, beta, delta. coarsen: as for `anatomy`. population: a table with the
-    quasi columns that the source is a part of; sampled: the share of the population that it is. failing: a Parquet
-    file for the rows of failing classes.
+    with equal quasi values are a class; NULL is a value. From k to delta: what every class must reach.
     Returns the Check; its `holds` says whether all that is required is reached. Raises UsageError, DataError and
     TargetError.
     """
     from sqlanon.risks import assessment
     from sqlanon.risks.failing import check_path
-    from sqlanon.risks.limits import limits_of
+    from sqlanon.risks.limits import Limits
     from sqlanon.risks.question import CheckQuestion
 
-    engine = engine_of(con)
+    opener = opener_of(con)
     question = CheckQuestion(
-        source=choose_source(named_place(source), query, engine.dialect, NO_SOURCE),
-        quasi=check_names(quasi),
-        sensitive=check_names(sensitive),
-        identifier=check_names(id),
-        limits=limits_of(required),
-        coarsen=COARSEN.check("coarsen", coarsen),
-        population=None if population is None else named_place(population),
-        sampled=sampled,
-    )
-    target = (
-        None if failing is None else check_path(failing, overwrite, (*read_files(question.source), question.population))
-    )
-    return assessment.check(question, engine, target)
+        source=choose_source(source, query, opener.dialect, NO_SOURCE), quasi=tuple(quasi), sensitive=tuple(sensitive),
+        identifier=tuple(id), coarsen=COARSEN.check("coarsen", coarsen), population=population, sampled=sampled,
+        limits=Limits(
+            k=k, l=l, entropy_l=entropy_l, recursive=recursive, alpha=alpha, t=t, beta=beta, delta=delta
+        ),
+    )  # fmt: skip
+    target = None
+    if failing is not None:
+        target = check_path(failing, overwrite, (*read_files(question.source), population))
+        if not question.limits.asked:
+            raise UsageError(
+                f"{option('failing')} writes what misses a required value; require one, for example"
+                f" {option('k', 5, flag='-k')}"
+            )
+    return assessment.check(question, opener.open(), target)
 
 
+@verb
 def compare(
     con: Any,
-    source: object = None,
+    source: Source = None,
     *,
-    query: str | None = None,
-    quasi: str | Iterable[str],
-    sensitive: str | Iterable[str],
-    id: str | Iterable[str] = (),
-    methods: str | Iterable[str] = ("anatomy", "robust", "splu", "mondrian"),
-    l: int | Iterable[int] | None = None,
-    gamma: int | Iterable[int] | None = None,
-    epsilon: float | Iterable[float] = (0.01, 0.1, math.log(2), math.log(3)),
-    share: float | Iterable[float] = 0.1,
-    queries: int | str | os.PathLike[str] = 200,
-    workload: str = "analysts",
-    seed: int = 1,
-    target_error: float | None = None,
-    resist: float | None = None,
-    quick: bool = False,
-    max_suppressed: float = 0.01,
-    nulls: str = "refuse",
-    unique_quasi: str = "refuse",
-    coarsen: Mapping[str, object] | None = None,
-    out: str | os.PathLike[str] | None = None,
-    overwrite: bool = False,
+    query: Query = None,
+    quasi: Quasi,
+    sensitive: Sensitive,
+    id: Persons = (),
+    coarsen: Coarsen = None,
+    methods: Annotated[Names, Parameter(Words(), "Which, between commas; also the rivals dbr, laplace, sampling.")] = (
+        "anatomy",
+        "robust",
+        "splu",
+        "mondrian",
+    ),
+    l: Annotated[
+        int | Iterable[int] | None,
+        Parameter(
+            WholeNumbers(),
+            f"l of anatomy and mondrian (k = 10), r of robust: 5; with {option('resist')} 3,5,10.",
+        ),
+    ] = None,
+    gamma: Annotated[
+        int | Iterable[int] | None,
+        Parameter(WholeNumbers(), f"Values of gamma of splu: 5; with {option('resist')} 5,10."),
+    ] = None,
+    epsilon: Annotated[float | Iterable[float], Parameter(Numbers(), "Values of epsilon of laplace.")] = (
+        0.01,
+        0.1,
+        math.log(2),
+        math.log(3),
+    ),
+    share: Annotated[float | Iterable[float], Parameter(Numbers(), "Shares of the rows of sampling.")] = 0.1,
+    queries: Annotated[
+        int | FilePath,
+        Parameter(CountOrFile(), "How many queries to draw, or a file with your own, a semicolon behind each."),
+    ] = 200,
+    workload: Annotated[
+        Literal["analysts", "paper"],
+        Parameter(
+            Choice(("analysts", "paper")),
+            "What is drawn: analysts (ranges, single values) or paper (sets, as in Anatomy's).",
+        ),
+    ] = "analysts",
+    seed: Annotated[int, Parameter(Whole(), "Another number draws other queries.")] = 1,
+    target_error: Annotated[
+        float | None, Parameter(Share(), "Tell the strongest promise whose median error stays below, e.g. 0.1.")
+    ] = None,
+    resist: Annotated[
+        float | None,
+        Parameter(
+            Share(), "Search the most accurate release of which no attack names more people's values, e.g. 0.25."
+        ),
+    ] = None,
+    quick: Annotated[bool, Parameter(Switch(), "Attack nothing, which takes longer than all else.")] = False,
+    max_suppressed: Annotated[float, Parameter(Share(), "Share of the rows that robust may leave out.")] = 0.01,
+    nulls: Annotated[
+        Literal["refuse", "value", "drop"],
+        Parameter(Choice(("refuse", "value", "drop")), "NULL sensitive values: refuse, value or drop."),
+    ] = "refuse",
+    unique_quasi: Annotated[
+        Literal["refuse", "keep"],
+        Parameter(Choice(("refuse", "keep")), "A quasi column of unique values: refuse or keep."),
+    ] = "refuse",
+    out: Annotated[
+        FilePath | None, Parameter(PathName(), "Folder for the table and all answers with their truths.")
+    ] = None,
+    overwrite: Annotated[bool, replacing(f"an older comparison at {option('out')}")] = False,
 ) -> "Comparison":
     """Tell what each method and parameter costs in accuracy on this data: relative errors of the same queries.
 
-    con: an open DuckDB connection; what is published for the comparison is dropped again. source, query, quasi,
-    sensitive, id, nulls, unique_quasi: as for `anatomy`. l: of anatomy and mondrian (k = 10), and r of robust (usually
-    5, with resist 3, 5 and 10; gamma 5, and 10 with resist), whose adversary knows how the sensitive values depend on
-    the quasi column with the fewest values. epsilon: of laplace (noise on true counts), share: of sampling; these two
-    and dbr are rivals, which cannot be published. queries: how many to draw (seed: another number draws others), or a
-    file of SQL queries FROM release. workload: what is drawn, as analysts ask or as in the papers. target_error: the
-    largest median relative error to accept.
-    Every candidate is attacked, unless quick. resist: what resists is searched, and `command` is the most accurate
-    release of which no attack names the values of a larger share of people. max_suppressed: of the rows, for robust.
-    coarsen: ways to make quasi columns coarser, as for `anatomy`: each candidate is tried as it is and with all of
-    them; with resist, with as few as it takes. out: a folder for the table and every answer.
+    con: an open DuckDB connection; what is published for the comparison is dropped again. source, query: as for
+    `anatomy`. The adversary of robust knows how the sensitive values depend on the quasi column with the fewest values.
+    laplace (noise on true counts), sampling and dbr are rivals, which cannot be published.
+    Every candidate is attacked, unless quick. With resist, `command` is the most accurate release that resists.
+    With coarsen each candidate is tried as it is and with all ways to make columns coarser; with resist, with as few as
+    it takes.
     Returns the Comparison. Raises UsageError, DataError where this data allows no candidate, and TargetError.
     """
     from sqlanon.comparison.compare import compare as compare_methods
     from sqlanon.comparison.files import check_folder, write_comparison
-    from sqlanon.comparison.question import read_question
+    from sqlanon.comparison.question import CompareQuestion
 
-    engine = engine_of(con)
-    chosen_source = choose_source(named_place(source), query, engine.dialect, NO_SOURCE)
-    question = read_question(
-        chosen_source, check_names(quasi), check_names(sensitive), check_names(id), methods=methods, l=l,
-        gamma=gamma, epsilon=epsilon, share=share, seed=seed,
-        queries=queries if isinstance(queries, int) else Path(queries), target_error=target_error, resist=resist,
-        quick=quick, max_suppressed=max_suppressed, nulls=nulls, unique_quasi=unique_quasi, workload=workload,
-        coarsen=COARSEN.check("coarsen", coarsen),
+    opener = opener_of(con)
+    strengths: dict[str, Any] = {name: values for name, values in (("l", l), ("gamma", gamma)) if values is not None}
+    noise: dict[str, Any] = {"epsilon": epsilon, "share": share}
+    question = CompareQuestion(
+        source=choose_source(source, query, opener.dialect, NO_SOURCE), quasi=tuple(quasi), sensitive=tuple(sensitive),
+        identifier=tuple(id), methods=tuple(methods), strengths=strengths, noise=noise,
+        queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
+        resist=resist, quick=quick, max_suppressed=max_suppressed, workload=workload,
+        coarsen=COARSEN.check("coarsen", coarsen), options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite, question.read)
-    comparison = compare_methods(question, engine)
+    comparison = compare_methods(question, opener.open())
     if target is not None:
         write_comparison(comparison, target)
     return comparison
@@ -160,12 +241,12 @@ def breach(
 
 
 def attack(
-    release: Release,
+    release: "Release",
     *,
     against: object = None,
     query: str | None = None,
     id: str | Iterable[str] = (),
-    others: Iterable[Release] = (),
+    others: Iterable["Release"] = (),
     background: object = (),
 ) -> "Attack":
     """Tell what an adversary gets out of a release, promised beside reached: order, learning, composition, presence.
@@ -182,13 +263,13 @@ def attack(
 
 
 def report(
-    release: Release,
+    release: "Release",
     out: str | os.PathLike[str] | None = None,
     *,
     against: object = None,
     query: str | None = None,
     id: str | Iterable[str] = (),
-    others: Iterable[Release] = (),
+    others: Iterable["Release"] = (),
     comparison: str | os.PathLike[str] | None = None,
     attack: "Attack | str | os.PathLike[str] | None" = None,
     overwrite: bool = False,

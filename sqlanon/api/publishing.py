@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 
+from sqlanon.api.verbs import with_parameters
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
@@ -20,7 +21,6 @@ from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.releases.release import Release
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
-from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,8 +44,7 @@ def _described(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         ]
         shared = list(inspect.signature(function).parameters.values())[:3]
         function.__signature__ = inspect.Signature([*shared, *parameters], return_annotation="Release")  # type: ignore[attr-defined]
-        lines = [f"    {argument}: {_sentence(parameter)}" for argument, parameter in method.arguments.items()]
-        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\nParameters:\n" + "\n".join(lines)
+        function.__doc__ = with_parameters(function.__doc__, method.arguments)
         return function
 
     return describe
@@ -53,11 +52,6 @@ def _described(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 def _default(parameter: Parameter) -> Any:
     return inspect.Parameter.empty if parameter.default is REQUIRED else parameter.default
-
-
-def _sentence(parameter: Parameter) -> str:
-    words = spoken(parameter.help, "python")
-    return words if parameter.default is REQUIRED else f"{words} Default: {parameter.kind.shown(parameter.default)!r}."
 
 
 @_described("anatomy")

@@ -10,6 +10,7 @@ from typing import Annotated, Any, cast, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from sqlanon.cli.declared import typed_option
 from sqlanon.cli.options import Dialect, Model, ModelOption
 from sqlanon.cli.publication import (
     CompilationOptions,
@@ -23,7 +24,6 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter
-from sqlanon.wording import spoken
 
 # The scripts of a breach analysis and of a check, beside those of the methods: compile breach, compile check.
 
@@ -115,7 +115,7 @@ def _add(
 
     typer reads a command from its signature: the one made here is all that it sees.
     """
-    method_options = [_option(parameter) for parameter in declared.values()]
+    method_options = [typed_option(parameter) for parameter in declared.values()]
     shared = [_shared(options, name, hint) for name, hint in get_type_hints(options, include_extras=True).items()]
     # required ones first, as Python's signatures want it; the order is the declaration's otherwise
     arguments = sorted((*method_options, *shared), key=lambda argument: argument.default is not inspect.Parameter.empty)
@@ -146,21 +146,3 @@ class SourceCommand(TyperCommand):
 def _shared(options: type, name: str, hint: Any) -> inspect.Parameter:
     default = getattr(options, name, inspect.Parameter.empty)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-
-
-def _option(parameter: Parameter) -> inspect.Parameter:
-    typed = parameter.kind.typed
-    annotation = Annotated[typed, typer.Option(parameter.option, help=spoken(parameter.help, "command line"))]  # type: ignore[valid-type]
-    return inspect.Parameter(
-        parameter.name, inspect.Parameter.KEYWORD_ONLY, default=_default(parameter), annotation=annotation
-    )
-
-
-def _default(parameter: Parameter) -> Any:
-    """Return a parameter's default as the command line writes it."""
-    if parameter.required:
-        return inspect.Parameter.empty
-    if parameter.kind.typed in (list[str],) or getattr(parameter.kind.typed, "__origin__", None) is list:
-        return []
-    value = parameter.kind.shown(parameter.default)
-    return None if value in ((), {}) else str(value) if parameter.kind.typed is str else value

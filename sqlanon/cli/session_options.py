@@ -23,6 +23,8 @@ from sqlanon.cli.options import (
     Threads,
     open_engine,
 )
+from sqlanon.engines.connect import Opener
+from sqlanon.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine
@@ -48,6 +50,15 @@ class SessionOptions:
         resources = (self.threads, self.memory_limit, self.temp_directory)
         write = write and not self.sql
         return open_engine(self.engine, self.database, write, self.master, self.dsn, *resources, readable)
+
+    def opener(self, write: bool = False) -> Opener:
+        """Return what opens the engine when a verb needs it; with --sql nothing is ever written."""
+        return Opener(self.engine.value, lambda: self.open(write))
+
+    def refuse_sql(self, verb: str, reason: str) -> None:
+        """Refuse --sql for a verb whose statements depend on what runs before them."""
+        if self.sql:
+            raise UsageError(f"{verb} has no --sql; {reason}")
 
     @property
     def place(self) -> list[str]:

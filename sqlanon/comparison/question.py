@@ -1,7 +1,7 @@
 """What a comparison is about: a source, roles, candidates and rivals, and how many queries of which kind."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -195,77 +195,3 @@ def _check_noise(noise: Mapping[str, tuple[float, ...]]) -> None:
     for name, least, most in (("epsilon", LEAST_EPSILON, MOST_EPSILON), ("share", 0.0, 1.0)):
         if not all(least < value < most for value in noise.get(name, ())):
             raise UsageError(f"{option(name)} takes numbers between {least:g} and {most:g}, for example 0.1,0.01")
-
-
-def read_numbers(name: str, given: float | str | Iterable[float]) -> tuple[float, ...]:
-    """Read `0.1,0.01`, one number, or several; raise UsageError for anything else."""
-    parts: Any = given.split(",") if isinstance(given, str) else given
-    parts = [parts] if isinstance(parts, int | float) else parts
-    try:
-        values = tuple(sorted({float(part) for part in parts}))
-    except (TypeError, ValueError):
-        raise UsageError(f"{option(name)} takes numbers, for example 0.1,0.01; not {given!r}") from None
-    if not values:
-        raise UsageError(f"{option(name)} takes numbers, for example 0.1,0.01; none is given")
-    return values
-
-
-def read_whole_numbers(name: str, given: int | str | Iterable[int]) -> tuple[int, ...]:
-    """Read `3,5,10`, one number, or several; raise UsageError for anything else."""
-    parts: Iterable[Any] = given.split(",") if isinstance(given, str) else [given] if isinstance(given, int) else given
-    try:
-        return tuple(int(str(part)) for part in parts)
-    except (TypeError, ValueError):
-        raise UsageError(f"{option(name)} takes whole numbers, for example 3,5,10; not {given!r}") from None
-
-
-def read_question(
-    source: object,
-    quasi: Iterable[str],
-    sensitive: Iterable[str],
-    identifier: Iterable[str],
-    *,
-    methods: str | Iterable[str],
-    l: int | str | Iterable[int] | None,
-    gamma: int | str | Iterable[int] | None,
-    epsilon: float | str | Iterable[float],
-    share: float | str | Iterable[float],
-    queries: int | Path,
-    seed: int,
-    target_error: float | None,
-    resist: float | None,
-    quick: bool,
-    max_suppressed: float,
-    nulls: str,
-    unique_quasi: str,
-    workload: str,
-    coarsen: Mapping[str, str],
-) -> CompareQuestion:
-    """Return the question that was asked in words of the command line or of Python."""
-    for name, value, allowed in (("nulls", nulls, ("refuse", "value", "drop")),
-                                 ("unique_quasi", unique_quasi, ("refuse", "keep")),
-                                 ("workload", workload, WORKLOADS)):  # fmt: skip
-        if value not in allowed:
-            raise UsageError(f"{option(name)} is one of {', '.join(allowed)}, not {value!r}")
-    return CompareQuestion(
-        source=source,
-        quasi=tuple(quasi),
-        sensitive=tuple(sensitive),
-        identifier=tuple(identifier),
-        methods=tuple(name.strip() for name in ([methods] if isinstance(methods, str) else methods)
-                      for name in name.split(",")),
-        strengths={
-            name: read_whole_numbers(name, values)
-            for name, values in (("l", l), ("gamma", gamma)) if values is not None
-        },
-        queries=queries,
-        seed=seed,
-        noise={"epsilon": read_numbers("epsilon", epsilon), "share": read_numbers("share", share)},
-        target_error=target_error,
-        resist=resist,
-        quick=quick,
-        max_suppressed=max_suppressed,
-        workload=workload,
-        coarsen=coarsen,
-        options={"nulls": nulls, "unique_quasi": unique_quasi},
-    )  # fmt: skip

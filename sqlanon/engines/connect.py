@@ -1,7 +1,8 @@
 """Which engine stands behind a connection or a command line's options; each library is imported when it is used."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
@@ -13,6 +14,22 @@ if TYPE_CHECKING:
 ENGINES = ("duckdb", "spark", "postgres")
 _LIMITS = {"--threads", "--memory-limit", "--temp-directory"}
 _OPTIONS = {"duckdb": {"--database", *_LIMITS}, "spark": {"--master", *_LIMITS}, "postgres": {"--dsn"}}
+
+
+@dataclass(frozen=True)
+class Opener:
+    """What opens an engine when it is needed: what is refused for other reasons waits for none. dialect: of its SQL."""
+
+    dialect: str
+    open: Callable[[], Engine]
+
+
+def opener_of(connection: Any) -> Opener:
+    """Return what opens the engine: an Opener as it is, of an open connection one whose engine is there."""
+    if isinstance(connection, Opener):
+        return connection
+    engine = engine_of(connection)
+    return Opener(engine.dialect, lambda: engine)
 
 
 def engine_of(connection: Any) -> Engine:

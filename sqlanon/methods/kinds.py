@@ -1,12 +1,16 @@
 """Kinds of values that parameters take, and how each is read: from the command line, from Python, from a job file."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any, Protocol
 
 from sqlanon.errors import UsageError
 from sqlanon.plans import json_schema
 from sqlanon.plans.json_schema import Schema
+from sqlanon.wording import option
 
 
 class JobReader(Protocol):
@@ -75,6 +79,16 @@ class Kind:
     def job_schema(self, limits: Schema) -> Schema:
         """Return the schema of the value as a job file says it: what `load` takes."""
         return self.schema(limits)
+
+
+class Text(Kind):
+    """A text."""
+
+    def check(self, name: str, value: Any) -> str:
+        """Refuse what is no text."""
+        if not isinstance(value, str):
+            raise UsageError(f"{name} = {value!r} is not a text")
+        return value
 
 
 class Whole(Kind):
@@ -180,6 +194,62 @@ class Switch(Kind):
     def check(self, name: str, value: Any) -> bool:
         """Take anything for yes or no, as Python does."""
         return bool(value)
+
+
+class Numbers(Kind):
+    """`0.1,0.01`, one number, or several."""
+
+    def check(self, name: str, value: Any) -> tuple[float, ...]:
+        """Refuse anything else; return them sorted, each once."""
+        try:
+            values = tuple(sorted({float(part) for part in _parts(value)}))
+        except (TypeError, ValueError):
+            raise UsageError(f"{option(name)} takes numbers, for example 0.1,0.01; not {value!r}") from None
+        if not values:
+            raise UsageError(f"{option(name)} takes numbers, for example 0.1,0.01; none is given")
+        return values
+
+    def shown(self, value: Any) -> Any:
+        """Return the numbers as they are typed."""
+        return ",".join(f"{number:.3f}".rstrip("0") for number in _parts(value))
+
+
+class WholeNumbers(Kind):
+    """`3,5,10`, one number, or several."""
+
+    def check(self, name: str, value: Any) -> tuple[int, ...]:
+        """Refuse anything else."""
+        try:
+            return tuple(int(str(part)) for part in _parts(value))
+        except (TypeError, ValueError):
+            raise UsageError(f"{option(name)} takes whole numbers, for example 3,5,10; not {value!r}") from None
+
+
+class Words(Kind):
+    """Words between commas, or several."""
+
+    def check(self, name: str, value: Any) -> tuple[str, ...]:
+        """Split them."""
+        return tuple(
+            word.strip() for text in ([value] if isinstance(value, str) else value) for word in text.split(",")
+        )
+
+    def shown(self, value: Any) -> Any:
+        """Return the words as they are typed."""
+        return ",".join(value)
+
+
+class CountOrFile(Kind):
+    """A whole number, or the path of a file."""
+
+    def check(self, name: str, value: Any) -> int | Path:
+        """Take digits for a number, any other text for a path."""
+        whole = isinstance(value, int) or (isinstance(value, str) and re.fullmatch(r"-?\d+", value))
+        return int(value) if whole else Path(value)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    return value.split(",") if isinstance(value, str) else [value] if isinstance(value, int | float) else value
 
 
 class Block(Kind):

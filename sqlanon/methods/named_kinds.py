@@ -233,6 +233,34 @@ class RuleByColumn(Kind):
 COARSEN = RuleByColumn()
 
 
+class Place(Kind):
+    """A table, view, file or glob; in Python also an object that the engine reads as one."""
+
+    def check(self, name: str, value: Any) -> object:
+        """Take a path as text, and anything else as it is: the engine says what it cannot read."""
+        return named_place(value)
+
+
+class Places(Kind):
+    """Several of them."""
+
+    typed = list[str]
+
+    def read(self, option: str, given: Any) -> tuple[str, ...]:
+        """Take each text."""
+        return tuple(given)
+
+
+class PathName(Kind):
+    """The path of a file or a folder."""
+
+    typed = Path
+
+    def check(self, name: str, value: Any) -> Path:
+        """Refuse what is no path."""
+        return _path(value)
+
+
 class Files(Kind):
     """Paths of files to appear: one, several or none."""
 

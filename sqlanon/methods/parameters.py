@@ -65,7 +65,8 @@ class Parameter:
 
     kind: how its values are read from each surface. help: one line. default: REQUIRED where there is none. flag: the
     command line's option where it is not `--name`. within: the values that any data could meet. compiled, job: whether
-    a compiled script and a job file take it.
+    a compiled script and a job file take it. metavar: what help calls it where the command line takes it without an
+    option.
     """
 
     kind: Kind
@@ -75,6 +76,7 @@ class Parameter:
     within: Range | None = None
     compiled: bool = True
     job: bool = True
+    metavar: str = ""
     name: str = ""
 
     @property

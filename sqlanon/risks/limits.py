@@ -6,6 +6,7 @@ from math import exp, isfinite, log
 from typing import Any
 
 from sqlanon.errors import UsageError
+from sqlanon.methods.kinds import Kind
 
 # measure → the column that holds it for a class; some are to be large, some small
 AT_LEAST = {"k": "class_size", "l": "distinct_values", "entropy_l": "entropy"}
@@ -61,20 +62,46 @@ class Limits:
         return {name: value for name, value in self.asked.items() if name != "k"}
 
 
-def limits_of(required: Mapping[str, Any]) -> Limits:
-    """Return limits by name; raise UsageError for a name that is no measure, or a value that is no number."""
-    measures = [field.name for field in fields(Limits)]
-    for name, value in required.items():
-        if name not in measures:
-            raise UsageError(f"no measure {name!r}; what can be required is {', '.join(measures)}")
-        parts = value if name == "recursive" and isinstance(value, tuple | list) else [value]
-        length = 2 if name == "recursive" and value is not None else 1
-        numbers = all(isinstance(part, int | float) and not isinstance(part, bool) for part in parts)
-        if value is not None and not (numbers and len(parts) == length):
-            raise UsageError(
-                f"{name} takes {'c and l, for example (3, 4)' if length == 2 else 'a number'}, not {value!r}"
-            )
-    return Limits(**required)
+class Required(Kind):
+    """What a measure has to reach: a number."""
+
+    typed: Any = float
+
+    def check(self, name: str, value: Any) -> Any:
+        """Refuse what is no number; `Limits` refuses what no table could meet."""
+        if not _is_number(value):
+            raise UsageError(f"{name} takes a number, not {value!r}")
+        return value
+
+
+class RequiredWhole(Required):
+    """The same of rows and values that are counted."""
+
+    typed = int
+
+
+class RequiredPair(Required):
+    """The two numbers of recursive (c, l)-diversity."""
+
+    typed = str
+
+    def read(self, option: str, given: Any) -> tuple[float, int]:
+        """Read c,l."""
+        first, _, second = given.partition(",")
+        try:
+            return float(first), int(second)
+        except ValueError:
+            raise UsageError(f"{option} takes c,l, for example 3,4; not {given!r}") from None
+
+    def check(self, name: str, value: Any) -> Any:
+        """Refuse what are not two numbers."""
+        if not (isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_number, value))):
+            raise UsageError(f"{name} takes c and l, for example (3, 4), not {value!r}")
+        return tuple(value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)

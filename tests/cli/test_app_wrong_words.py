@@ -57,8 +57,10 @@ def test_a_method_is_no_verb(shell):
 
 def test_a_target_is_a_share(shell, files):
     asked = ("compare", files / "a.parquet", *ROLES[:4], "--target-error")
-    done = shell(*asked, "10%")
-    assert done.returncode == 2 and "a share, for example 0.1 for 10 %; not '10%'" in done.stderr
+    done = shell(*asked, "a tenth")
+    assert done.returncode == 2
+    assert "--target-error 'a tenth' is no share; give a number from 0 to 1, or a percentage" in done.stderr
+    assert "relative error between 0 and 1" in shell(*asked, "100%").stderr  # a percentage is read
 
 
 PUBLISH = ("publish", "anatomy", "patients.parquet")

@@ -212,7 +212,7 @@ def test_names_tell_roles(name, role):
         ({"quasi": "age", "k": 0}, "k = 0 cannot be required"),
         ({"quasi": "age", "sensitive": "sex", "t": 2}, "t = 2 cannot be required"),
         ({"quasi": "age", "sensitive": "sex", "recursive": 3}, "recursive takes c and l"),
-        ({"quasi": "age", "q": 3}, "no measure 'q'"),
+        ({"quasi": "age", "q": 3}, "no parameter 'q'; there are"),
         ({"quasi": "age", "sampled": 0.1, "population": "patients"}, "not both"),
     ],
 )

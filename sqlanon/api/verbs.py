@@ -1,0 +1,104 @@
+"""A verb is declared once: by the signature of its function, of which the command line makes its options.
+
+A parameter that the command line has, too, is `Annotated[type, Parameter(kind, help)]`: the type is for whoever writes
+Python, the Parameter for everything else; name and default are the signature's. Those of several verbs stand here.
+"""
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+from sqlanon.errors import UsageError
+from sqlanon.methods.kinds import Switch, Text
+from sqlanon.methods.named_kinds import COARSEN, Columns, Place, Places
+from sqlanon.methods.parameters import REQUIRED, Parameter
+from sqlanon.wording import option, spoken
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Names = str | Iterable[str]
+FilePath = str | os.PathLike[str]
+
+Source = Annotated[
+    object, Parameter(Place(), "Parquet, CSV or JSON path or glob; with --database a table or view.", metavar="SOURCE")
+]
+Query = Annotated[str | None, Parameter(Text(), "In place of SOURCE: SELECT columns FROM tables or files [WHERE …].")]
+Quasi = Annotated[Names, Parameter(Columns(), "Columns that others may know; commas between, or repeat.")]
+Sensitive = Annotated[Names, Parameter(Columns(), "Sensitive columns, each on its own.")]
+Persons = Annotated[Names, Parameter(Columns(), "What tells persons apart.")]
+Coarsen = Annotated[
+    Mapping[str, object] | Names | None,
+    Parameter(COARSEN, "Quasi column made coarser: age=10, born=year, zip='3 letters'; repeat."),
+]
+AgainstQuery = Annotated[
+    str | None, Parameter(Text(), f"In place of {option('against')}: the query that was published.")
+]
+Background = Annotated[
+    object,
+    Parameter(
+        Places(),
+        "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
+        " repeatable.",
+    ),
+]
+
+
+def replacing(what: str) -> Parameter:
+    """Return the parameter of what may be replaced."""
+    return Parameter(Switch(), f"Replace {what}.")
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """Return what a verb's function declares, by name, in its order, with the signature's defaults."""
+    hints = inspect.unwrap(function).__annotations__
+    return {
+        name: replace(parameter, name=name, default=REQUIRED if default is inspect.Parameter.empty else default)
+        for name, default in ((own.name, own.default) for own in inspect.signature(function).parameters.values())
+        for parameter in getattr(hints[name], "__metadata__", ())
+    }
+
+
+def verb(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the values that a function gets be those that its parameters' kinds make of them; its help lists them.
+
+    A value that is None, where that is the default, stays None: it was not given.
+    """
+    parameters = parameters_of(function)
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*positional: P.args, **named: P.kwargs) -> R:
+        unknown = sorted(named.keys() - signature.parameters.keys())
+        if unknown:
+            raise UsageError(f"no parameter {unknown[0]!r}; there are {', '.join(parameters)}")
+        bound = signature.bind(*positional, **named)
+        bound.apply_defaults()
+        for name, parameter in parameters.items():
+            value = bound.arguments[name]
+            if value is not None or parameter.default is not None:
+                bound.arguments[name] = parameter.kind.check(name, value)
+        return function(*bound.args, **bound.kwargs)
+
+    # without what only the command line reads
+    plain = [
+        own.replace(annotation=getattr(own.annotation, "__origin__", own.annotation)) if own.name in parameters else own
+        for own in signature.parameters.values()
+    ]
+    call.__signature__ = signature.replace(parameters=plain)  # type: ignore[attr-defined]
+    call.__doc__ = with_parameters(function.__doc__, parameters)
+    return call
+
+
+def with_parameters(text: str | None, parameters: Mapping[str, Parameter]) -> str:
+    """Return a docstring with a line for each parameter; the text itself says what a source is."""
+    lines = [f"    {name}: {_sentence(parameter)}" for name, parameter in parameters.items() if not parameter.metavar]
+    return f"{inspect.cleandoc(text or '')}\n\nParameters:\n" + "\n".join(lines)
+
+
+def _sentence(parameter: Parameter) -> str:
+    words = spoken(parameter.help, "python")
+    return words if parameter.default is REQUIRED else f"{words} Default: {parameter.kind.shown(parameter.default)!r}."

@@ -1,0 +1,88 @@
+"""Options of the command line, made of what a method or a verb's function declares."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from sqlanon.api.verbs import parameters_of
+from sqlanon.methods.parameters import Parameter
+from sqlanon.wording import spoken
+
+Values = dict[str, Any]  # what was typed of the parameters that a verb's function declares, by name
+
+
+def typed_option(parameter: Parameter) -> inspect.Parameter:
+    """Return a parameter as typer reads it from a command's signature."""
+    default, words = _typed_default(parameter), spoken(parameter.help, "command line")
+    information = (
+        typer.Argument(metavar=parameter.metavar, help=words)
+        if parameter.metavar
+        else typer.Option(parameter.option, help=words)
+    )
+    kind = parameter.kind.typed if default is not None else parameter.kind.typed | None
+    annotation = Annotated[kind, information]  # type: ignore[valid-type]
+    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _typed_default(parameter: Parameter) -> Any:
+    """Return a parameter's default as the command line writes it."""
+    if parameter.required:
+        return inspect.Parameter.empty
+    if getattr(parameter.kind.typed, "__origin__", None) is list:
+        return []
+    value = parameter.kind.shown(parameter.default)
+    return None if value in (None, (), {}) else str(value) if parameter.kind.typed is str else value
+
+
+def read_typed(parameters: Mapping[str, Parameter], typed: Mapping[str, Any]) -> Values:
+    """Return the values of what was typed; what was not is left out, so that the function's own default holds."""
+    return {
+        name: parameter.kind.read(parameter.option, typed[name])
+        for name, parameter in parameters.items()
+        if typed[name] != _typed_default(parameter)
+    }
+
+
+def command_of(function: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command an option for everything that the verb's function declares.
+
+    The command gets these as the argument `values`, which hands them over as the function takes them. An argument that
+    is a dataclass of options stands for its fields; any other is an option of the command line alone.
+    """
+    parameters = parameters_of(function)
+
+    def typed_command(command: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(command, include_extras=True)
+        objects: dict[str, type] = {}
+        options: list[inspect.Parameter] = []
+        for own in inspect.signature(command).parameters.values():
+            kind = hints[own.name]
+            if own.name == "values":
+                options += map(typed_option, parameters.values())
+            elif is_dataclass(kind) and isinstance(kind, type):
+                objects[own.name], each = kind, get_type_hints(kind, include_extras=True)
+                options += [
+                    inspect.Parameter(field.name, own.KEYWORD_ONLY, default=field.default, annotation=each[field.name])
+                    for field in fields(kind)
+                ]
+            else:
+                options.append(own.replace(kind=own.KEYWORD_ONLY, annotation=kind))
+
+        # typer reads a command from its signature: the one made here is all that it sees
+        def typed(**words: Any) -> None:
+            values = read_typed(parameters, {name: words.pop(name) for name in parameters})
+            instances = {
+                name: kind(**{field.name: words.pop(field.name) for field in fields(kind)})
+                for name, kind in objects.items()
+            }
+            command(values=values, **words, **instances)
+
+        typed.__name__, typed.__doc__, typed.__module__ = command.__name__, command.__doc__, command.__module__
+        typed.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+        typed.__annotations__ = {option.name: option.annotation for option in options} | {"return": None}
+        return typed
+
+    return typed_command

@@ -1,0 +1,70 @@
+"""A verb is declared once: what can be typed is what its function takes, but for what is listed here with a reason."""
+
+import inspect
+
+import pytest
+import typer.main
+
+import sqlanon
+from sqlanon.api.verbs import parameters_of
+from sqlanon.cli import app
+from sqlanon.cli.declared import read_typed
+
+# which engine runs it, and how its result is printed: a function gets a connection and returns an object
+SESSION = {"database", "engine", "master", "dsn", "how", "sql", "threads", "memory_limit", "temp_directory"}
+TYPED_ALONE = {  # what the command line has alone, and why
+    "check": {},
+    "compare": {"details": "prints a second table: Comparison.details()"},
+}
+PYTHON_ALONE = {  # what Python has alone: where it runs
+    "check": {"con"},
+    "compare": {"con"},
+}
+
+
+def command_named(verb: str):
+    return typer.main.get_command(app).commands[verb]
+
+
+@pytest.mark.parametrize("verb", TYPED_ALONE)
+def test_what_can_be_typed_is_what_the_function_takes(verb):
+    function, command = getattr(sqlanon, verb), command_named(verb)
+    declared = parameters_of(function)
+    typed = {parameter.name: parameter for parameter in command.params}
+    assert set(typed) - {"help"} - SESSION == set(declared) | set(TYPED_ALONE[verb])
+    signature = inspect.signature(function).parameters
+    assert set(signature) == set(declared) | PYTHON_ALONE[verb]
+    for name, parameter in declared.items():
+        assert typed[name].opts == [name if parameter.metavar else parameter.option]
+        assert typed[name].required == (signature[name].default is inspect.Parameter.empty) == parameter.required
+
+
+@pytest.mark.parametrize("verb", TYPED_ALONE)
+def test_what_is_not_typed_is_left_to_the_function(verb):
+    """So that a default is the signature's, and no other."""
+    command, declared = command_named(verb), parameters_of(getattr(sqlanon, verb))
+    words = [word for name, parameter in declared.items() if parameter.required for word in (parameter.option, name)]
+    context = command.make_context(verb, words)
+    typed = {name: context.params[name] for name in declared}
+    assert set(read_typed(declared, typed)) == {name for name, parameter in declared.items() if parameter.required}
+
+
+def test_a_default_that_is_typed_is_the_functions_own():
+    declared = parameters_of(sqlanon.compare)
+    context = command_named("compare").make_context("compare", ["--quasi", "a", "--sensitive", "s"])
+    assert context.params["epsilon"] == "0.01,0.1,0.693,1.099" and context.params["nulls"] == "refuse"
+    typed = {name: context.params[name] for name in declared} | {"epsilon": "0.693", "seed": 2}
+    assert read_typed(declared, typed) == {"quasi": ("a",), "sensitive": ("s",), "epsilon": "0.693", "seed": 2}
+
+
+def test_a_name_that_is_no_parameter_is_refused_with_those_that_are():
+    with pytest.raises(sqlanon.UsageError, match="no parameter 'quasis'; there are source, query, quasi"):
+        sqlanon.check(None, quasis="age")
+    with pytest.raises(sqlanon.UsageError, match="seed = '1' is not a whole number"):
+        sqlanon.compare(None, "patients", quasi="age", sensitive="disease", seed="1")
+
+
+def test_help_of_a_function_lists_its_parameters():
+    assert "\n    population: A table of the population with the quasi columns" in sqlanon.check.__doc__
+    assert "\n    overwrite: Replace the file at failing. Default: False." in sqlanon.check.__doc__
+    assert "Parameter" not in str(inspect.signature(sqlanon.check))
