@@ -28,7 +28,8 @@ class Finding:
     chance: what guessing reaches. whom: whom it concerns, in words. leak: whether the release gives away what its
     method should hide; None where that is not judged. headline: whether `reached` may stand against `promised`.
     believed: whether `reached` is the adversary's own confidence, which met no truth. counted: whether it is the share
-    of people whose value is named rightly, counted with the truth at hand.
+    of people whose value is named rightly, counted with the truth at hand. forgotten: the quasi column that this attack
+    does not look at, of an attack that looks at all others.
     """
 
     family: str
@@ -41,6 +42,7 @@ class Finding:
     headline: bool = False
     believed: bool = False
     counted: bool = False
+    forgotten: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,12 @@ class Attack:
         """Return the attack (of a family) that names most values rightly; None where no guess met the truth."""
         counted = [finding for finding in self.findings if finding.counted and family in ("", finding.family)]
         return max(counted, key=lambda finding: finding.reached or 0.0, default=None)
+
+    @property
+    def most_telling(self) -> str:
+        """Return the quasi column that gives most away: without it least is named; '' where none does."""
+        without = [finding for finding in self.findings if finding.forgotten]
+        return min(without, key=lambda finding: finding.reached or 0.0).forgotten if without else ""
 
     @property
     def strongest(self) -> Finding | None:

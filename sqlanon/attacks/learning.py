@@ -61,7 +61,8 @@ def _forget_column(
         left[column] = _count_right(figures["right_people"]) / figures["people"]
     telling = min(left, key=lambda column: left[column])
     whom = f"of the quasi columns {telling} gives most away"
-    return Finding("learning", f"the same, {telling} not looked at", left[telling], promised, whom=whom)
+    attack = f"the same, {telling} not looked at"
+    return Finding("learning", attack, left[telling], promised, whom=whom, forgotten=telling)
 
 
 def read_groups(view: View, promised: float | None) -> Finding:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sqlanon.adversary.findings import CLEAR
 from sqlanon.comparison.analysts import draw_analysts
 from sqlanon.comparison.comparison import Comparison
 from sqlanon.comparison.figures import Found, summarize, write_lines
@@ -21,11 +22,12 @@ from sqlanon.comparison.resistance import (
     draw_from_whole,
     find_between,
     grow_background,
+    leave_columns_out,
 )
 from sqlanon.comparison.rivals import largest_share
 from sqlanon.comparison.workload import WORKLOADS, AskedQuery, Microdata, draw_queries
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError, SqlanonError, UsageError
+from sqlanon.errors import DataError, QueryError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.build import render_query
 from sqlanon.plans.coarsening import resolve_rules
@@ -34,6 +36,7 @@ from sqlanon.plans.templates import ident
 from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.releases.release import Release
+from sqlanon.sql.query_reader import parse_query
 
 log = logging.getLogger("sqlanon")
 
@@ -86,10 +89,12 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     refused: list[SqlanonError] = []
     resolve_rules(question.coarsen, data.quasi, data.types)  # what cannot be is told before anything is published
     attacked: dict[Candidate, Resistance | None] = {}  # by the search: what it comes to is not attacked again
+    told: set[Candidate] = set()  # those of them whose most telling column was looked for
 
-    def attack(trial: Candidate) -> Resistance | None:
-        if trial not in attacked:
-            attacked[trial] = _attack_trial(question, roles, engine, trial)
+    def attack(trial: Candidate, telling: bool = False) -> Resistance | None:
+        if trial not in attacked or (telling and trial not in told):
+            attacked[trial] = _attack_trial(question, roles, engine, trial, telling)
+            told.update([trial] if telling else [])
         return attacked[trial]
 
     def try_candidate(candidate: Candidate, begin: float) -> None:
@@ -109,6 +114,11 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         candidate, way = _resisting(question, roles, first_candidate, attack)
         notes += way
         try_candidate(candidate, begin)
+        begin = time.perf_counter()
+        shorter, way = _without_columns(question, roles, candidate, attack)
+        notes += way
+        if shorter is not None:
+            try_candidate(shorter, begin)
     for failing, resisting in _limits_of_resistance(question, outcomes):
         begin = time.perf_counter()
         candidate, way = find_between(failing, resisting, question.resist or 1.0, attack)
@@ -152,7 +162,7 @@ def _answers(
     attacked: what attacks reach on it, None where that is not known yet.
     """
     with _published(question, roles, candidate, engine) as release:
-        lines, failures = _ask(release, candidate, queries)
+        lines, failures = _ask(release, candidate, queries, roles)
         if attacked is None and not question.quick:
             log.info("attacking %s, %s", candidate.method, candidate.parameter)
             try:
@@ -181,11 +191,33 @@ def _resisting(
     return candidate, notes
 
 
-def _attack_trial(question: CompareQuestion, roles: Roles, engine: Engine, trial: Candidate) -> Resistance | None:
+def _without_columns(
+    question: CompareQuestion, roles: Roles, candidate: Candidate, attack: Callable[..., Resistance | None]
+) -> tuple[Candidate | None, list[str]]:
+    """Return the candidate that resists, or comes nearest, because quasi columns are left out; and the way in words.
+
+    That is tried where the rest of the search found nothing, or groups of the whole table alone, which cost most.
+    """
+    target = question.resist
+    # of groups of l values, and of randomized ones, 1 / l are named by whoever knows nothing
+    if target is None or (candidate.method in ("anatomy", "splu") and target < 1 / candidate.value - CLEAR):
+        return None, []
+    reached = attack(candidate)
+    if reached is None or reached.reached is None or (reached.reached <= target and not candidate.whole):
+        return None, []
+    start = replace(candidate, whole=False)
+    shorter, way = leave_columns_out(start, roles.quasi, target, attack)
+    named = f"{start.method}, {start.parameter}, attacked without the columns that give most away"
+    return shorter, [f"{named}: {'; '.join(way)}"] if way else []
+
+
+def _attack_trial(
+    question: CompareQuestion, roles: Roles, engine: Engine, trial: Candidate, telling: bool
+) -> Resistance | None:
     """Return what attacks reach on a candidate, None where the data does not allow it."""
     log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
     with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
-        return attack_candidate(release, question.source, roles.identifier)
+        return attack_candidate(release, question.source, roles.identifier, telling)
     return None
 
 
@@ -217,7 +249,7 @@ def _limits_of_resistance(question: CompareQuestion, outcomes: Sequence[Found]) 
 def _published(question: CompareQuestion, roles: Roles, candidate: Candidate, engine: Engine) -> Iterator[Release]:
     """Publish a candidate in the session for the block."""
     request = ReleaseRequest(
-        candidate.method, question.source, roles.quasi, roles.sensitive, roles.identifier,
+        candidate.method, question.source, candidate.published(roles.quasi), roles.sensitive, roles.identifier,
         key=candidate.key(question.seed), coarsen=dict(candidate.coarsen), **question.options,
     )  # fmt: skip
     release = publish(request, engine, **candidate.arguments)
@@ -231,18 +263,33 @@ def _published(question: CompareQuestion, roles: Roles, candidate: Candidate, en
 
 
 def _ask(
-    release: Release, candidate: Candidate, queries: Sequence[AskedQuery]
+    release: Release, candidate: Candidate, queries: Sequence[AskedQuery], roles: Roles
 ) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return a line per figure of the answers, and what has none; who asks for a column left out has an answer of 0."""
+    import pandas as pd
+
     lines: list[dict[str, Any]] = []
     failures = []
     answers = release.estimate_each(query.text for query in queries)
     for number, (query, answer) in enumerate(zip(queries, answers, strict=True), start=1):
+        if isinstance(answer, SqlanonError) and _reads_left_out(query, candidate, roles):
+            lines += write_lines(number, query, pd.DataFrame(), answered=False)
+            continue
         if isinstance(answer, SqlanonError):
             place = f"line {query.line}: " if query.line else f"{query.workload}: "
             failures.append(f"{place}{candidate.method}, {candidate.parameter} has no answer: {answer}")
             continue
         lines += write_lines(number, query, answer)
     return lines, failures
+
+
+def _reads_left_out(query: AskedQuery, candidate: Candidate, roles: Roles) -> bool:
+    """Tell whether a query, which all columns answer, names one that a candidate leaves out."""
+    try:
+        parse_query(query.text, candidate.published(roles.quasi), roles.sensitive)
+    except QueryError:
+        return bool(candidate.without)
+    return False
 
 
 def _ask_rivals(

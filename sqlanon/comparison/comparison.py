@@ -90,6 +90,7 @@ class Comparison:
                 "error": line["median"],
                 "half_width": line["half_width"],
                 "coverage": line["coverage"],
+                "unanswered": line["unanswered"],
                 "seconds": line["seconds"],
             }
             for line in self.overall
@@ -125,15 +126,17 @@ class Comparison:
         The most accurate one comes first, of those that resist.
         """
         attacked = any(line["reached"] is not None for line in self.overall)
+        shorter = any(line["without"] for line in self.overall)
         heads = ["method", "parameter", "promise", *(["best attack", "by", "left out"] if attacked else ())]
         lines: list[list[Any]] = []
         for line in self.overall:
             known = f" by {line['knowing']}" if line["knowing"] else ""
             first = [line["candidate"], f"{line['parameter']}{known}", _percent(line["confidence"])]
             reached = [_percent(line["reached"]), line["family"] or "", _percent(line["left_out"], 2)]
-            rest = (line["median"], line["half_width"], line["coverage"])
+            rest = (line["median"], line["half_width"], line["coverage"], *([line["unanswered"]] if shorter else ()))
             lines.append([*first, *(reached if attacked else ()), *map(_percent, rest), f"{line['seconds']:.1f}"])
-        return [*heads, "median error", "half width", "coverage", "seconds"], lines
+        costs = ["median error", "half width", "coverage", *(["unanswered"] if shorter else ())]
+        return [*heads, *costs, "seconds"], lines
 
     def details(self) -> tuple[list[str], list[list[Any]]]:
         """Return the lines for people: heads without underscores, a candidate's name on its first line alone."""

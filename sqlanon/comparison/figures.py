@@ -34,11 +34,11 @@ class Found:
     attacked: Resistance | None = None
 
 
-def write_lines(number: int, asked: AskedQuery, answer: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Return a line per figure of the answer to one query, beside its truth."""
+def write_lines(number: int, asked: AskedQuery, answer: "pd.DataFrame", answered: bool = True) -> list[dict[str, Any]]:
+    """Return a line per figure of the answer to one query, beside its truth; answered: whether there is an answer."""
     return [
         {"query": number, "workload": asked.workload, "figure": figure, "truth": truth, "estimate": estimate,
-         "low": low, "high": high, "is_count": figure in asked.shape.counts, "text": asked.text}
+         "low": low, "high": high, "is_count": figure in asked.shape.counts, "answered": answered, "text": asked.text}
         for figure, truth, estimate, low, high in pair_figures(asked, answer)
     ]  # fmt: skip
 
@@ -72,8 +72,10 @@ def summarize(
         answers=answers,
         lines=tuple(line for outcome in found for line in _lines(outcome, judged)),
         overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter,
-                       "arguments": _arguments(line["candidate"])} for line in overall),
-        summary=_summary(overall) + (_measured(question.resist) or (_begin_with(chosen) if aimless and chosen else "")),
+                       "arguments": _arguments(line["candidate"]), "without": getattr(line["candidate"], "without", ())}
+                      for line in overall),
+        summary=_summary(overall) + (_measured(question.resist) or (_begin_with(chosen) if aimless and chosen else ""))
+        + (_lacking(chosen) if chosen else ""),
         notes=tuple(dict.fromkeys(remarks)),
         target_error=question.target_error,
         resist=question.resist,
@@ -86,7 +88,7 @@ def _frame(outcome: Found, rows: int) -> "pd.DataFrame":
     import pandas as pd
 
     candidate, lines = outcome.candidate, outcome.lines
-    heads = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "text"]
+    heads = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "answered", "text"]
     frame = pd.DataFrame(lines, columns=heads)
     frame.insert(0, "parameter", candidate.parameter)
     frame.insert(0, "method", candidate.method)
@@ -148,6 +150,7 @@ def _overall(outcome: Found, judged: "pd.DataFrame") -> dict[str, Any]:
         "median": float(answers["error"].median()),
         "half_width": float(((answers["high"] - answers["low"]) / 2 / answers["truth"].abs()).median()),
         "coverage": float(answers["inside"].mean()),
+        "unanswered": float(1 - answers["answered"].mean()),
         "confidence": outcome.confidence,
         "knowing": ", ".join(candidate.background) if isinstance(candidate, Candidate) else "",
         "seconds": outcome.seconds,
@@ -228,6 +231,17 @@ def _measured(resist: float | None) -> str:
     )
 
 
+def _lacking(chosen: Mapping[str, Any]) -> str:
+    """Say which columns the proposed release does not publish, and what that costs."""
+    columns = chosen["candidate"].without
+    if not columns:
+        return ""
+    return (
+        f" The proposed release does not publish {' and '.join(columns)}: {chosen['unanswered']:.1%} of the figures"
+        " that were asked for name what is left out, and count as an answer of 0, which is off by 100 %."
+    )
+
+
 def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:
     """Order promises: by their number; at the same one, robust resists more than anatomy, and splu promises another."""
     candidate = line["candidate"]
@@ -275,7 +289,8 @@ def _nearest(overall: Sequence[Mapping[str, Any]], target: float) -> str:
 def _command(question: CompareQuestion, roles: Roles, candidate: Candidate) -> str:
     """Return the command that publishes a candidate; a source that is no text is called SOURCE."""
     words = ["sqlanon", "publish", candidate.method, *source_words(question.source)]
-    for flag, names in (("--quasi", roles.quasi), ("--sensitive", roles.sensitive), ("--id", roles.identifier)):
+    quasi = candidate.published(roles.quasi)
+    for flag, names in (("--quasi", quasi), ("--sensitive", roles.sensitive), ("--id", roles.identifier)):
         # a name with a comma in it is read as one column where it stands alone
         joined = [",".join(names)] if names and not any("," in name for name in names) else names
         words += [word for name in joined for word in (flag, name)]

@@ -1,8 +1,8 @@
 """What a comparison is about: a source, roles, candidates and rivals, and how many queries of which kind."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,8 @@ class Candidate:
     """One method with one value of the parameter that sets its promise; background: robust's quasi columns.
 
     max_suppressed: the share of the rows that robust may leave out. coarsen: quasi columns made coarser, with the rule
-    of each. whole: anatomy's groups are drawn from the whole table, not from blocks.
+    of each. whole: anatomy's groups are drawn from the whole table, not from blocks. without: quasi columns that are
+    not published.
     """
 
     method: str
@@ -52,12 +53,26 @@ class Candidate:
     max_suppressed: float = USUAL_SUPPRESSED
     coarsen: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     whole: bool = field(default=False, repr=False)
+    without: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def parameter(self) -> str:
         """Return the parameter as it is shown."""
         block = ["block = all"] if self.whole else []
-        return ", ".join([f"{COMPARED[self.method]} = {self.value}", *block, *self.rules])
+        lacking = [f"without {' and '.join(self.without)}"] if self.without else []
+        return ", ".join([f"{COMPARED[self.method]} = {self.value}", *block, *self.rules, *lacking])
+
+    def leave_out(self, column: str) -> "Candidate | None":
+        """Return the candidate without a quasi column; None where robust's adversary would know none."""
+        known = tuple(name for name in self.background if name != column)
+        if self.background and not known:
+            return None
+        rules = tuple(rule for rule in self.coarsen if rule[0] != column)
+        return replace(self, background=known, coarsen=rules, without=(*self.without, column))
+
+    def published(self, quasi: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the quasi columns that are published."""
+        return tuple(name for name in quasi if name not in self.without)
 
     @property
     def rules(self) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sqlanon.adversary.findings import CLEAR
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.comparison.question import Candidate
 from sqlanon.comparison.rivals import largest_share
@@ -18,12 +19,14 @@ NO_ROW = 1e-3  # share of the rows: whatever leaves out fewer counts as if it le
 class Resistance:
     """What the best attack reaches: the share of the people whose value it names, None where no guess met the truth.
 
-    family: its kind. left_out: the share of the rows.
+    family: its kind. left_out: the share of the rows. telling: the quasi column that gives most away, '' where that was
+    not looked for, or attacks cannot say it.
     """
 
     reached: float | None
     family: str
     left_out: float
+    telling: str = ""
 
 
 def check_target(data: Microdata, target: float) -> None:
@@ -37,12 +40,18 @@ def check_target(data: Microdata, target: float) -> None:
             )
 
 
-def attack_candidate(release: Release, source: object, identifier: tuple[str, ...]) -> Resistance:
-    """Attack a release as `attack --against` does, and return the best of what was scored."""
-    best = attack_release(release, source, identifier, telling=False).most_named()
+def attack_candidate(
+    release: Release, source: object, identifier: tuple[str, ...], telling: bool = False
+) -> Resistance:
+    """Attack a release as `attack --against` does, and return the best of what was scored.
+
+    telling: look for the quasi column that gives most away.
+    """
+    attack = attack_release(release, source, identifier, telling=telling)
+    best, column = attack.most_named(), attack.most_telling
     rows, left_out = release.manifest["rows"], release.manifest["dropped_rows"]
     share = left_out / max(rows + left_out, 1)
-    return Resistance(None, "", share) if best is None else Resistance(best.reached, best.family, share)
+    return Resistance(None, "", share) if best is None else Resistance(best.reached, best.family, share, column)
 
 
 def grow_background(
@@ -137,6 +146,40 @@ def coarsen_candidate(
         reached = trials[coarser]
         way.append(f"{', '.join(coarser.rules)}: {reached:.1%}")
     return coarser, way
+
+
+def leave_columns_out(
+    candidate: Candidate,
+    quasi: Sequence[str],
+    target: float,
+    attack: Callable[[Candidate, bool], Resistance | None],
+) -> tuple[Candidate | None, list[str]]:
+    """Leave quasi columns out, of those that are left the most telling one, until the target is reached.
+
+    attack: as for `grow_background`, and whether to look for the most telling column. Where attacks cannot say which
+    that is, the column comes first that lowers the best attack most. Returns the candidate that resists, else the one
+    that comes nearest (a column more has to lower the attack by half a percent), None where no columns serve; and the
+    way in words.
+    """
+    best, way = attack(candidate, True), []
+    nearest, least = None, 1.0 if best is None or best.reached is None else best.reached
+    while best is not None and best.reached is not None and best.reached > target:
+        left = candidate.published(quasi)
+        named = [best.telling] if best.telling in left else left
+        shorter = [trial for name in named if len(left) > 1 and (trial := candidate.leave_out(name)) is not None]
+        trials = {
+            trial: outcome
+            for trial in shorter
+            if (outcome := attack(trial, True)) is not None and outcome.reached is not None
+        }
+        if not trials:
+            break
+        candidate = min(trials, key=lambda trial: trials[trial].reached or 0.0)
+        best = trials[candidate]
+        way.append(f"without {' and '.join(candidate.without)}: {best.reached:.1%}")
+        reached = best.reached or 0.0
+        nearest, least = (candidate, reached) if reached < least - CLEAR else (nearest, least)
+    return nearest, way
 
 
 def _price(reached: float, left_out: float, before: float, left_out_before: float, target: float) -> tuple[bool, float]:

@@ -5,7 +5,7 @@ A result is kept with the inputs that it is about: where the choice has changed 
 
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -253,9 +253,14 @@ class State:
             options["resist"] = Share().read("the share that attacks may name", self.resist)
         return options
 
-    def use(self, method: str, arguments: Mapping[str, Any]) -> None:
-        """Take a candidate of the comparison for what is to be published, in the place of what was typed before."""
+    def use(self, method: str, arguments: Mapping[str, Any], without: Iterable[str] = ()) -> None:
+        """Take a candidate of the comparison for what is to be published, in the place of what was typed before.
+
+        without: quasi columns that it does not publish.
+        """
         self.method = method
+        for column in without:
+            self.set_role(column, LEFT_OUT)
         for name in self.declared.parameters:
             self.texts.pop(name, None)
         self.texts |= {name: write_value(value) for name, value in arguments.items()}

@@ -13,6 +13,7 @@ from sqlanon.comparison.resistance import (
     draw_from_whole,
     find_between,
     grow_background,
+    leave_columns_out,
 )
 from sqlanon.errors import UsageError
 from tests.databases import connect
@@ -152,6 +153,70 @@ def test_columns_become_coarser_that_lower_the_attack_most_until_the_target_is_r
     assert made.coarsen == tuple((name, rules[name]) for name in coarser)
     assert len(way) == (len(coarser) or (2 if target == 0.1 else 0))
     assert made.words == ["-l", "3", *(word for name in coarser for word in ("--coarsen", f"{name}={rules[name]}"))]
+
+
+@pytest.mark.parametrize(("target", "without"), [(0.9, ()), (0.6, ("year",)), (0.3, ("year", "zip")), (0.1, ("year",))])
+@pytest.mark.parametrize("told", [True, False])
+def test_columns_are_left_out_the_most_telling_first_until_the_target_is_reached(target, without, told):
+    """Each column gives its own share away; attacks may be unable to say which gives most, and one column has to stay.
+
+    Where the target is not reached, a column that lowers the attack by less than half a percent is published.
+    """
+    gives = {"sex": 0.001, "year": 0.3, "zip": 0.25 if target > 0.1 else 0.002}
+    tried = []
+
+    def attack(candidate, telling):
+        assert telling
+        tried.append(candidate.without)
+        left = candidate.published(gives)
+        most = max(left, key=lambda name: gives[name]) if told else ""
+        return Resistance(0.3 + sum(gives[name] for name in left), "learning", 0.0, most)
+
+    made, way = leave_columns_out(Candidate("anatomy", 5), list(gives), target, attack)
+    assert (made.without if made else ()) == without and all(len(names) < len(gives) for names in tried)
+    assert len(tried) - 1 == (len(way) if told else sum(len(gives) - number for number in range(len(way))))
+    robust = Candidate("robust", 5, ("year", "sex"), coarsen=(("year", "10"), ("sex", "1 letters")))
+    shorter = robust.leave_out("year")
+    assert (shorter.background, shorter.rules, shorter.without) == (("sex",), ["sex=1 letters"], ("year",))
+    assert shorter.leave_out("sex") is None and robust.parameter == "r = 5, year=10, sex=1 letters"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("target", [0.4, 0.3])
+def test_a_column_that_gives_values_away_is_left_out_and_its_questions_count_as_lost(target):
+    con = connect()
+    con.execute(
+        "create table wages as select i as person, 2010 + i % 5 as year, 20 + hash(i, 1) % 30 as age,"
+        " if(hash(i, 2) % 2 = 0, 'F', 'M') as sex, 'w' || (i % 5 * 12 + hash(i, 3) % 12) as wage from range(2000) t(i)"
+    )
+    roles = {"quasi": ["year", "age", "sex"], "sensitive": "wage", "id": "person"}
+    found = sqlanon.compare(con, "wages", **roles, methods="anatomy", l=5, queries=30, resist=target)
+    lines = {line["parameter"]: line for line in found.overall}
+    assert lines["l = 5"]["reached"] > 0.6 and found.holds is (target == 0.4)
+    line = lines["l = 5, without year"]
+    assert line["reached"] <= 0.4 and line["arguments"] == {"l": 5}
+    if not found.holds:
+        assert any("the nearest is anatomy (l = 5, without year)" in note for note in found.notes)
+        return
+    words = found.command.split()
+    quasi = words[words.index("--quasi") + 1].split(",")
+    assert quasi == ["age", "sex"] and "does not publish year" in found.summary
+    key = Candidate("anatomy", 5, without=("year",)).key(1)
+    release = sqlanon.anatomy(con, "wages", **{**roles, "quasi": quasi}, l=5, key=key)
+    assert sqlanon.attack(release, against="wages", id="person").most_named().reached == line["reached"]
+    answers = found.answers[(found.answers["parameter"] == line["parameter"]) & (found.answers["truth"] > 0)]
+    lost = answers["text"].str.contains("year")
+    assert 0 < lost.mean() < 1 and (answers["answered"] == ~lost).all()
+    assert (answers.loc[lost, "error"] == 1).all() and answers.loc[lost, "low"].isna().all()
+    judged = answers[answers["selectivity"] != "1 to 10 rows"]
+    assert line["unanswered"] == pytest.approx(judged["text"].str.contains("year").mean())
+    heads, shown = found.shown()
+    assert (
+        shown[0][heads.index("unanswered")] == f"{line['unanswered']:.1%}"
+        and line["median"] == judged["error"].median()
+    )
+    again = sqlanon.compare(con, "wages", **roles, methods="anatomy", l=5, queries=30, resist=target)
+    assert again.answers.equals(found.answers) and again.command == found.command
 
 
 def test_candidates_are_tried_as_they_are_and_coarser(con):

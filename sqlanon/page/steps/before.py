@@ -103,7 +103,8 @@ def show_choice(view: View) -> None:
         for line in () if run is None or run.value is None else run.value.overall:
             if line["arguments"] is not None:
                 label = f"Use {line['candidate']}, {line['parameter']}"
-                view.control("button", label, press=partial(state.use, line["candidate"], line["arguments"]))
+                taken = partial(state.use, line["candidate"], line["arguments"], line["without"])
+                view.control("button", label, press=taken)
 
     with view.step(4, "Choose"):
         put("Each candidate is published for a moment, asked, attacked, and forgotten: that takes minutes.")
