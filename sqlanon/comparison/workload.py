@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import DataError
-from sqlanon.estimation.coded_rows import WORD, CodedRows, Condition
-from sqlanon.estimation.made_ahead import cut, make_ahead
+from sqlanon.estimation.coded_rows import CodedRows, Condition
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.source_query import SourceQuery
@@ -134,20 +133,20 @@ def write_constant(data: Microdata, name: str, text: str) -> Sql:
 
 
 def count_truths(data: Microdata, queries: Sequence[Conditions]) -> list[int]:
-    """Count the rows that meet all conditions of each query, 64 queries in a pass."""
+    """Count the rows that meet all conditions of each query; those that read the same columns share a pass."""
     import numpy as np
 
     columns = dict.fromkeys(column for query in queries for column, _ in query)
     rows = CodedRows(data.workspace, "coded_microdata", data.relation, list(columns))
-    counts: list[int] = []
+    counts = np.full(len(queries), -1)
     try:
         rows.load()
-        for masks in make_ahead(map(rows.mask, cut(queries, WORD))):
-            hits = [part_hits.sum(axis=0) for _, part_hits in rows.count_hits(masks)] or [np.zeros(masks.queries)]
-            counts += (int(count) for count in np.sum(hits, axis=0))
+        for places, many in rows.count_each(queries):
+            counts[places] = many
     finally:
         rows.close()
-    return counts
+    assert (counts >= 0).all(), "conditions of our own can be evaluated"
+    return [int(count) for count in counts]
 
 
 def name_count(workload: str, conditions: Conditions, truth: int) -> AskedQuery:

@@ -1,144 +1,242 @@
-"""Rows with the values of their columns numbered, and how many of them meet each of many queries.
+"""Rows with the values of their columns numbered, and what many questions sum of them, cell by cell, in the engine.
 
-A query joins conditions by AND, each over one column. What a condition says depends on the column's value alone, so
-that it is evaluated once for every different value. 64 queries then share one word of bits per row, and one pass over
-the rows counts the hits of all of them: by label, a whole number such as the row's group.
+A question joins conditions by AND, each over one column. What a condition says depends on the column's value alone, so
+that it is evaluated once for every different value. Values that all conditions of some questions treat alike have one
+signature, and rows of the same signatures make a cell. The engine sums by cell as a query with GROUP BY does; what a
+question asks for is the sum over the cells where its conditions hold. Cells are as many as questions tell apart,
+however many rows there are: of one question there is one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.errors import ResourceError, SqlanonError, TargetError, TemplateError
+from sqlanon.estimation.made_ahead import cut
+from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
+from sqlanon.estimators.one_core import on_one_core
 from sqlanon.plans.templates import Sql
 
-WORD = 64  # queries that share a pass
-SLAB = 1 << 20  # rows whose bits are spread out at once
-PART = 128  # rows of a part where there are no labels; SLAB is a multiple of it
-MOST_CODES = 100_000_000  # rows x columns that are held in memory
-AT_ONCE = 100  # conditions of one statement
+MOST_TOGETHER = 496  # questions that read the same columns and are counted in one pass over the rows
+MOST_SUMS = 4_000_000  # cells x numbers of a cell that leave the engine at once
+MOST_MARKS = 4_000_000  # questions x cells that are laid out at once
+LARGEST_CELL = 2**62
+BITS = 62  # conditions of one word
 
 Condition = tuple[str, Sql]  # a column and a condition over it
+Question = Sequence[Condition]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Block:
-    """Neighbouring rows in equal parts of `size` rows. labels: one for each part; a label has `label_size` rows."""
+class CellSums:
+    """Sums as the engine gives them: a line for each cell and number of it that has any. sums: by name."""
 
-    rows: slice
-    labels: IntArray
-    size: int
-    label_size: int
+    cell: IntArray
+    code: IntArray
+    sums: Mapping[str, Array]
 
 
 @dataclass(frozen=True)
-class Masks:
-    """By column and value, a word whose bit q tells whether query q's conditions hold."""
+class Cells:
+    """What `count` questions tell apart that read the same columns.
 
-    queries: int
-    by_column: Mapping[str, NDArray[np.uint64]]
+    relation: the rows that any of them counts, with their `cell`. holds: of each column questions x signatures; a
+    cell's number has the column's signature as its digit, the last column's as the smallest.
+    """
+
+    relation: Sql
+    count: int
+    holds: Sequence[BoolArray]
+
+    @property
+    def size(self) -> int:
+        """Return how many cells there may be."""
+        return math.prod(each.shape[1] for each in self.holds)
+
+    def add_up(self, lines: CellSums, width: int) -> dict[str, Array]:
+        """Return the sums over the cells that each question counts, questions x width."""
+        cells, place = np.unique(lines.cell, return_inverse=True)
+        by_cell = {name: np.zeros((len(cells), width)) for name in lines.sums}
+        for name, line in lines.sums.items():
+            by_cell[name][place, lines.code] = line
+        totals = {name: np.zeros((self.count, width)) for name in lines.sums}
+        step = max(1, MOST_MARKS // max(len(cells), 1))
+        with on_one_core():
+            for start in range(0, self.count, step):
+                some = slice(start, min(start + step, self.count))
+                marks = self._mark(cells, some)
+                for name, total in totals.items():
+                    total[some] = marks @ by_cell[name]
+        return totals
+
+    def count_up(self, cell: IntArray, rows: Array) -> Array:
+        """Return the rows that each question counts, by those of each cell: the last column's digit is multiplied."""
+        if (
+            not len(cell)
+            or not self.holds
+            or len(np.unique(cell // self.holds[-1].shape[1])) * self.holds[-1].shape[1] > 2 * MOST_SUMS
+        ):
+            return self.add_up(CellSums(cell, np.zeros_like(cell), {"rows": rows}), 1)["rows"][:, 0]
+        first, last = replace(self, holds=self.holds[:-1]), self.holds[-1]
+        begin, digit = np.divmod(cell, last.shape[1])
+        by_digit = first.add_up(CellSums(begin, digit, {"rows": rows}), last.shape[1])["rows"]
+        return np.asarray((by_digit * last).sum(axis=1))
+
+    def _mark(self, cells: IntArray, some: slice) -> Array:
+        """Return 1.0 where a question counts a cell, else 0.0: some of the questions x cells."""
+        marks = np.ones((some.stop - some.start, len(cells)), dtype=bool)
+        if not len(cells):  # a column may have no value that any condition holds for
+            return marks.astype(float)
+        factor = self.size
+        for holds in self.holds:
+            factor //= holds.shape[1]
+            marks &= holds[some][:, cells // factor % holds.shape[1]]
+        return marks.astype(float)
 
 
 class CodedRows:
-    """Hold the rows of one relation, their columns as codes, sorted so that equal parts lie side by side."""
+    """Number the values of one relation's columns, and sum its rows for many questions; all rows stay in the engine."""
 
     def __init__(
-        self, space: Workspace, name: str, rows: Sql, columns: Sequence[str], label: Sql | None = None
+        self, space: Workspace, name: str, rows: Sql, columns: Sequence[str], kept: Sequence[str] = ()
     ) -> None:
-        """Take a relation, the columns that conditions read, and by which whole number hits are counted.
+        """Take a relation, the columns that conditions read, and those that sums read.
 
-        name: what the tables of values begin with.
+        name: what the tables begin with.
         """
-        self.space, self.name, self.rows, self.columns, self.label = space, name, rows, tuple(columns), label
+        self.space, self.name, self.rows, self.columns, self.kept = space, name, rows, tuple(columns), tuple(kept)
         self.domains: dict[str, Sql] = {}
-        self.sizes: dict[str, int] = {}
-        self.blocks: list[Block] = []
-        self._codes: dict[str, NDArray[np.unsignedinteger]] = {}
+        self._coded: Sql | None = None
 
     def load(self) -> None:
         """Number the values of every column; nothing is done again."""
-        if self.blocks:
+        if self._coded is not None:
             return
         for number, column in enumerate(self.columns, start=1):
-            text = self._render("estimation/coded_rows/domain", {"rows": self.rows}, column=column)
+            text = self.space.render("estimation/coded_rows/domain", {"rows": self.rows}, column=column)
             self.domains[column] = self.space.keep(f"{self.name}_{number}", text)
         domains = [(column, self.domains[column]) for column in self.columns]
-        label = self.label or Sql("0")
-        frame = self.space.engine.frame(
-            self._render("estimation/coded_rows/coded_row", {"rows": self.rows}, domains=domains, label=label)
+        if not domains:
+            self._coded = self.rows
+            return
+        text = self.space.render(
+            "estimation/coded_rows/coded_row", {"rows": self.rows}, domains=domains, kept=list(self.kept)
         )
-        order = None if self.label is None else self._sort(frame["label"].to_numpy(dtype=np.int64))
-        for number, column in enumerate(self.columns, start=1):
-            codes = frame[f"code_{number}"].to_numpy()
-            self.sizes[column] = int(codes.max(initial=-1)) + 1
-            least = np.min_scalar_type(max(self.sizes[column] - 1, 0))
-            self._codes[column] = (codes if order is None else codes[order]).astype(least)
-        if order is None:
-            whole = len(frame) // PART * PART
-            for start in range(0, whole, SLAB):
-                rows = slice(start, min(start + SLAB, whole))
-                self.blocks.append(Block(rows, np.zeros((rows.stop - start) // PART, dtype=np.int64), PART, len(frame)))
-            self.blocks += _cut_label(whole, len(frame), 0)
+        self._coded = self.space.keep(self.name, text)
 
-    def _sort(self, labels: IntArray) -> IntArray:
-        """Lay out blocks of parts that are equally large; return the order of the rows."""
-        counts = np.bincount(labels)
-        order = np.lexsort((labels, counts[labels]))
-        ordered, begin = labels[order], 0
-        for size in np.unique(counts[counts > 0]).tolist():
-            end = begin + size * int((counts == size).sum())
-            if size > SLAB:
-                for start in range(begin, end, size):
-                    self.blocks += _cut_label(start, start + size, int(ordered[start]))
-            else:
-                step = SLAB // size * size
-                for start in range(begin, end, step):
-                    rows = slice(start, min(start + step, end))
-                    self.blocks.append(Block(rows, ordered[rows][::size], size, size))
-            begin = end
-        return order
+    def sum_each(
+        self, questions: Sequence[Question], read: Callable[[Sql], CellSums], width: int
+    ) -> Iterator[tuple[list[int], dict[str, Array]]]:
+        """Yield places of questions with their sums by name, questions x width.
 
-    def count_hits(self, masks: Masks) -> Iterator[tuple[int, Array]]:
-        """Yield the number of each block with its hits: parts x queries."""
-        everyone = np.full(1, np.iinfo(np.uint64).max)
-        for number, block in enumerate(self.blocks):
-            words = np.broadcast_to(everyone, (block.rows.stop - block.rows.start,)).copy()
-            for column, mask in masks.by_column.items():
-                words &= mask[self._codes[column][block.rows]]
-            bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-            parts = bits.reshape(len(block.labels), block.size, WORD)[:, :, : masks.queries]
-            yield number, _sum_parts(parts)
-
-    def mask(self, queries: Sequence[Sequence[Condition]]) -> Masks:
-        """Evaluate the conditions of at most 64 queries on the values of their columns.
-
-        Raises what the engine raises where a condition cannot be evaluated on some value.
+        read: runs a query over rows with their `cell`. Where something fails on this data, the questions that it fails
+        for are left out.
         """
-        numbers: dict[str, dict[Sql, int]] = {}
-        for query in queries:
-            for column, condition in query:
-                numbers.setdefault(column, {}).setdefault(condition, len(numbers[column]))
-        holds = {
-            column: tell_holding(self.space, self.domains[column], self.sizes[column], list(conditions))
-            for column, conditions in numbers.items()
-        }
-        masks = {column: np.full(self.sizes[column], np.iinfo(np.uint64).max) for column in numbers}
-        for number, query in enumerate(queries):
-            bit = np.uint64(1 << number)
-            for column, condition in query:
-                masks[column][~holds[column][:, numbers[column][condition]]] &= ~bit
-        return Masks(len(queries), masks)
+        yield from self._each(questions, lambda cells: cells.add_up(read(cells.relation), width), width)
+
+    def count_each(self, questions: Sequence[Question]) -> Iterator[tuple[list[int], Array]]:
+        """Yield places of questions with the rows that each counts."""
+
+        def count(cells: Cells) -> Array:
+            lines = self.space.engine.arrays(
+                self.space.render("estimation/coded_rows/cell_count", {"celled": cells.relation})
+            )
+            return cells.count_up(lines["cell"].astype(np.int64), lines["row_count"].astype(float))
+
+        yield from self._each(questions, count, 1)
+
+    def _each(
+        self, questions: Sequence[Question], run: Callable[[Cells], T], width: int
+    ) -> Iterator[tuple[list[int], T]]:
+        """Yield places of questions that read the same columns with what is run of their cells."""
+        by_columns: dict[tuple[str, ...], list[int]] = {}
+        for place, question in enumerate(questions):
+            read = {column for column, _ in question}
+            by_columns.setdefault(tuple(column for column in self.columns if column in read), []).append(place)
+        for columns, places in by_columns.items():
+            waiting = list(cut(places, MOST_TOGETHER))
+            while waiting:
+                some = waiting.pop()
+                try:
+                    with self._tell_apart(columns, [questions[place] for place in some]) as cells:
+                        result = None if self._is_too_large(cells, width) else run(cells)
+                except (ResourceError, TargetError, TemplateError):
+                    raise
+                except SqlanonError:
+                    result = None  # of one question it says why when that is asked alone
+                if result is not None:
+                    yield some, result
+                elif len(some) > 1:
+                    waiting += [some[: len(some) // 2], some[len(some) // 2 :]]
+
+    @contextmanager
+    def _tell_apart(self, columns: Sequence[str], questions: Sequence[Question]) -> Iterator[Cells]:
+        """Give the values of each column their signatures, in tables of their own that go with the block."""
+        tables: list[tuple[int, Sql, BoolArray]] = []
+        try:
+            for column in columns:
+                conditions = list(dict.fromkeys(text for each in questions for name, text in each if name == column))
+                number = {text: place for place, text in enumerate(conditions)}
+                relation = self._keep_signatures(column, conditions)
+                tables.append((self.columns.index(column) + 1, relation, np.zeros((0, 0), dtype=bool)))
+                met = self._read_signatures(relation, len(conditions))
+                asked = [[number[text] for name, text in each if name == column] for each in questions]
+                holds = np.stack([met[:, places].all(axis=1) for places in asked])
+                tables[-1] = (*tables[-1][:2], holds)
+            tables.sort(key=lambda table: table[2].shape[1])
+            signatures, factor = [], 1
+            for number_of_column, relation, holds in reversed(tables):
+                signatures.append((number_of_column, relation, factor))
+                factor *= holds.shape[1]
+            assert self._coded is not None
+            celled = self.space.render(
+                "estimation/coded_rows/celled", {"coded": self._coded}, signatures=signatures, kept=list(self.kept)
+            )
+            yield Cells(inline(celled), len(questions), [holds for _, _, holds in tables])
+        finally:
+            self.space.forget([str(relation) for _, relation, _ in tables])
+
+    def _keep_signatures(self, column: str, conditions: Sequence[Sql]) -> Sql:
+        holds = inline(
+            self.space.render(
+                "estimation/coded_rows/holds", {"domain": self.domains[column]}, conditions=list(conditions)
+            )
+        )
+        words = [(first, first + BITS - 1) for first in range(1, len(conditions) + 1, BITS)]
+        text = self.space.render("estimation/coded_rows/signature", {"holds": holds}, words=words)
+        return self.space.keep(f"{self.name}_signature_{self.columns.index(column) + 1}", text)
+
+    def _read_signatures(self, relation: Sql, count: int) -> BoolArray:
+        """Return which conditions hold for the values of each signature, signatures x conditions."""
+        words = [f"word_{number}" for number in range(1, -(-count // BITS) + 1)]
+        listed = ", ".join(words)
+        read = self.space.engine.arrays(
+            f"select distinct signature, {listed} from {relation} order by signature asc nulls last"
+        )
+        bits = np.arange(BITS)
+        met = [(read[word].astype(np.int64)[:, None] >> bits & 1).astype(bool) for word in words]
+        return np.concatenate(met, axis=1)[:, :count]
+
+    def _is_too_large(self, cells: Cells, width: int) -> bool:
+        """Tell whether more sums would leave the engine at once than are held; those of one question never are."""
+        if cells.count == 1 or cells.size * width <= MOST_SUMS:
+            return False
+        if cells.size > LARGEST_CELL:
+            return True
+        (row,) = self.space.engine.rows(f"select count(distinct cell) as cells from {cells.relation}")
+        return bool(row["cells"] * width > MOST_SUMS)
 
     def close(self) -> None:
-        """Drop the tables of values, and forget the rows."""
-        self.space.forget([str(relation) for relation in self.domains.values()])
-        self.domains, self.blocks, self._codes = {}, [], {}
-
-    def _render(self, template: str, relations: Mapping[str, Sql], **values: object) -> str:
-        return self.space.render(template, relations, **values)
+        """Drop the tables."""
+        kept = [] if self._coded is None or not self.columns else [self._coded]
+        self.space.forget([str(relation) for relation in (*self.domains.values(), *kept)])
+        self.domains, self._coded = {}, None
 
 
 def tell_holding(space: Workspace, domain: Sql, size: int, conditions: Sequence[Sql]) -> BoolArray:
@@ -147,28 +245,8 @@ def tell_holding(space: Workspace, domain: Sql, size: int, conditions: Sequence[
     domain: the relation of the values, with `code` from 0 to below `size`.
     """
     holds = np.zeros((size, len(conditions)), dtype=bool)
-    for start in range(0, len(conditions), AT_ONCE):
-        some = list(conditions[start : start + AT_ONCE])
-        frame = space.engine.frame(
-            space.render("estimation/coded_rows/holds", {"domain": domain}, conditions=some)
-        ).dropna()
-        code, number = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "condition_number"))
-        holds[code, start + number - 1] = True
+    if conditions:
+        text = space.render("estimation/coded_rows/holds", {"domain": domain}, conditions=list(conditions))
+        code, number = (line.astype(np.int64) for line in space.engine.arrays(text).values())
+        holds[code, number - 1] = True
     return holds
-
-
-def _cut_label(begin: int, end: int, label: int) -> Iterator[Block]:
-    """Yield the rows of one label in pieces that are spread out at once."""
-    for start in range(begin, end, SLAB):
-        stop = min(start + SLAB, end)
-        yield Block(slice(start, stop), np.array([label]), stop - start, end - begin)
-
-
-def _sum_parts(bits: NDArray[np.uint8]) -> Array:
-    """Sum bits (parts x rows x queries) over the rows of each part."""
-    if bits.shape[1] > np.iinfo(np.uint8).max:
-        return np.asarray(bits.sum(axis=1, dtype=np.int64), dtype=float)
-    total = bits[:, 0].copy()
-    for row in range(1, bits.shape[1]):
-        total += bits[:, row]
-    return np.asarray(total, dtype=float)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlanon.errors import QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.answered import Answered
@@ -12,6 +13,7 @@ from sqlanon.estimators.aggregates import COUNT
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Comparison, Query
 
+T = TypeVar("T")
 _COLUMN = re.compile(r"quasi_\d+")
 
 
@@ -52,9 +54,12 @@ def read_plain_count(query: Query) -> PlainCount | None:
 
 
 def answer_in_chunks(
-    queries: Iterable[tuple[int, PlainCount]], answer: Callable[[Sequence[PlainCount]], list[Answered]], size: int
+    queries: Iterable[tuple[int, T]], answer: Callable[[Sequence[T]], list[Answered]], size: int
 ) -> dict[int, Answered]:
-    """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
+    """Return the answers by the queries' places, so many queries at once.
+
+    Where something fails on this data, those queries' answers are missing.
+    """
     answers_by_place = dict[int, Answered]()
     for chunk in cut(queries, size):
         try:

@@ -136,12 +136,6 @@ class HitSums:
         return lambda name: columns.get(name, by_class), lambda name: columns.get(name, by_value)
 
 
-def sums_in_memory(columns: Columns) -> HitSums:
-    """Take the columns of one cell and case that were counted in memory."""
-    classes, values = columns["shared"].shape
-    return HitSums({(0, 0): lambda: columns}, classes - 1, values)
-
-
 def sums_of_frames(moment: pd.DataFrame, scatter: pd.DataFrame, classes: int, values: int) -> HitSums:
     """Sort the rows of `moment` and `scatter`, by `place` (of a class, L the rest's), into cells and cases."""
     moments, scatters = _split_frame(moment), _split_frame(scatter)

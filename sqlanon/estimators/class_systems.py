@@ -21,6 +21,7 @@ CLASS_SHARE = 2.0  # of V/N in the prior variance d_v; by measurement, see tests
 MEAN_VARIANCE = 0.1  # of what the values of a class may all differ from its rows' mean; by measurement, see there
 MOST_SHARED = 640  # values that the shared direction is about, the most frequent ones
 OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2: how much more than chance a class's values differ
+FEW_GROUPS = 1.0  # of a class's values: S is factored before its eigenvectors are looked for
 MOST_KEPT = 60_000_000  # numbers that the classes' eigenvectors may hold: two classes of 5,000 values
 ROUNDING = 1e-13  # of a difference's terms
 DENSE = 0.25  # of a matrix: with more entries than that it is held whole, for BLAS multiplies some ten times faster
@@ -29,16 +30,12 @@ Lines: TypeAlias = sparse.csr_array | sparse.csc_array | Array
 
 @dataclass(frozen=True)
 class ReleaseClass:
-    """One class of a release: the values in it (codes, n), S over them (n x n), their totals f (n), its groups.
-
-    lines: s_g(v) of its groups, groups x n, where they are in memory.
-    """
+    """One class of a release: the values in it (codes, n), S over them (n x n), their totals f (n), its groups."""
 
     codes: IntArray
     normal: Array
     totals: Array
     groups: int
-    lines: sparse.csr_array | None = None
 
 
 @dataclass(frozen=True)
@@ -211,10 +208,10 @@ def _decompose(release_class: ReleaseClass) -> _Eigensystem:
 def _find_eigenvectors(
     release_class: ReleaseClass, scale: Array, pull: float, mean_direction: Array
 ) -> tuple[Array, Array]:
-    """Return the positive roots of P B' S B P and their vectors (r, r x n): where groups are few, from these alone."""
+    """Return the positive roots of P B' S B P and their vectors (r, r x n): where groups are few, from S's factor."""
     ends = 1 / scale
-    if release_class.lines is not None and release_class.groups < len(scale):
-        occurrences = release_class.lines.toarray()
+    if release_class.groups < FEW_GROUPS * len(scale):
+        occurrences = _factor(release_class.normal)
         held = occurrences * scale + pull * np.outer(occurrences.sum(axis=1), ends)
         trace = float((held**2).sum())
         held -= np.outer(held @ mean_direction, mean_direction)
@@ -232,6 +229,16 @@ def _find_eigenvectors(
         lines = vectors.T
     positive = roots > TOLERANCE * max(trace, TOLERANCE)
     return roots[positive], lines[positive]
+
+
+def _factor(normal: Array) -> Array:
+    """Return F with F'F = S, rank x n: a Cholesky factor with pivots, which costs n² for each of few groups."""
+    from scipy.linalg.lapack import dpstrf
+
+    factor, pivots, rank, _ = dpstrf(normal, tol=ROUNDING * float(np.diag(normal).max()) * len(normal))
+    held = np.zeros((rank, len(normal)))
+    held[:, pivots - 1] = np.triu(factor)[:rank]
+    return held
 
 
 def _stack_own_rotations(classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], value_count: int) -> Lines:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 from unittest.mock import Mock
 
 import numpy as np
@@ -148,10 +147,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("aggregate", QUESTIONS)
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_answers_equal_the_oracle(monkeypatch, aggregate, in_memory):
-    if not in_memory:
-        monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", -1)
+def test_answers_equal_the_oracle(aggregate):
     rows, _ = rows_of(np.random.default_rng(8), 300, 3)
     session = robust(rows, NAMES, ["area", "sex"])
     x, weights = QUESTIONS[aggregate]
@@ -159,29 +155,6 @@ def test_answers_equal_the_oracle(monkeypatch, aggregate, in_memory):
     row = session.answer(f"select {aggregate} as n from release where age > 40 and income in (2, 5)").iloc[0]
     assert row["n"] == pytest.approx(mean) and row["n_std_error"] == pytest.approx(math.sqrt(variance))
     assert row["n_low"] == pytest.approx(mean - 1.959964 * math.sqrt(variance))
-
-
-QUERIES = [
-    "select count(*) from release where age > 40 and income in (2, 5)",
-    "select sum(income), avg(income) from release where age > 40 and income > 3",
-    "select income, count(*), avg(age) from release where age > 40 group by income order by income",
-    "select area, income, count(*), sum(age) from release where income < 2 group by all order by all",
-    "select count(*), avg(age) from release where (age > 40 and income = 2) or (sex = 1 and income = 5)",
-]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("sql", QUERIES)
-@pytest.mark.parametrize("method", ["robust", "anatomy"])
-def test_large_releases_are_answered_in_sql_alone_with_the_same_figures(census, monkeypatch, sql, method):
-    manifest = {"method": method, "parameters": {"backgrounds": [["sex", "area"]]} if method == "robust" else {}}
-    small = reopened(census, manifest)
-    monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", -1)
-    large = reopened(census, manifest)
-    assert small.loaded.in_memory and not large.loaded.in_memory
-    pd.testing.assert_frame_equal(large.answer(sql, "ridge"), small.answer(sql, "ridge"), rtol=1e-7, atol=1e-7)
-    small.close()
-    large.close()
 
 
 def test_groups_equal_single_questions(census):
@@ -296,19 +269,19 @@ def test_places_of_the_grid_without_weight_are_not_solved(census, monkeypatch, a
         assert (abs(answer[name] - whole_answer[name]) <= 1e-6 * whole_answer["x_std_error"]).all()
 
 
-def test_a_class_of_few_groups_is_prepared_from_these_as_from_the_normal_equations():
-    """With fewer groups than values nothing of values x values is decomposed: roots and posteriors are the same."""
+def test_a_class_of_few_groups_is_prepared_from_a_factor_as_from_the_normal_equations(monkeypatch):
+    """With fewer groups than values S is factored before anything is decomposed: roots and posteriors are the same."""
     random = np.random.default_rng(12)
     group = np.repeat(np.arange(20), 4)
     value = np.concatenate([random.choice(37, 4, replace=False) for _ in range(20)])
     lines = sparse.csr_array((np.ones(80), (group, value)), shape=(20, 37))[:, np.unique(value)]
     totals, codes = lines.sum(axis=0), np.arange(lines.shape[1])
-    few_groups = ReleaseClass(codes, (lines.T @ lines).toarray(), totals, 20, lines)
+    few_groups = ReleaseClass(codes, (lines.T @ lines).toarray(), totals, 20)
     assert len(codes) > 20
-    systems = [
-        prepare_classes([release_class, release_class], len(codes))
-        for release_class in (few_groups, replace(few_groups, lines=None))
-    ]
+    systems = []
+    for share in (1.0, 0.0):
+        monkeypatch.setattr("sqlanon.estimators.class_systems.FEW_GROUPS", share)
+        systems.append(prepare_classes([few_groups, few_groups], len(codes)))
     np.testing.assert_allclose(*(np.sort(system.roots) for system in systems), rtol=1e-9)
     for own_place in range(len(OWN_GRID)):
         # vectors have no sign of their own: what is compared is the matrix that answers are made with
@@ -554,21 +527,16 @@ def test_too_many_values_are_answered_by_uniform(census, monkeypatch):
     assert answer["count"][0] == pytest.approx(census.answer(f"{COUNT} age > 30 and income = 3", "uniform")["count"][0])
 
 
-LISTED = {
-    True: ["class", "group_class", "asked", "hit", "moment", "scatter", "held", "group_class", "answer"],
-    False: ["class", "group_class", "asked", "hit", "moment", "scatter", "class_value", "class_normal", "answer"],
-}
+LISTED = ["class", "group_class", "asked", "hit", "moment", "scatter", "class_value", "class_normal", "answer"]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_statements_are_what_runs(census, monkeypatch, in_memory):
-    monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", 0 if in_memory else -1)
+def test_statements_are_what_runs(census):
     fresh = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex", "area"]]}})
     engine = fresh.loaded.engine = Recording(census.con)
     sql = "select area, income, count(*) from release where age > 30 group by all order by 3"
     listed = fresh.statements(sql)
-    assert engine.ran == [] and [name for name, _ in listed][5:] == LISTED[in_memory]
+    assert engine.ran == [] and [name for name, _ in listed][5:] == LISTED
     fresh.answer(sql)
     assert all(text in engine.ran for _, text in listed)
     fresh.close()

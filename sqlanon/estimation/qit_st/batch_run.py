@@ -1,20 +1,22 @@
 """Many plain counts on their way through QIT and ST together: each is a cell, and each asks a set of values."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.blank_cells import tell_blank_cells
-from sqlanon.estimation.coded_rows import WORD, CodedRows, tell_holding
-from sqlanon.estimation.made_ahead import cut, make_ahead
+from sqlanon.estimation.coded_rows import CellSums, CodedRows, tell_holding
+from sqlanon.estimation.made_ahead import cut
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks
 from sqlanon.estimation.qit_st.pooled_run import tell_undetermined
 from sqlanon.estimation.qit_st.tables import GroupTables
 from sqlanon.estimation.qit_st.uniform_run import TOO_MANY_VALUES
 from sqlanon.estimation.query_run import Estimator
+from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.aggregates import COUNT, LinearAggregate
 from sqlanon.estimators.evidence import Array, Estimate, Evidence
 from sqlanon.estimators.inference import Inference
@@ -23,31 +25,35 @@ from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL
 
-LOOKED_FOR = 8 * WORD  # queries whose constants are looked for at once
+TOGETHER = 64  # queries whose arrays, of the square of their number, are laid out at once
+LOOKED_FOR = 512  # queries whose constants are looked for at once
 
 
 class BatchRun:
-    """Answer plain counts of one release, 64 at a time, as each would be answered alone."""
+    """Answer plain counts of one release as each would be answered alone: their moments are sums of cells' moments."""
 
     def __init__(self, loaded: GroupTables, rows: CodedRows, name: str, estimate: Estimator) -> None:
-        """Take the loaded release, its rows of QIT by group, and an estimator with its name."""
+        """Take the loaded release, its rows of QIT coded with their groups, and an estimator with its name."""
         self.loaded, self.rows, self.name, self.estimate = loaded, rows, name, estimate
-        occurrences = loaded.load_occurrences()
-        self.parts = [occurrences[block.labels].T.tocsr() for block in rows.blocks]
 
     def answer_all(self, queries: Iterable[tuple[int, PlainCount]]) -> dict[int, Answered]:
         """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
-        answers = dict[int, Answered]()
-        for some in make_ahead(cut(queries, LOOKED_FOR)):  # a query is read while others are counted
+        listed, answers = list(queries), dict[int, Answered]()
+        for some in cut(listed, LOOKED_FOR):
             self.tell_constants([query for _, query in some])
-            answers |= answer_in_chunks(some, self.answer, WORD)
+        conditions = [query.quasi for _, query in listed]
+        for places, columns in self.rows.sum_each(conditions, self._read_moments, len(self.loaded.load_totals())):
+            counted = [(listed[place][0], (listed[place][1], line)) for line, place in enumerate(places)]
+            answers |= answer_in_chunks(counted, partial(self.answer, columns), TOGETHER)
         return answers
 
-    def answer(self, queries: Sequence[PlainCount]) -> list[Answered]:
-        """Return an answer for each of at most 64 queries."""
-        assert len(queries) <= WORD
+    def answer(self, columns: Mapping[str, Array], counted: Sequence[tuple[PlainCount, int]]) -> list[Answered]:
+        """Return an answer for each of some queries with their lines of the moments, queries x V."""
+        queries = [query for query, _ in counted]
+        lines = [line for _, line in counted]
+        moments = Moments({name: sums[lines][:, None] for name, sums in columns.items()}, self.loaded.load_totals())
         selected = self._select(queries)
-        inference = self._infer(self._count(queries), selected)
+        inference = self._infer(moments, selected)
         ones = np.ones(len(selected.code))
         evidence = _take_own(inference.gather_evidence(LinearAggregate(COUNT, None, ones, ones)))
         figures = self.estimate(evidence)
@@ -55,6 +61,16 @@ class BatchRun:
             self._frame(query, figures, number, self._tell(inference, number, bool(evidence.exact[number])))
             for number, query in enumerate(queries)
         ]
+
+    def _read_moments(self, celled: Sql) -> CellSums:
+        """Run the moment query over the cells of several queries, as it runs over those of one with GROUP BY."""
+        hit = inline(self.loaded.render("estimation/qit_st/cell_hit", {"celled": celled}))
+        relations = {**self.loaded.relations, "hit": hit, "group_class": Sql("")}
+        lines = self.loaded.engine.arrays(
+            self.loaded.render("estimation/qit_st/moment", relations, measures=[], by_class=[])
+        )
+        cell, code = (lines[name].astype(np.int64) for name in ("cell", "code"))
+        return CellSums(cell, code, {name: lines[name].astype(float) for name in ("shared", "uniform")})
 
     def _select(self, queries: Sequence[PlainCount]) -> SelectedValues:
         """Number the values that each query asks for: a set for each."""
@@ -67,16 +83,6 @@ class BatchRun:
                 selection[number] &= holds[:, conditions.index(condition)]
         value_set, code = np.nonzero(selection)
         return SelectedValues(code, np.zeros_like(code), value_set, len(queries))
-
-    def _count(self, queries: Sequence[PlainCount]) -> Moments:
-        """Sum b = Σ n_g s_g and Σ n_g s_g/|g| of each query, as the moment query does: Q x 1 x V."""
-        totals = self.loaded.load_totals()
-        shared, uniform = np.zeros((2, len(totals), len(queries)))
-        for number, hits in self.rows.count_hits(self.rows.mask([query.quasi for query in queries])):
-            hit_rows = self.parts[number] @ hits
-            shared += hit_rows
-            uniform += hit_rows / self.rows.blocks[number].label_size
-        return Moments({"shared": shared.T[:, None], "uniform": uniform.T[:, None]}, totals)
 
     def _infer(self, moments: Moments, selected: SelectedValues) -> Inference:
         equations = None if self.name == "uniform" else self.loaded.load_equations()

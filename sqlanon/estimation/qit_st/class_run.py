@@ -6,10 +6,10 @@ import numpy as np
 
 from sqlanon.estimation.finite_numbers import require_finite_sums
 from sqlanon.estimation.qit_st.uniform_run import UniformRun
-from sqlanon.estimators.class_moments import sums_in_memory, sums_of_frames
+from sqlanon.estimators.class_moments import sums_of_frames
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.inference_by_class import ClassInference
-from sqlanon.estimators.moments import Moments, SelectedValues
+from sqlanon.estimators.moments import SelectedValues
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,6 @@ _BY_CLASS = {"moment": "estimation/qit_st/moment", "scatter": "estimation/qit_st
 class ClassRun(UniformRun):
     """Add the classes, the moments by class, and how hits scatter over groups."""
 
-    solves = True
     SPLITS_AVERAGES = False  # the posteriors of a sum and of a count are not of one model: their ratio is no average
 
     def preparing_statements(self) -> list[tuple[str, str]]:
@@ -45,11 +44,6 @@ class ClassRun(UniformRun):
         if systems is None:
             self.tell_too_many_values()
             return super().infer(selected)
-        if self.counts_in_memory:
-            columns = self.classes.count_in_memory(self.read_hit_groups())
-            # One cell and one case (C = K = 1): the classes and the rest add up to the moments of all groups.
-            whole = {name: columns[name].sum(axis=0)[None, None] for name in ("shared", "uniform")}
-            return ClassInference(Moments(whole, totals), selected, systems, sums_in_memory(columns), left_out)
         moment = self._read_by_place("moment")
         moments = self.arrange_moments(moment, selected)  # refuses what is no number, before squares are read
         scatter = self._read_by_place("scatter")

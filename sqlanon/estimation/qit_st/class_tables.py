@@ -13,13 +13,12 @@ import numpy as np
 
 from sqlanon.errors import ReleaseError
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
-from sqlanon.estimators.evidence import Array, IntArray
+from sqlanon.estimators.evidence import IntArray
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 
 if TYPE_CHECKING:
     import pandas as pd
-    from scipy import sparse
 
     from sqlanon.estimators.class_systems import ClassSystems
 
@@ -68,8 +67,6 @@ class ClassTables:
         self._made = False
         self._systems: ClassSystems | None = None
         self._place_of_class = np.zeros(0, dtype=np.int64)
-        self._group_place: IntArray | None = None
-        self._by_place: sparse.csr_array | None = None
 
     # -- the statements ------------------------------------------------------------------------
 
@@ -103,17 +100,11 @@ class ClassTables:
 
     def solving_statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of what S is read from."""
-        if self.loaded.in_memory:
-            statements = self.loaded.solving_statements()
-            return [*statements, *([("group_class", self._render_groups())] if self.signature else [])]
         return [("class_value", self._render_values()), ("class_normal", self._render_normal())]
 
     def _render(self, template: str, more_relations: Mapping[str, Sql] | None = None, **values: object) -> str:
         relations = {**self.loaded.relations, **self.relations, **(more_relations or {})}
         return self.loaded.render(template, relations, **values)
-
-    def _render_groups(self) -> str:
-        return f"select group_id, class from {self.relations['group_class']}"
 
     def _render_values(self) -> str:
         only_class = Sql(f"(select group_id, 0 as class from {self.loaded.relations['place']})")
@@ -133,19 +124,14 @@ class ClassTables:
         totals = self.loaded.load_totals()
         if self._systems is None and len(totals) <= LARGEST_SYSTEM:
             self._make_tables()
-            values, group_classes = self._read_values()
+            values = self._read_values()
             class_numbers = class_readers.choose_classes(values, len(totals), MOST_KEPT)
             # By class number from -1: the place among the chosen classes, all others at the rest's place behind them.
             self._place_of_class = np.full(int(values["class"].max()) + 2, len(class_numbers))
             self._place_of_class[class_numbers + 1] = np.arange(len(class_numbers))
-            if group_classes is not None:
-                self._group_place = self.place_classes(group_classes)
-                occurrences = self.loaded.load_occurrences()
-                classes = class_readers.read_classes_in_memory(occurrences, self._group_place, len(class_numbers))
-            else:
-                products = self.loaded.engine.frame(self._render_normal())
-                products = products if self.signature else products.assign(**{"class": 0})
-                classes = class_readers.read_classes_of_frames(class_numbers, values, products)
+            products = self.loaded.engine.frame(self._render_normal())
+            products = products if self.signature else products.assign(**{"class": 0})
+            classes = class_readers.read_classes(class_numbers, values, products)
             self._systems = prepare_classes(list(classes), len(totals))
         return self._systems
 
@@ -155,54 +141,19 @@ class ClassTables:
 
     def _make_tables(self) -> None:
         if not self._made:
-            if self.signature or not self.loaded.in_memory:
-                self.loaded.keep_rows()
+            self.loaded.keep_rows()
             for name, sql in self.loading_statements():
                 self.loaded.keep(name, sql)
             self._made = True
 
-    def _read_values(self) -> "tuple[pd.DataFrame, IntArray | None]":
-        """Return totals by class and value with the groups of each class; in memory also the class of each group."""
-        from sqlanon.estimation.qit_st.class_readers import count_values_in_memory
-
-        if self.loaded.in_memory:
-            occurrences, group_classes = self.loaded.load_occurrences(), self._read_group_classes()
-            return count_values_in_memory(occurrences, group_classes), group_classes
+    def _read_values(self) -> "pd.DataFrame":
+        """Return totals by class and value with the groups of each class."""
         values = self.loaded.engine.frame(self._render_values())
         sql = f"select 0 as class, count(*) as groups from {self.loaded.relations['place']}"
         if self.signature:
             sql = f"select class, count(*) as groups from {self.relations['group_class']} group by class"
-        return values.merge(self.loaded.engine.frame(sql), on="class"), None
-
-    def _read_group_classes(self) -> IntArray:
-        """Return the class of each group, in memory."""
-        if not self.signature:
-            return np.zeros(self.loaded.load_occurrences().shape[0], dtype=np.int64)
-        frame = self.loaded.engine.frame(self._render_groups())
-        classes = np.zeros(len(frame), dtype=np.int64)
-        classes[frame["group_id"].to_numpy()] = frame["class"]
-        return classes
-
-    def count_in_memory(self, groups: IntArray) -> dict[str, Array]:
-        """Return what `moment` and `scatter` say of rows that lie in these groups: L + 1 classes (x V)."""
-        from scipy import sparse
-
-        systems = self.load_systems()
-        assert systems is not None and self._group_place is not None
-        occurrences, count = self.loaded.load_occurrences(), len(systems.rows) + 1
-        hits = np.bincount(groups, minlength=occurrences.shape[0]).astype(float)
-        size = occurrences @ np.ones(occurrences.shape[1])
-        if self._by_place is None:
-            # s_g(v) in the columns of the group's class: one product then sums by class and value at once.
-            line = occurrences.tocoo()
-            column = self._group_place[line.coords[0]] * occurrences.shape[1] + line.coords[1]
-            shape = (occurrences.shape[0], count * occurrences.shape[1])
-            self._by_place = sparse.csr_array((line.data, (line.coords[0], column)), shape=shape)
-        by_class = {"row_count": hits, "row_square": hits**2, "row_sized": hits * size}
-        sums = {name: np.bincount(self._group_place, x, count) for name, x in by_class.items()}
-        lines = {"shared": hits @ self._by_place, "uniform": (hits / size) @ self._by_place}
-        return sums | {name: x.reshape(count, -1) for name, x in lines.items()}
+        return values.merge(self.loaded.engine.frame(sql), on="class")
 
     def close(self) -> None:
         """Forget what was made; the tables go with the release's."""
-        self._made, self._systems, self._group_place, self._by_place = False, None, None, None
+        self._made, self._systems = False, None

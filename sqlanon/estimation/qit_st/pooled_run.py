@@ -8,7 +8,7 @@ from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.inference_pooled import PooledInference
 from sqlanon.estimators.least_squares import NormalEquations
-from sqlanon.estimators.moments import Moments, SelectedValues
+from sqlanon.estimators.moments import SelectedValues
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option, spoken
 
@@ -17,8 +17,6 @@ MOST_PAIRED_CASES = 16  # cases whose covariances are measured pair by pair
 
 class PooledRun(UniformRun):
     """Add the release's normal equations, and the pairs of cases."""
-
-    solves = True
 
     @property
     def counts_pairs(self) -> bool:
@@ -63,13 +61,6 @@ class PooledRun(UniformRun):
             message = tell_undetermined(undetermined, inference.selected.set_count, inference.equations)
             self.messages.append(message)
         super().tell_limits(inference, undetermined, exact)
-
-    def read_moments(self, selected: SelectedValues) -> Moments:
-        """Count the common query in memory."""
-        if not self.counts_in_memory:
-            return super().read_moments(selected)
-        columns = {name: x[None, None] for name, x in self.loaded.count_in_memory(self.read_hit_groups()).items()}
-        return Moments(columns, self.loaded.load_totals())
 
     def _read_pairs(self, selected: SelectedValues) -> Array | None:
         """Read b of the rows that are hits in two cases, C x K x K x V; None where there are too many."""

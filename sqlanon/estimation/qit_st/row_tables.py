@@ -8,7 +8,7 @@ import numpy as np
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.estimation.sound_tables import load_readable, require_soundness
-from sqlanon.estimation.temporary_tables import Workspace, inline
+from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import relation_name
@@ -68,14 +68,6 @@ class RowTables(Workspace):
         kinds = [self.engine.columns(f"select * from {self.tables[name]}")[self._group] for name in ("qit", "st")]
         if ("VARCHAR" in kinds) and len(set(kinds)) > 1:
             raise UsageError(f"the groups of QIT are {kinds[0]}, those of ST {kinds[1]}")
-
-    def rows_in_place(self) -> dict[str, Sql]:
-        """Return the rows of QIT and ST as queries, for whoever reads them once: that is cheaper than keeping them."""
-        return {name: inline(self.render(template, self.relations)) for name, template in READ_OFTEN.items()}
-
-    def shown_in_place(self) -> Sql:
-        """Return the quasi columns of QIT as a query."""
-        return inline(self.render("estimation/qit_st/shown", self.relations))
 
     def keep_rows(self) -> None:
         """Keep the rows of QIT and ST under our names, for whoever reads them often."""

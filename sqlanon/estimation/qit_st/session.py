@@ -37,7 +37,6 @@ class GroupSession(Session):
         """Take the published tables (`qit`, `st`) and the manifest; nothing runs before the first query."""
         self.loaded = GroupTables(engine, tables, manifest)
         self.classes = ClassTables(self.loaded, manifest)
-        self._was_read = False  # a release that is asked once is not worth a copy of its rows
         super().__init__(self.loaded.quasi, self.loaded.sensitive, estimators, manifest.get("method", METHOD))
 
     def start(self, query: Query, name: str, **options: Any) -> UniformRun:
@@ -54,26 +53,21 @@ class GroupSession(Session):
         """Number the values, and keep rows that are read more than once."""
         assert isinstance(run, UniformRun)
         self.loaded.load_totals()
-        if run.counts_in_memory and not (self._was_read or self.loaded.rows_kept or self.classes.signature):
-            run.read_in_place()
-        else:
-            self.loaded.keep_rows()
-        self._was_read = True
+        self.loaded.keep_rows()
 
     def loading_statements(self, query: Query) -> list[tuple[str, str]]:
         """Return what every query reads."""
         return self.loaded.loading_statements()
 
     def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
-        """Answer plain counts (`read_plain_count`) of a release that is counted in memory, unless by ridge."""
-        if not self.loaded.in_memory or name not in TOGETHER or len(queries) < FEW:
-            return {}
-        rows = self.loaded.load_rows()
-        if rows is None:
+        """Answer plain counts (`read_plain_count`), unless by ridge."""
+        if not self.loaded.engine.in_process or name not in TOGETHER or len(queries) < FEW:
             return {}
         from sqlanon.estimation.qit_st.batch_run import BatchRun  # few ask so much at once
 
-        return BatchRun(self.loaded, rows, name, estimate).answer_all(read_plain_counts(queries, self._parse))
+        return BatchRun(self.loaded, self.loaded.load_rows(), name, estimate).answer_all(
+            read_plain_counts(queries, self._parse)
+        )
 
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script, which ends in the answer where SQL can give it."""
@@ -82,6 +76,5 @@ class GroupSession(Session):
 
     def close(self) -> None:
         """Drop the temporary tables of this release."""
-        self._was_read = False
         self.classes.close()
         super().close()

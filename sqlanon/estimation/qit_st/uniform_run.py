@@ -10,7 +10,7 @@ from sqlanon.estimation.qit_st.class_tables import ClassTables
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.temporary_tables import inline
-from sqlanon.estimators.evidence import BoolArray, Estimate, IntArray
+from sqlanon.estimators.evidence import BoolArray, Estimate
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair
@@ -25,21 +25,12 @@ TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values:
 
 
 class UniformRun(QueryRun):
-    """One query on its way through QIT and ST, answered by the uniform estimate.
-
-    solves: whether a run solves for shares, so that its moments may be counted in memory.
-    """
-
-    solves = False
+    """One query on its way through QIT and ST, answered by the uniform estimate."""
 
     def __init__(self, loaded: GroupTables, query: Query, classes: ClassTables) -> None:
         """Place the query's relations; nothing runs yet."""
         super().__init__(loaded, query)
         self.loaded, self.classes = loaded, classes
-        # One cell, one case, nothing measured: the common query, counted without a join.
-        plain = not (self.quasi_keys or query.parts or self.measures)
-        self.counts_in_memory = plain and self.solves and loaded.in_memory
-        self._shown = loaded.relations["person"]  # whose quasi columns tell which values are published
         self._place_relations()
 
     def _place_relations(self) -> None:
@@ -54,14 +45,8 @@ class UniformRun(QueryRun):
         self.relations["hit"] = tables["hit"] if self.quasi_keys else inline(self.render_hit())
 
     def keep_everything(self) -> None:
-        """Let each relation stand under its name, and moments be the database's: a script has no memory of Python's."""
-        self.keeps_asked, self.counts_in_memory = True, False
-        self._place_relations()
-
-    def read_in_place(self) -> None:
-        """Read the rows of QIT and ST where they are published, which is cheaper once than keeping them."""
-        self.relations |= self.loaded.rows_in_place()
-        self._shown = self.loaded.shown_in_place()
+        """Let each relation stand under its name, as a script reads it."""
+        self.keeps_asked = True
         self._place_relations()
 
     # -- the statements ------------------------------------------------------------------------
@@ -71,8 +56,7 @@ class UniformRun(QueryRun):
         listed = [*self.preparing_statements(), ("asked", self.render_asked())]
         if self.quasi_keys:
             listed.append(("hit", self.render_hit()))
-        listed += [("hit_row", self._render_hit_row())] if self.counts_in_memory else self.moment_statements()
-        listed += self.solving_statements()
+        listed += [*self.moment_statements(), *self.solving_statements()]
         return listed + self.closing_statements()
 
     def preparing_statements(self) -> list[tuple[str, str]]:
@@ -102,20 +86,11 @@ class UniformRun(QueryRun):
             case_column=Sql("case_number" if self.query.parts else "0"),
         )
 
-    def _render_hit_row(self) -> str:
-        """Write the query for the groups of the rows that are hits."""
-        conditions = [piece.sql for piece in self.query.filters("constant", "quasi")]
-        return self.loaded.render("estimation/qit_st/hit_row", self.relations, quasi_conditions=conditions)
-
     def render_moment(self) -> str:
         """Write the query that joins hits with ST."""
         return self.loaded.render("estimation/qit_st/moment", self.relations, measures=self.measures, by_class=[])
 
     # -- running -------------------------------------------------------------------------------
-
-    def domain(self, column: str) -> Sql:
-        """Return the relation of the published values of a column, by its internal name."""
-        return super().domain(column) if column == "sensitive" else self._shown
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
         """Read the moments, weigh the evidence, and estimate."""
@@ -164,10 +139,6 @@ class UniformRun(QueryRun):
     def tell_too_many_values(self) -> None:
         """Say that there is nothing but the uniform estimate."""
         self.messages.append(TOO_MANY_VALUES)
-
-    def read_hit_groups(self) -> IntArray:
-        """Return the group of every hit, for counting in memory."""
-        return self.loaded.engine.arrays(self._render_hit_row())["group_id"].astype(np.int64)
 
     def read_moments(self, selected: SelectedValues) -> Moments:
         """Run the moment query; return its columns as arrays."""
