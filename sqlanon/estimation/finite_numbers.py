@@ -9,8 +9,6 @@ import numpy as np
 from sqlanon.errors import AnswerError, QueryError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from sqlanon.engines.base import Numbers
 
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DECIMAL.*|BOOLEAN|BIGNUM|VARINT")
@@ -38,21 +36,21 @@ def require_finite_weights(selected: "Mapping[str, Numbers]", count: int) -> Non
         raise AnswerError(ENDLESS.format(f"for {endless} of the values asked"))
 
 
-def require_finite_measures(frame: "pd.DataFrame", name: str, count: int) -> None:
+def require_finite_measures(columns: "Mapping[str, Numbers]", name: str, count: int) -> None:
     """Raise AnswerError where one of `count` expressions over rows is NaN or infinite on a hit, or its squares are.
 
-    frame: a moment query's rows; `name` counts such hits in its columns `name_1` …, once per case.
+    columns: a moment query's rows; `name` counts such hits in the columns `name_1` …, once per case.
     """
-    if not count:
-        return
     for number in range(1, count + 1):
-        endless = round(frame.groupby("case_number")[f"{name}_{number}"].sum().max()) if len(frame) else 0
+        line = np.nan_to_num(columns[f"{name}_{number}"].astype(float))
+        endless = round(np.bincount(columns["case_number"].astype(np.int64), line, 1).max())
         if endless:
             raise AnswerError(ENDLESS.format(f"on {endless} rows"))
-    require_finite_sums(frame.select_dtypes("number"))
+    if count:
+        require_finite_sums(columns)
 
 
-def require_finite_sums(frame: "pd.DataFrame") -> None:
+def require_finite_sums(columns: "Mapping[str, Numbers]") -> None:
     """Raise AnswerError where a sum of finite numbers is infinite itself; NaN stands for NULL."""
-    if not np.isfinite(frame.fillna(0.0).to_numpy(dtype=float)).all():
+    if any(np.isinf(line.astype(float)).any() for line in columns.values()):
         raise AnswerError("SUM and AVG were asked of numbers whose squares are too large; divide them first")

@@ -86,9 +86,8 @@ class Session:
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing.
 
-        (The first plain count of an open session reads `line` and `person` in place, and does not keep them.)
-        `spread` (large releases only) stands once for as many runs as the value sets need; it reads the relation
-        `direction`, which is filled from Python, as `answer` reads `figure`.
+        `spread` stands once for as many runs as the value sets need; in place of `direction` these have constants of
+        Python's, and `answer` reads `figure`, which Python fills.
         """
         name, _ = choose_estimator(self.estimators, self.method, estimator)
         query = self._parse(sql)

@@ -14,6 +14,8 @@ from sqlanon.estimators.moments import SelectedValues
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sqlanon.engines.base import Numbers
+
 _BY_CLASS = {"moment": "estimation/qit_st/moment", "scatter": "estimation/qit_st/scatter"}
 
 
@@ -45,9 +47,9 @@ class ClassRun(UniformRun):
             self.tell_too_many_values()
             return super().infer(selected)
         moment = self._read_by_place("moment")
-        moments = self.arrange_moments(moment, selected)  # refuses what is no number, before squares are read
+        moments = self.arrange_moments(_columns(moment), selected)  # refuses what is no number, before squares are read
         scatter = self._read_by_place("scatter")
-        require_finite_sums(scatter)
+        require_finite_sums(_columns(scatter))
         hit_sums = sums_of_frames(moment, scatter, len(systems.rows), len(totals))
         return ClassInference(moments, selected, systems, hit_sums, left_out)
 
@@ -70,3 +72,7 @@ class ClassRun(UniformRun):
         frame = self.loaded.engine.frame(self._render_by_class(_BY_CLASS[name]))
         classes = frame["class"].to_numpy(dtype=np.int64) if "class" in frame else np.zeros(len(frame), dtype=np.int64)
         return frame.assign(place=self.classes.place_classes(classes))
+
+
+def _columns(frame: "pd.DataFrame") -> "dict[str, Numbers]":
+    return {str(name): column.to_numpy() for name, column in frame.items()}

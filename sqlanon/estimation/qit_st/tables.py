@@ -9,8 +9,10 @@ import numpy as np
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.coded_rows import CodedRows
 from sqlanon.estimation.qit_st.row_tables import RowTables
+from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.least_squares import NormalEquations, prepare_equations, solve_directions
+from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 
@@ -84,11 +86,11 @@ class GroupTables(RowTables):
         assert equations is not None
         vectors = {vector.tobytes(): vector for _, pair in pairs for vector in pair}
         directions = solve_directions(equations, np.stack(list(vectors.values())))
-        columns = {f"x_{number}": line for number, line in enumerate(directions, start=1)}
-        self.keep_columns("direction", {"code": np.arange(directions.shape[1])} | columns)
         numbers = {key: number for number, key in enumerate(vectors, start=1)}
         products = [(numbers[key], numbers[other_key]) for (key, other_key), _ in pairs]
-        rows = self.engine.arrays(self._render_spread(len(vectors), products))
+        rows = self.engine.arrays(
+            self._render_spread(len(vectors), products, inline(self._write_directions(directions)))
+        )
         for number, (key, _) in enumerate(pairs, start=1):
             line = np.zeros(directions.shape[1])
             line[rows["code"].astype(np.int64)] = rows[f"product_{number}"]
@@ -128,15 +130,24 @@ class GroupTables(RowTables):
 
     def solving_statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of the queries behind S and the spreads."""
-        return [("normal", self._render_normal()), ("spread", self._render_spread(1, [(1, 1)]))]
+        return [
+            ("normal", self._render_normal()),
+            ("spread", self._render_spread(1, [(1, 1)], relation_name(self.prefix, "direction"))),
+        ]
 
     def _render_normal(self) -> str:
         return self.render("estimation/qit_st/normal", {**self.relations, "group_class": Sql("")}, by_class=[])
 
-    def _render_spread(self, count: int, products: Sequence[tuple[int, int]]) -> str:
+    def _write_directions(self, directions: Array) -> Sql:
+        """Write directions, D x V, as a table of constants, which holds their numbers exactly."""
+        columns: dict[str, tuple[str, Sequence[object]]] = {"code": ("integer", range(directions.shape[1]))}
+        columns |= {f"x_{number}": ("double", line.tolist()) for number, line in enumerate(directions, start=1)}
+        step = constant_table("direction", columns, {})
+        return inline(self.render(step.template, {}, **step.values))
+
+    def _render_spread(self, count: int, products: Sequence[tuple[int, int]], direction: Sql) -> str:
         """Write the spread query for `count` directions and these pairs of them."""
-        relations = {**self.relations, "direction": relation_name(self.prefix, "direction")}
-        directions = list(range(1, count + 1))
+        relations, directions = {**self.relations, "direction": direction}, list(range(1, count + 1))
         return self.render("estimation/qit_st/spread", relations, directions=directions, products=list(products))
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """A query on its way through QIT and ST: its statements, its moments, and the uniform estimate of its answers."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from sqlanon.engines.base import Numbers
 
 TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform"
 
@@ -142,9 +143,9 @@ class UniformRun(QueryRun):
 
     def read_moments(self, selected: SelectedValues) -> Moments:
         """Run the moment query; return its columns as arrays."""
-        return self.arrange_moments(self.loaded.engine.frame(self.render_moment()), selected)
+        return self.arrange_moments(self.loaded.engine.arrays(self.render_moment()), selected)
 
-    def arrange_moments(self, frame: "pd.DataFrame", selected: SelectedValues) -> Moments:
+    def arrange_moments(self, columns: "Mapping[str, Numbers]", selected: SelectedValues) -> Moments:
         """Write the rows of the moment query as arrays C x K x V, those of several classes summed.
 
         Raises AnswerError where these are too large, or SUM and AVG have no finite answer.
@@ -152,23 +153,23 @@ class UniformRun(QueryRun):
         totals = self.loaded.load_totals()
         cases = int(selected.case.max(initial=0)) + 1
         # Without hits there is no row; without GROUP BY there is one answer all the same.
-        cells = int(frame["cell"].max()) + 1 if len(frame) else int(not self.quasi_keys)
+        cells = int(columns["cell"].max()) + 1 if len(columns["cell"]) else int(not self.quasi_keys)
         if cells * cases * len(totals) > LARGEST_ANSWER:
             raise AnswerError(
                 f"the query asks for {cells} groups x {cases} cases x {len(totals)} sensitive values at once;"
                 " group by fewer columns, or narrow WHERE"
             )
-        require_finite_measures(frame, "endless_uniform", len(self.measures))
-        place = tuple(frame[name].to_numpy(dtype=np.int64) for name in ("cell", "case_number", "code"))
-        shape, columns = (cells, cases, len(totals)), {}
-        skipped = ["cell", "case_number", "code", "class", "place", *frame.filter(regex="^endless_").columns]
-        for name in frame.columns.difference(skipped):
-            line = frame[name].to_numpy(dtype=float)
+        require_finite_measures(columns, "endless_uniform", len(self.measures))
+        place = tuple(columns[name].astype(np.int64) for name in ("cell", "case_number", "code"))
+        shape, moments = (cells, cases, len(totals)), {}
+        for name, line in columns.items():
+            if name in ("cell", "case_number", "code", "class", "place") or name.startswith("endless_"):
+                continue
             # NULL adds nothing to a sum, and is no value that could be the least or the largest.
             extreme = {"least": np.fmin, "largest": np.fmax}.get(name.partition("_")[0])
-            columns[name] = np.zeros(shape) if extreme is None else np.full(shape, np.nan)
+            moments[name] = np.zeros(shape) if extreme is None else np.full(shape, np.nan)
             if extreme is None:
-                np.add.at(columns[name], place, np.nan_to_num(line))
+                np.add.at(moments[name], place, np.nan_to_num(line.astype(float)))
             else:
-                extreme.at(columns[name], place, line)
-        return Moments(columns, totals)
+                extreme.at(moments[name], place, line.astype(float))
+        return Moments(moments, totals)

@@ -163,7 +163,8 @@ class PublishedRun(QueryRun):
         cells = int(frame["cell"].max()) + 1 if len(frame) else int(not self.quasi_keys)
         self.check_size("groups and cases", cells * cases, shape, LARGEST_ANSWER)
         place = (*(frame[name].to_numpy(dtype=np.int64) for name in ("cell", "case_number")), self._codes(frame, shape))
-        require_finite_measures(frame, "endless_count", len(self.measures))
+        numbers = {str(name): column.to_numpy() for name, column in frame.select_dtypes("number").items()}
+        require_finite_measures(numbers, "endless_count", len(self.measures))
         values = int(np.prod(shape))
         columns: dict[str, Array] = {}
         for source, name in {"row_count": "uniform", **self._measure_columns()}.items():

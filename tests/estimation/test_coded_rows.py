@@ -1,0 +1,87 @@
+"""What leaves the engine for answers grows with values and questions: twice the rows, the same shapes."""
+
+from collections import Counter
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.forms import form_of
+from sqlanon.plans.templates import Sql
+
+QUASI = ["age", "sex"]
+WHERES = [f"age < {limit} and sex = '{sex}' and d in (1, {limit % 7})" for limit in range(3, 40, 6) for sex in "FM"]
+MANY = [f"select count(*) as n from release where {where}" for where in [*WHERES, "d = 3", "sex = 'F'", "age % 2 = 1"]]
+SINGLE = [
+    "select count(*) from release where age < 30 and d in (1, 2)",
+    "select d, count(*), avg(age) from release where sex = 'F' group by d",
+    "select sex, sum(d), avg(d) from release where age > 10 group by sex",
+    "select count(*) from release where age > 20 + d",
+]
+
+
+class Measuring(DuckDBEngine):
+    """Note how many rows each fetch brings."""
+
+    def __init__(self, connection):
+        super().__init__(connection)
+        self.fetched = Counter()
+
+    def rows(self, sql):
+        return self._note(super().rows(sql))
+
+    def frame(self, sql):
+        return self._note(super().frame(sql))
+
+    def arrays(self, sql):
+        arrays = super().arrays(sql)
+        self._note(next(iter(arrays.values())))
+        return arrays
+
+    def _note(self, rows):
+        self.fetched[len(rows)] += 1
+        return rows
+
+
+@pytest.fixture(scope="module")
+def people():
+    con = duckdb.connect()
+    con.execute(
+        "create table people as select (i * 7919) % 41 as age, if(i % 3 = 0, 'F', 'M') as sex,"
+        " (i * i + i // 7) % 7 as d"
+        " from range(4200) as r(i)"
+    )
+    return con
+
+
+METHODS = {
+    "anatomy": ({"l": 4}, (None, "least_squares", "uniform")),
+    "robust": ({"r": 3, "background_from": ["sex"], "max_suppressed": 0.5}, (None, "uniform")),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_twice_the_rows_bring_the_same_shapes(people, method):
+    arguments, estimators = METHODS[method]
+    release = getattr(sqlanon, method)(people, "people", quasi=QUASI, sensitive="d", key="1" * 64, **arguments)
+    doubled = {}
+    for name, relation in release.tables.items():
+        group = f"group_id + (select max(group_id) from {relation}) + 1"
+        people.execute(
+            f"create or replace temp table doubled_{name} as from {relation}"
+            f" union all select * replace ({group} as group_id) from {relation}"
+        )
+        doubled[name] = Sql(f"doubled_{name}")
+    fetched = []
+    for tables, rows in ((release.tables, 4200), (doubled, 8400)):
+        engine = Measuring(people)
+        session = form_of(release.manifest).session(engine, tables, {**release.manifest, "rows": rows})
+        for estimator in estimators:
+            assert len(session.answer_many(MANY, estimator)) in (0, len(MANY))
+            for sql in (*SINGLE, *MANY[:3]):
+                session.ask(sql, estimator)
+        session.close()
+        fetched.append(engine.fetched)
+    assert fetched[0] == fetched[1]
+    assert max(fetched[0]) < 41 * 2 * 7 * 2
