@@ -2,7 +2,7 @@
 
 from sqlanon.estimation.answered import Answered
 
-OVER_NO_ROW = "{columns}: {count} of {answers} answers are empty, for SUM and AVG over no row are NULL"
+OVER_NO_ROW = "{columns}: {count} of {answers} answers are empty, for SUM, AVG and quantiles over no row are NULL"
 NO_ERROR_BAR = "{columns}: {estimator} gives no error bars, for its error is a bias that the release does not tell"
 ENDS = ("std_error", "low", "high")
 BIASED = ("uniform", "iterative")  # estimators that know no error of theirs

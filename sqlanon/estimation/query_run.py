@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
 
 Estimator = Callable[[Evidence], Estimate]
+Inverted = Mapping[int, Mapping[str, Any]]  # by the number of an aggregate: the fields of its estimates
 
 
 class QueryRun(QueryStatements):
@@ -38,6 +39,7 @@ class QueryRun(QueryStatements):
         """Sort the query's pieces; nothing runs yet."""
         super().__init__(space, query)
         self.correlations: dict[tuple[int, int], Array] = {}
+        self.wanted_cells: Mapping[int, BoolArray] = {}  # by aggregate, where it is not asked for in all cells
         self.made: list[str] = []
         self.selected_count = 0
         self.messages: list[str] = []  # warnings
@@ -61,11 +63,16 @@ class QueryRun(QueryStatements):
         self.made.append(str(relation))
         return relation
 
-    def answer(self, estimate: Estimator) -> Answered:
-        """Run the statements and put the estimates together; messages tell what is special about them."""
+    def answer(self, estimate: Estimator, quantiles: Callable[[], Inverted] | None = None) -> Answered:
+        """Run the statements and put the estimates together; messages tell what is special about them.
+
+        quantiles: finds the fields of the estimates of those aggregates that are no sums, by number.
+        """
         try:
+            inverted = quantiles() if quantiles else {}
             self._check_types()
-            columns = self._name_answer(*self.estimate_aggregates(estimate))
+            estimates, occurring = self.estimate_aggregates(estimate)
+            columns = self._name_answer(self._put_quantiles(estimates, inverted), occurring)
         except (QueryError, TargetError, AnswerError, ResourceError):
             raise
         except SqlanonError as error:
@@ -77,6 +84,16 @@ class QueryRun(QueryStatements):
             self.space.forget(self.made)
         self.messages += MissingValues(self.space).tell(self.comparisons(), self.domain, self.settled)
         return Answered(columns, self.remarks + self.messages, self.messages)
+
+    def _put_quantiles(self, estimates: Sequence[Any], inverted: Inverted) -> Sequence[Any]:
+        """Return the estimates with quantiles in the place of their counts, whose errors go with no others'."""
+        self.correlations = {pair: array for pair, array in self.correlations.items() if not set(pair) & set(inverted)}
+        return [
+            type(estimate)(**{name: inverted[number][name] for name in vars(estimate)})
+            if number in inverted
+            else estimate
+            for number, estimate in enumerate(estimates)
+        ]
 
     def _check_types(self) -> None:
         """Refuse SUM and AVG of what is no number; the type of an expression over both sides is not known yet."""

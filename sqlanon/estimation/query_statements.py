@@ -118,6 +118,18 @@ class QueryStatements:
         listed += [("answer", self.render_answer())] if self.query.grouped else []
         return listed + list(MissingValues(self.space).statements(self.comparisons(), self.domain))
 
+    def render_halves(self, of_sets: bool) -> str:
+        """Write the query for the parts of a query whose last key tells rows below a threshold: sets, or cells."""
+        relations, keys = self._keyed(), self.sensitive_keys if of_sets else self.quasi_keys
+        names = [Sql(f"{'set_' if of_sets else ''}key_{number}") for number in range(1, len(keys) + 1)]
+        return self.space.render(
+            "estimation/quantile_search/half",
+            {"part_key": relations["set_key" if of_sets else "cell_key"]},
+            part_column=Sql("set_number" if of_sets else "cell"),
+            keys=names[:-1],
+            below=names[-1],
+        )
+
     def _keyed(self) -> dict[str, Sql]:
         """Return the relations with those of the keys of cells and sets."""
         render, relations = self.space.render, dict(self.relations)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.errors import QueryError
 from sqlanon.estimators import choose_estimator
 
 if TYPE_CHECKING:
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from sqlanon.estimation.query_run import Estimator, QueryRun
     from sqlanon.estimation.temporary_tables import Workspace
     from sqlanon.sql.aggregate_query import Query
+
+SEARCHED = (
+    "{} is found by counts below values that are chosen as the search goes on, so that there is no script of it;"
+    " print the script of COUNT(*) FILTER (WHERE x <= value) / COUNT(*)"
+)
 
 
 class Session:
@@ -70,14 +76,43 @@ class Session:
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
         name, estimate = choose_estimator(self.estimators, self.method, estimator)
-        run = self.start(self._parse(sql), name, **options)
-        self.load(run)
-        answer = run.answer(estimate)
+        query = self._parse(sql)
+        if any(aggregate.function.inverts for aggregate in query.aggregates):
+            answer = self._ask_quantiles(query, name, estimate, **options)
+        else:
+            answer = self._start_loaded(query, name, **options).answer(estimate)
         if self.has_errors:
             from sqlanon.estimation.blank_cells import tell_blank_cells
 
             tell_blank_cells(answer, name)
         return answer
+
+    def _start_loaded(self, query: "Query", name: str, **options: Any) -> "QueryRun":
+        run = self.start(query, name, **options)
+        self.load(run)
+        return run
+
+    def _ask_quantiles(self, query: "Query", name: str, estimate: "Estimator", **options: Any) -> "Answered":
+        """Answer a query whose quantiles are searched by counts below thresholds."""
+        from sqlanon.estimation.quantile_search import QuantileSearch, count_rows_of_quantiles
+
+        run = self._start_loaded(count_rows_of_quantiles(query, self.has_errors), name, **options)
+        search = QuantileSearch(
+            query, lambda other: self._start_loaded(other, name, **options), estimate, self.has_errors
+        )
+        answer = run.answer(estimate, search.find)
+        warnings = [text for text in search.messages if text not in answer.warnings]
+        remarks = [text for text in search.remarks if text not in answer.messages]
+        answer.messages, answer.warnings = [*answer.messages, *remarks, *warnings], [*answer.warnings, *warnings]
+        return answer
+
+    def _parse_printed(self, sql: str) -> "Query":
+        """Parse a query whose statements are listed; raise QueryError where these depend on what earlier ones say."""
+        query = self._parse(sql)
+        for aggregate in query.aggregates:
+            if aggregate.function.inverts:
+                raise QueryError(SEARCHED.format(aggregate.function.name))
+        return query
 
     def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, Answered]":
         """Answer those of many queries that can be answered together, by their places; the others are asked alone."""
@@ -90,7 +125,7 @@ class Session:
         Python's, and `answer` reads `figure`, which Python fills.
         """
         name, _ = choose_estimator(self.estimators, self.method, estimator)
-        query = self._parse(sql)
+        query = self._parse_printed(sql)
         return self.loading_statements(query) + self.start(query, name).statements()
 
     def script(self, sql: str, estimator: str | None = None) -> str:

@@ -4,7 +4,7 @@ SQL, arrays and sentences ask the object, and nobody compares its name. Axes as 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,12 +18,14 @@ class LinearAggregate:
 
     function: what it makes of them. number: of the measured expression e over rows; None: every hit counts 1.
     weights: w of the selected values, length n, 0 for NULL. present: 1 where w is not NULL, else 0.
+    cells: in which it is asked for, length C; in all if None. Solving for others may be left out.
     """
 
     function: "Function"
     number: int | None
     weights: Array
     present: Array
+    cells: BoolArray | None = None
 
     @property
     def degree(self) -> int:
@@ -52,11 +54,13 @@ class Function:
 
     counts: whether it is a number of rows, which is 0 over none and moves by one; others are NULL over no row.
     is_ratio: whether it is the first of two sums by the second, the rows that are counted.
+    inverts: whether it is no function of sums, but a value at which shares of rows reach a level (`Quantile`).
     """
 
     name: str
     counts = False
     is_ratio = False
+    inverts = False
 
     def parts(self, aggregate: LinearAggregate) -> list[tuple[int, Array]]:
         """Return the sums that it is made of, as (power of e, weights)."""
@@ -146,8 +150,63 @@ class Average(Function):
         return f"case when {is_met} then {total} / {rows} end"
 
 
+@dataclass(frozen=True)
+class Quantile(Function):
+    """The value of the row at a share of all rows in order; NULL has no place among them.
+
+    name: as an answer's column is called. level: the share, 0 to 1; None where a query says it. interpolates: whether
+    the value lies between those of two rows, as the level does (QUANTILE_CONT), or is a row's own (QUANTILE_DISC).
+
+    F(t) = COUNT(x <= t) / COUNT(x) is estimated at values t of x, and inverted: the interval holds all t at which the
+    interval of F holds the level (Woodruff, Confidence Intervals for Medians and Other Position Measures, 1952).
+    """
+
+    name: str
+    interpolates: bool
+    level: float | None = None
+    inverts = True
+
+    def at(self, level: float) -> "Quantile":
+        """Return the quantile of a level."""
+        return replace(self, level=level)
+
+    def rank_rows(self, rows: Array) -> tuple[Array, Array, Array]:
+        """Return which rows in order, from 1, the quantile of so many rows lies between, and how near the second."""
+        level, counted = self._level(), np.maximum(rows, 1.0)
+        if not self.interpolates:
+            rank = np.maximum(np.ceil(level * counted - 1e-9 * (1 + level * counted)), 1.0)
+            return rank, rank, np.zeros_like(rank)
+        position = (counted - 1) * level
+        return np.floor(position) + 1, np.ceil(position) + 1, position - np.floor(position)
+
+    def bound_levels(self, least_rows: Array) -> tuple[Array, Array]:
+        """Return levels of F that are reached at the rows of `rank_rows` of all numbers of rows from the least on."""
+        level, counted = self._level(), np.maximum(least_rows, 1.0)
+        if not self.interpolates:
+            return np.full_like(counted, level), np.full_like(counted, level)
+        # C(t) >= floor(q (N - 1)) + 1 is F(t) > q (1 - 1/N), and C(t) >= ceil(q (N - 1)) + 1 is F(t) >= q + (1 - q)/N
+        # where these are whole: both widen as N falls.
+        return level * (1 - 1 / counted), level + (1 - level) / counted
+
+    def _level(self) -> float:
+        if self.level is None:
+            raise ValueError(f"{self.name} without a level")
+        return self.level
+
+
 COUNT, SUM, AVG = Count(), Sum(), Average()
-FUNCTIONS: dict[str, Function] = {function.name: function for function in (COUNT, SUM, AVG)}
+MEDIAN = Quantile("median", interpolates=True, level=0.5)
+QUANTILE_CONT, QUANTILE_DISC = Quantile("quantile_cont", interpolates=True), Quantile("quantile_disc", False)
+# By the name of the parser's node in lower case.
+FUNCTIONS: dict[str, Function] = {
+    "count": COUNT,
+    "sum": SUM,
+    "avg": AVG,
+    "median": MEDIAN,
+    "percentilecont": QUANTILE_CONT,
+    "percentiledisc": QUANTILE_DISC,
+    "quantile": QUANTILE_DISC,
+}
 
 
 def _bound_hits(moments: Moments, selected: SelectedValues) -> Array:

@@ -87,9 +87,9 @@ def centre_outcome(systems: ClassSystems, sums: ClassSums) -> CentredOutcome:
 class HitSums:
     """Hold the sums of every cell and case, and put them together for one x."""
 
-    def __init__(self, readers: Mapping[tuple[int, int], Callable[[], Columns]], classes: int, values: int) -> None:
-        """Take, by cell and case, what yields the columns of `moment` (L + 1 x V) and `scatter` (L + 1)."""
-        self._readers, self._empty = readers, (np.zeros((classes + 1, values)), np.zeros(classes + 1))
+    def __init__(self, columns: "Mapping[tuple[int, int], Columns | FrameColumns]", classes: int, values: int) -> None:
+        """Take, by cell and case, the columns of `moment` (L + 1 x V) and `scatter` (L + 1)."""
+        self._columns, self._empty = columns, (np.zeros((classes + 1, values)), np.zeros(classes + 1))
 
     def sum_hits(self, cell: int, case: int, summand: Summand) -> ClassSums:
         """Return the sums of one x over the hits of a cell and case."""
@@ -131,16 +131,39 @@ class HitSums:
 
     def _read(self, cell: int, case: int) -> tuple[Callable[[str], Array], Callable[[str], Array]]:
         """Return what reads columns by class, and by class and value; zeros where nothing was hit."""
-        columns = self._readers[cell, case]() if (cell, case) in self._readers else {}
+        columns = self._columns.get((cell, case), {})
         by_value, by_class = self._empty
         return lambda name: columns.get(name, by_class), lambda name: columns.get(name, by_value)
+
+
+class FrameColumns:
+    """The rows of `moment` and `scatter` of one cell and case, written as an array when its column is read.
+
+    All columns of all cells at once would not fit in memory, and one x reads few of them.
+    """
+
+    def __init__(self, moment: pd.DataFrame, scatter: pd.DataFrame, classes: int, values: int) -> None:
+        """Take the rows, and the lengths of the arrays: classes and the rest, values."""
+        self._moment, self._scatter, self._shape = moment, scatter, (classes, values)
+        self._place: IntArray = moment["place"].to_numpy() * values + moment["code"].to_numpy(dtype=np.int64)
+
+    def get(self, name: str, missing: Array) -> Array:
+        """Return a column, rows of one class summed: L + 1 x V of `moment`, L + 1 of `scatter`; else what is given."""
+        classes, values = self._shape
+        if name in self._moment.columns:
+            line = self._moment[name].fillna(0.0).to_numpy(dtype=float)
+            return np.bincount(self._place, line, classes * values).reshape(classes, values).astype(float)
+        if name in self._scatter.columns:
+            line = self._scatter[name].fillna(0.0).to_numpy(dtype=float)
+            return np.bincount(self._scatter["place"].to_numpy(), line, classes).astype(float)
+        return missing
 
 
 def sums_of_frames(moment: pd.DataFrame, scatter: pd.DataFrame, classes: int, values: int) -> HitSums:
     """Sort the rows of `moment` and `scatter`, by `place` (of a class, L the rest's), into cells and cases."""
     moments, scatters = _split_frame(moment), _split_frame(scatter)
     return HitSums(
-        {key: _spread(moments[key], scatter_rows, classes + 1, values) for key, scatter_rows in scatters.items()},
+        {key: FrameColumns(moments[key], scatter_rows, classes + 1, values) for key, scatter_rows in scatters.items()},
         classes,
         values,
     )
@@ -150,21 +173,3 @@ def _split_frame(frame: pd.DataFrame) -> dict[tuple[int, int], pd.DataFrame]:
     keys = frame[["cell", "case_number"]].drop_duplicates().to_numpy(dtype=np.int64).tolist()
     groups = frame.groupby(["cell", "case_number"])
     return {(cell, case): groups.get_group((cell, case)) for cell, case in keys}
-
-
-def _spread(moment: pd.DataFrame, scatter: pd.DataFrame, classes: int, values: int) -> Callable[[], Columns]:
-    """Return what writes two frames as arrays, rows of one class summed: all cells at once would not fit in memory."""
-
-    def read_columns() -> Columns:
-        columns: Columns = {}
-        place: IntArray = moment["place"].to_numpy() * values + moment["code"].to_numpy(dtype=np.int64)
-        for name in moment.columns.difference(["cell", "case_number", "class", "place", "code"]):
-            if not name.startswith(("least_", "largest_", "endless_")):
-                line = moment[name].fillna(0.0).to_numpy(dtype=float)
-                columns[name] = np.bincount(place, line, classes * values).reshape(classes, values).astype(float)
-        for name in scatter.columns.difference(["cell", "case_number", "class", "place"]):
-            line = scatter[name].fillna(0.0).to_numpy(dtype=float)
-            columns[name] = np.bincount(scatter["place"].to_numpy(), line, classes).astype(float)
-        return columns
-
-    return read_columns

@@ -22,6 +22,7 @@ from sqlanon.estimators.propagation import Pair, correlate
 from sqlanon.estimators.ridge import Posterior
 
 CHUNK = 4_000_000  # numbers in the directions that are estimated at once
+MOST_KEPT = 25_000_000  # numbers in the posteriors that are kept for the aggregates to come
 HITS = Summand()
 FEW_VALUES = 10  # of so few values that stand in every group, one may have all rows that a release leaves out
 VALUE_WEIGHT = 0.5  # of each such value in the Dirichlet distribution of these rows
@@ -61,7 +62,11 @@ class ClassInference(Inference):
         self._solved_cases: dict[tuple[int, int, Summand], _SolvedCase] = {}
 
     def _solve(self, aggregate: LinearAggregate) -> SolvedAggregate:
-        cells = [self._solve_cell(aggregate, cell) for cell in range(len(self.rows))]
+        wanted, nothing = aggregate.cells, SolvedAggregate(*np.full((4, self.selected.set_count), np.nan))
+        cells = [
+            self._solve_cell(aggregate, cell) if wanted is None or wanted[cell] else nothing
+            for cell in range(len(self.rows))
+        ]
         lines = zip(*((solved.value, solved.std_error, solved.growth, solved.curve) for solved in cells), strict=True)
         stacked = [np.stack(line) for line in lines]
         return SolvedAggregate(*(stacked or np.zeros((4, 0, self.selected.set_count))))
@@ -90,7 +95,9 @@ class ClassInference(Inference):
         count = self.moments.columns[f"count_uniform_{number}"][cell].sum()
         centre = self.moments.columns[f"sum_uniform_{number}"][cell].sum() / count if count else 0.0
         above, above_error = self._weigh_sums(cell, Summand(number, centre), aggregate.weights)
-        rows, rows_error = self._weigh_sums(cell, Summand(number), aggregate.present)
+        # where no e is NULL all hits count, whatever e is: they are solved once for many expressions
+        counted = HITS if count == self.moments.columns["uniform"][cell].sum() else Summand(number)
+        rows, rows_error = self._weigh_sums(cell, counted, aggregate.present)
         with np.errstate(divide="ignore", invalid="ignore"):
             distance = np.where(rows > 0, above / rows, np.nan)
             error = np.sqrt(above_error**2 + distance**2 * rows_error**2) / rows
@@ -262,11 +269,14 @@ class ClassInference(Inference):
             yield value_sets, mean + rest, np.maximum(variance, 0.0) + rest_variance
 
     def _solve_case(self, cell: int, case: int, summand: Summand) -> _SolvedCase:
-        """Solve one x of one cell and case once; another cell's posteriors are forgotten."""
-        if any(solved[0] != cell for solved in self._solved_cases):
-            self._solved_cases.clear()
+        """Solve one x of one cell and case once, as long as there is room to keep it: of all hits before any other."""
         key = (cell, case, summand)
         if key not in self._solved_cases:
+            if sum(solved.posterior.size for solved in self._solved_cases.values()) > MOST_KEPT:
+                self._solved_cases.clear()
+            elif summand != HITS:  # another expression, or another cell's, is not asked again
+                for other in [other for other in self._solved_cases if other[0] != cell and other[2] != HITS]:
+                    del self._solved_cases[other]
             sums = self.hit_sums.sum_hits(cell, case, summand)
             self._solved_cases[key] = _SolvedCase(Posterior(self.systems, centre_outcome(self.systems, sums)), sums)
         return self._solved_cases[key]

@@ -61,6 +61,14 @@ class Posterior:
         weights = np.exp((likelihood - likelihood.max()) / 2)
         self.weights: Array = weights / weights.sum()  # T2 x T1, or T2 x 1
 
+    @property
+    def size(self) -> int:
+        """Return how many numbers are held, but for those of the release."""
+        kept = [self.left, self.gained, self.score]
+        if self.several:
+            kept += [self.shared_mean, *self.factors.values()]
+        return sum(array.size for array in kept)
+
     def _shared_likelihood(self, likelihood: Array) -> Array:
         """Solve for θ at every t2 and t1; return twice the log likelihood of both from that of t2 alone, T2 x T1.
 

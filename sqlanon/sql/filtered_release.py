@@ -134,7 +134,7 @@ def _unqualify(condition: exp.Expr, names: set[str]) -> exp.Expr:
 def _require_visible(select: exp.Select, visible: list[frozenset[str]]) -> None:
     """Refuse columns that a subquery does not hand on."""
     aliases = {item.alias.lower() for item in select.expressions if isinstance(item, exp.Alias)}
-    aliases |= set(FUNCTIONS)  # results without an alias, as ORDER BY names them
+    aliases |= {function.name for function in FUNCTIONS.values()}  # results without an alias, as ORDER BY names them
     for columns in visible:
         for column in _plain_columns(select):
             if column.name.lower() not in columns | aliases:

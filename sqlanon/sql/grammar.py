@@ -4,8 +4,8 @@ What is not listed here never reaches an engine. The names are those of sqlglot'
 """
 
 GRAMMAR = (
-    "a release answers SELECT [columns,] COUNT(*) | SUM(e) | AVG(e), … FROM release [WHERE …] [GROUP BY …] [HAVING …]"
-    " [ORDER BY …] [LIMIT n]"
+    "a release answers SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) | MEDIAN(e), … FROM release [WHERE …]"
+    " [GROUP BY …] [HAVING …] [ORDER BY …] [LIMIT n]"
 )
 FUNCTIONS = "arithmetic, comparison, LIKE, regexp_…, IN, BETWEEN, CASE, COALESCE, CAST, date, mathematical and text"
 

@@ -50,7 +50,7 @@ class ResultNames:
     def default(self, node: exp.Expr) -> str:
         """Return what an item without alias is called."""
         if is_aggregate(node):
-            return function_name(node)
+            return FUNCTIONS[function_name(node)].name
         if isinstance(node, exp.Column):
             self._pieces.column(node)
             return self._pieces.spelling[node.name.lower()]
@@ -72,9 +72,10 @@ def is_bare_name(node: exp.Expr) -> bool:
 
 
 def function_of(node: exp.Expr) -> exp.Expr:
-    """Return the aggregate that FILTER stands behind, or the node itself."""
-    inner: exp.Expr = node.this if isinstance(node, exp.Filter) else node
-    return inner
+    """Return the aggregate that FILTER and WITHIN GROUP stand behind, or the node itself."""
+    while isinstance(node, exp.Filter | exp.WithinGroup):
+        node = node.this
+    return node
 
 
 def function_name(node: exp.Expr) -> str:

@@ -13,7 +13,7 @@ from typing import cast
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
-from sqlanon.estimators.aggregates import COUNT, FUNCTIONS, SUM
+from sqlanon.estimators.aggregates import COUNT, FUNCTIONS, SUM, Function, Quantile
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Derived, Item, Order, Piece, Query
 from sqlanon.sql.filtered_release import inline_filters
@@ -21,8 +21,6 @@ from sqlanon.sql.grammar import CLAUSES
 from sqlanon.sql.query_names import ResultNames, function_name, function_of, is_aggregate, is_bare_name, reads_aggregate
 from sqlanon.sql.query_pieces import WORDING, PieceWriter
 from sqlanon.sql.user_sql import check_expression, conjuncts, parse_select, replace_nodes, write_expression
-
-_QUANTILES = (exp.Median, exp.Quantile, exp.PercentileCont, exp.PercentileDisc, exp.ApproxQuantile)
 
 
 class AggregateReader:
@@ -53,7 +51,10 @@ class AggregateReader:
     def _read(self, node: exp.Expr) -> Aggregate:
         inner = function_of(node)
         function = FUNCTIONS[function_name(node)]
-        argument = _read_count(inner) if function.counts else _read_argument(inner)
+        if isinstance(function, Quantile):
+            function, argument = _read_quantile(node.this if isinstance(node, exp.Filter) else node, function)
+        else:
+            argument = _read_count(inner) if function.counts else _read_argument(inner)
         conditions = list(conjuncts(node.expression.this)) if isinstance(node, exp.Filter) else []
         if function.counts and argument is not None:  # COUNT(x) counts the rows that have an x
             conditions.append(exp.Is(this=exp.paren(argument), expression=exp.Null()).not_())
@@ -96,15 +97,30 @@ def _count_values(argument: Piece, filter_piece: Piece | None) -> Aggregate:
     return Aggregate(COUNT, Piece(argument.role, sql, other), filter_piece)
 
 
-def refuse_quantile(node: exp.Expr) -> None:
-    """Refuse medians and quantiles in a sentence of their own."""
-    quantile = next((inner for inner in node.walk() if isinstance(inner, _QUANTILES)), None)
-    if quantile is not None:
-        WORDING.refuse(
-            "a median or quantile",
-            "no error bar is known for it; ask for the share below a value, COUNT(*) FILTER (WHERE x <= value) /"
-            " COUNT(*), which has one",
-        )
+def _read_quantile(node: exp.Expr, function: Quantile) -> tuple[Function, exp.Expr | None]:
+    """Return the quantile of the level that a call names, and what it is of: f(x, level) or f(level) WITHIN GROUP."""
+    inner, level = function_of(node), function.level
+    argument, level_node = _read_argument(inner), inner.args.get("quantile") or inner.expression
+    if isinstance(node, exp.WithinGroup):
+        order = node.expression.expressions
+        if level_node or len(order) != 1 or order[0].args.get("desc"):
+            WORDING.refuse("this WITHIN GROUP", "write percentile_cont(0.9) WITHIN GROUP (ORDER BY x), ascending")
+        argument, level_node = order[0].this, argument
+    if isinstance(argument, exp.Distinct | exp.Order):
+        WORDING.refuse("a quantile of DISTINCT or ordered values", "write median(x), or quantile_cont(x, 0.9)")
+    if level is None:
+        level = _read_level(level_node, function.name)
+    return function.at(level), argument
+
+
+def _read_level(node: exp.Expr | None, name: str) -> float:
+    """Return the level that a number in the query says."""
+    text = "" if node is None else node.sql("duckdb", comments=False)
+    number = isinstance(node, exp.Literal) and not node.is_string
+    if not number or not 0 <= float(text) <= 1:
+        what = f"{name} with the level {text or 'left out'}"
+        WORDING.refuse(what, f"the level is one number from 0 to 1, as in {name}(x, 0.9)")
+    return float(text)
 
 
 def parse_query(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str]) -> Query:
@@ -157,8 +173,6 @@ class _ClauseReader:
 
     def _require_aggregate(self) -> None:
         if not any(map(reads_aggregate, self.results.nodes)):
-            for node in self.results.nodes:
-                refuse_quantile(node)
             for node in self.results.nodes:  # MAX(x) is told by its own name, not as a query without an aggregate
                 check_expression(node, WORDING)
             WORDING.refuse("a query without an aggregate")
@@ -194,7 +208,6 @@ class _ClauseReader:
         """Read the items of SELECT; one that is an expression over aggregates has the number -1 until all are read."""
         items = []
         for name, node in zip(self.results.all(), self.results.nodes, strict=True):
-            refuse_quantile(node)
             if is_aggregate(node):
                 items.append(Item(name, self.aggregates.number(node), Sql("")))
             elif reads_aggregate(node):
@@ -274,7 +287,6 @@ class _ClauseReader:
             node = self.results.at(node, "ORDER BY")
         elif is_bare_name(node):  # as DuckDB reads ORDER BY: an alias that is a whole term comes before a column
             node = self.results.by_any_name(node)
-        refuse_quantile(node)
         if is_aggregate(node):
             return Order(self.aggregates.number(node), Sql(""), direction)
         expression = replace_nodes(node, self._resolve_inside)
@@ -297,7 +309,6 @@ class _ClauseReader:
         clause = self.select.args.get("having")
         if clause is None:
             return ()
-        refuse_quantile(clause.this)
         return (self._write_over_keys(replace_nodes(clause.this, self._resolve_inside), self._name_aggregate),)
 
     def _read_limit(self) -> int | None:

@@ -288,7 +288,9 @@ def check_expression(root: exp.Expr, words: Wording) -> None:
         # before the allow-list: an aggregate deserves its own advice
         if isinstance(node, exp.AggFunc):
             words.refuse(
-                f"{_name_node(node)} here", "the aggregates are COUNT, SUM and AVG, in SELECT, HAVING and ORDER BY"
+                f"{_name_node(node)} here",
+                "the aggregates are COUNT, SUM, AVG, MEDIAN, QUANTILE_CONT and QUANTILE_DISC, in SELECT, HAVING and"
+                " ORDER BY",
             )
         if kind not in NODES or (kind == "Anonymous" and node.name.lower() not in NAMED_FUNCTIONS):
             words.refuse(
@@ -309,9 +311,9 @@ def known_functions() -> frozenset[str]:
     """Return the names of the functions that pass, and of the aggregates."""
     from sqlanon.estimators.aggregates import FUNCTIONS  # numpy is slow to load
 
-    nodes = (getattr(exp, name) for name in NODES | {name.capitalize() for name in FUNCTIONS})
+    nodes = (getattr(exp, name) for name in NODES)
     names = {kind.sql_name().lower() for kind in nodes if issubclass(kind, exp.Func) and kind is not exp.Anonymous}
-    return frozenset(names) | NAMED_FUNCTIONS
+    return frozenset(names) | NAMED_FUNCTIONS | {function.name for function in FUNCTIONS.values()}
 
 
 def _check_words(node: exp.Expr, words: Wording) -> None:

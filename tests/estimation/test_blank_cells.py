@@ -44,7 +44,7 @@ def test_empty_answers_are_told_from_answers_without_error_bars(few):
     answer = few.estimate(asked)
     empty = int(answer["a"].isna().sum())
     assert 0 < empty < len(answer)
-    told = f"s, a: {empty} of {len(answer)} answers are empty, for SUM and AVG over no row are NULL"
+    told = f"s, a: {empty} of {len(answer)} answers are empty, for SUM, AVG and quantiles over no row are NULL"
     assert [message for message in answer.attrs["messages"] if "empty" in message] == [told]
     plain = few.estimate(asked, "uniform").attrs["messages"]
     assert told in plain

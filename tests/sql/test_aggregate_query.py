@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 from sqlanon.errors import QueryError
+from sqlanon.estimators.aggregates import MEDIAN, QUANTILE_CONT, QUANTILE_DISC
 from sqlanon.sql.query_reader import parse_query
 from tests.databases import connect
 from tests.facts import each
@@ -22,8 +23,8 @@ REFUSED = {
     "select count(distinct age) from release": "COUNT(DISTINCT x)",
     "select sum(distinct age) from release": "DISTINCT",
     "select count(*) from release where count(*) filter (where age > 1) > 2": "FILTER",
-    "select count(*) from release where count(*) > 2": "the aggregates are COUNT, SUM and AVG",
-    "select count(*) filter (where count(*) > 1) from release": "the aggregates are COUNT, SUM and AVG",
+    "select count(*) from release where count(*) > 2": "the aggregates are COUNT, SUM, AVG, MEDIAN",
+    "select count(*) filter (where count(*) > 1) from release": "the aggregates are COUNT, SUM, AVG, MEDIAN",
     "select age, count(*) from release group by age having sex = 'F'": "outside GROUP BY",
     "select age, count(*) from release group by age having max(age) > 1": "max",
     "select age, count(*) from release group by": "GROUP BY without a column",
@@ -100,10 +101,18 @@ REFUSED = {
     "select count(*) from release where nothing = 1": "no column 'nothing'",
     "select * from release": "*",
     "select age from release group by age": "without an aggregate",
-    "select median(age) from release": "COUNT(*) FILTER (WHERE x <= value) / COUNT(*)",
-    "select quantile_cont(age, 0.5) from release": "median or quantile",
-    "select percentile_cont(0.5) within group (order by age) from release": "median or quantile",
-    "select age, count(*) from release group by age having median(age) > 3": "median",
+    "select quantile_cont(age, 1.5) from release": "one number from 0 to 1",
+    "select quantile_disc(age, -0.5) from release": "one number from 0 to 1",
+    "select quantile_cont(age, age) from release": "quantile_cont with the level age",
+    "select quantile_cont(age, [0.1, 0.5]) from release": "one number from 0 to 1",
+    "select quantile_disc(age) from release": "left out",
+    "select percentile_cont('0.5') within group (order by age) from release": "one number from 0 to 1",
+    "select percentile_cont(0.5) within group (order by age desc) from release": "this WITHIN GROUP",
+    "select percentile_cont(0.5) within group (order by age, sex) from release": "this WITHIN GROUP",
+    "select median(distinct age) from release": "DISTINCT or ordered",
+    "select median(*) from release": "MEDIAN without an expression",
+    "select approx_quantile(age, 0.5) from release": "MEDIAN, QUANTILE_CONT",
+    "select age, count(*) from release group by age having median(mode(age)) > 3": "mode",
     "select sum(count(*)) from release": "count",
     "select count(*) + max(age) from release": "max",
     "select age + count(*) from release": "age outside GROUP BY",
@@ -137,7 +146,7 @@ def test_the_message_says_what_is_allowed():
         asked("select age, count(*) from release group by age qualify true")
     assert str(caught.value) == (
         "QUALIFY is not answered from a release; a release answers SELECT [columns,] COUNT(*) | SUM(e) |"
-        " AVG(e), … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …] [LIMIT n]"
+        " AVG(e) | MEDIAN(e), … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …] [LIMIT n]"
     )
 
 
@@ -341,3 +350,17 @@ def test_several_sensitive_columns_are_numbered_and_those_read_are_told():
     assert query.touched == (0, 1)
     assert parse_query("select count(*) from release", ("age",), ("pay", "job")).touched == ()
     assert parse_query("select sum(job) from release", ("age",), ("pay", "job")).touched == (1,)
+
+
+def test_quantiles_in_all_their_spellings():
+    sql = (
+        "select median(age), quantile_cont(age, 0.5) as a, percentile_cont(0.5) within group (order by age) as b,"
+        " quantile(age, 1) as c, percentile_disc(1.0) within group (order by age) filter (where sex = 'F') as d"
+        " from release order by median"
+    )
+    query = asked(sql)
+    assert [item.name for item in query.items] == ["median", "a", "b", "c", "d"]
+    functions = [aggregate.function for aggregate in query.aggregates]
+    assert functions == [MEDIAN, QUANTILE_CONT.at(0.5), QUANTILE_DISC.at(1), QUANTILE_DISC.at(1)]
+    assert [item.aggregate for item in query.items] == [0, 1, 1, 2, 3]
+    assert query.order[0].aggregate == 0

@@ -72,7 +72,7 @@ class GroupSession(Session):
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script, which ends in the answer where SQL can give it."""
         name, _ = choose_estimator(self.estimators, self.method, estimator)
-        return print_script(self.start(self._parse(sql), name), name)
+        return print_script(self.start(self._parse_printed(sql), name), name)
 
     def close(self) -> None:
         """Drop the temporary tables of this release."""

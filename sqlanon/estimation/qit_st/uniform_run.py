@@ -1,6 +1,7 @@
 """A query on its way through QIT and ST: its statements, its moments, and the uniform estimate of its answers."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,6 +102,9 @@ class UniformRun(QueryRun):
         inference = self.infer(selected)
         aggregates, selections = zip(
             *(self.vectorize(aggregate, weights) for aggregate in self.query.aggregates), strict=True
+        )
+        aggregates = tuple(
+            replace(aggregate, cells=self.wanted_cells.get(number)) for number, aggregate in enumerate(aggregates)
         )
         narrowed = [inference.narrow(values) for values in selections]
         evidence = [

@@ -41,7 +41,7 @@ class IteratedRun(RecoveredRun):
             return super().undo(figures, estimate)
         if self.measures:
             raise QueryError(
-                "the iteration counts rows, so that SUM and AVG of quasi columns are not answered by"
+                "the iteration counts rows, so that SUM, AVG and quantiles of quasi columns are not answered by"
                 f" {option('estimator', 'iterative')}; use shrinkage, closed_form or matrix"
             )
         moments, asked_values, shape = figures.moments, figures.asked, figures.shape

@@ -1,0 +1,242 @@
+"""Medians and quantiles of releases: equal to the database's where nothing is hidden, and how often intervals hold."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon.errors import AnswerError, QueryError
+from tests.databases import connect
+from tests.examples import examples
+
+QUASI = ["age", "sex", "pay", "born", "seen"]
+METHODS = {
+    "anatomy": {"sensitive": "cost", "l": 4},
+    "robust": {"sensitive": "cost", "r": 3, "background_from": ["sex"]},
+    "splu": {"sensitive": ["cost"], "gamma": 3},
+    "mondrian": {"sensitive": "cost", "k": 5, "quasi": ["age", "sex", "born"]},
+}
+
+
+@pytest.fixture(scope="module")
+def source():
+    """900 rows: age goes with cost, which has 9 values; pay is missing here and there."""
+    random = np.random.default_rng(4)
+    n = 900
+    cost = random.choice(9, n, p=np.array([18, 16, 14, 12, 10, 9, 8, 7, 6]) / 100)
+    frame = pd.DataFrame({
+        "id": np.arange(n),
+        "age": 20 + 3 * cost + random.integers(0, 30, n),
+        "sex": np.where(random.random(n) < 0.3 + 0.05 * cost, "M", "F"),
+        "pay": np.where(random.random(n) < 0.1, np.nan, np.round(900 + 100 * random.normal(size=n), 2)),
+        "day": random.integers(0, 4000, n),
+        "second": random.integers(0, 400, n) * 250_007,
+        "cost": cost,
+    })  # fmt: skip
+    con = connect()
+    con.register("frame", frame)
+    con.execute("""
+        create table t as select id, age, sex, try_cast(case when not isnan(pay) then pay end as decimal(9, 2)) as pay,
+            date '1990-02-27' + cast(day as integer) as born, to_timestamp(second)::timestamp as seen, cost
+        from frame
+    """)
+    return con
+
+
+def published(con, method, key=1, table="t"):
+    options = {"quasi": QUASI, "id": "id", "nulls": "value"} | METHODS[method] | {"key": sqlanon.Key.of(f"{key:064x}")}
+    return getattr(sqlanon, method)(con, table, **options)
+
+
+@pytest.fixture(scope="module")
+def releases(source):
+    return {method: published(source, method) for method in METHODS}
+
+
+def truth(con, sql, table="t"):
+    return con.sql(f"select {sql}".replace("from release", f"from {table}")).df()
+
+
+# -- where the answer is exact ------------------------------------------------------------------
+
+EXACT = [
+    "median(age) as x from release",
+    "median(born) as x from release",
+    "sex, quantile_cont(born, 0.3) as x from release group by sex order by sex",
+    "quantile_disc(seen, 0.77) as x from release where age > 30",
+    "quantile_cont(age, 0.9) as x from release where sex = 'M' and age > 40",
+    "quantile_disc(age, 0) as x from release",
+    "quantile_cont(age, 1) as x from release",
+    "median(age * age - 30) as x from release",
+    "median(cost) as x from release",
+    "quantile_disc(cost, 0.9) as x from release where cost > 2",
+    "quantile_cont(2.5 * cost, 0.35) as x from release",
+    "median(age) filter (where sex = 'M') as x from release",
+    "median(age) as x from release where age > 900",
+    "sex, median(age > 40) as x, count(*) as n from release group by all having count(*) > 3 order by x, sex",
+]
+
+
+@pytest.mark.parametrize("sql", EXACT)
+def test_equal_to_the_database_where_nothing_is_hidden(source, releases, sql):
+    answer, expected = releases["anatomy"].estimate(f"select {sql}"), truth(source, sql)
+    if "median(age >" in sql:  # of truths DuckDB gives one, we the number between
+        expected["x"] = expected["x"].astype(float)
+    assert len(answer) == len(expected)
+    for name in expected.columns.difference(["n"]):
+        pd.testing.assert_series_equal(answer[name], expected[name], check_dtype=False)
+    measured = answer.dropna(subset="x")
+    assert (measured["x_std_error"] == 0).all()
+    assert (measured["x_low"] == measured["x"]).all()
+    assert (measured["x_high"] == measured["x"]).all()
+
+
+def test_a_decimal_lies_between_two_as_a_number(source, releases):
+    """DuckDB cuts what lies between two decimals to their digits."""
+    for level in (0.05, 0.31, 0.5):
+        sql = f"quantile_cont(pay, {level}) as x from release"
+        answer, (expected,) = releases["anatomy"].estimate(f"select {sql}"), truth(source, sql)["x"]
+        assert answer["x"][0] == pytest.approx(float(expected), abs=0.01)
+        number = truth(source, sql.replace("pay", "cast(pay as double)"))["x"]
+        assert answer["x"][0] == pytest.approx(number[0], rel=1e-12)
+
+
+@pytest.mark.thorough
+@given(st.lists(st.one_of(st.none(), st.integers(-5, 5)), min_size=2, max_size=15), st.integers(0, 16))
+@examples(10)
+def test_any_rows_at_any_level(values, sixteenths):
+    con = connect()
+    values = [*values, *values]  # an odd row would be left out
+    frame = pd.DataFrame({"id": range(len(values)), "x": pd.array(values, dtype="Int64")})
+    frame["d"] = frame["id"] % 2
+    con.register("frame", frame)
+    con.execute("create table t as select * from frame")
+    release = sqlanon.anatomy(con, "t", quasi=["x"], sensitive="d", id="id", l=2, nulls="value")
+    sql = f"quantile_cont(x, {sixteenths / 16}) as a, quantile_disc(x, {sixteenths / 16}) as b from release"
+    answer = release.estimate(f"select {sql}").iloc[0]
+    (expected,) = con.sql(f"select {sql}".replace("release", "t")).fetchall()
+    expected = [math.nan if value is None else value for value in expected]
+    assert [answer["a"], answer["b"]] == pytest.approx(expected, nan_ok=True)
+
+
+# -- estimates ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["anatomy", pytest.param("robust", marks=pytest.mark.thorough), "splu"])
+def test_an_interval_holds_all_values_at_which_that_of_the_share_holds_the_level(releases, method):
+    """The interval is that of shares asked for one by one."""
+    release, where = releases[method], "from release where cost in (1, 2)"
+    answer = release.estimate(f"select quantile_disc(age, 0.3) as x, count(age) as n {where}").iloc[0]
+    shares = [
+        release.estimate(f"select avg(case when age <= {age} then 1 else 0 end) as f {where}").iloc[0]
+        for age in range(20, 60)
+    ]
+    low = next(age for age, share in enumerate(shares, start=20) if share["f_high"] >= 0.3)
+    high = 1 + max(age for age, share in enumerate(shares, start=20) if share["f_low"] < 0.3)
+    assert (answer["x_low"], answer["x_high"]) == (low, high)
+    assert low <= answer["x"] <= high
+    assert answer["x_std_error"] == pytest.approx((high - low) / 3.92, rel=1e-3)
+
+
+def test_groups_order_and_expressions(releases):
+    sql = "select cost, median(age) as m, median(age) / 2 as half from release group by cost having median(age) > 35"
+    answer = releases["anatomy"].estimate(f"{sql} order by median(age) desc, cost limit 4")
+    assert len(answer) == 4
+    assert answer["m"].is_monotonic_decreasing
+    assert (answer["m"] > 35).all()
+    assert answer["half"].tolist() == (answer["m"] / 2).tolist()
+    assert answer["half_low"].tolist() == pytest.approx((answer["m_low"] / 2).tolist())
+    assert answer["half_high"].tolist() == pytest.approx((answer["m_high"] / 2).tolist())
+
+
+def test_the_paper_s_estimate_has_no_error_bar(releases):
+    answer = releases["anatomy"].estimate("select median(age) as x from release where cost = 1", "uniform").iloc[0]
+    assert 20 <= answer["x"] <= 60
+    assert answer[["x_std_error", "x_low", "x_high"]].isna().all()
+
+
+@pytest.mark.thorough
+def test_a_sensitive_column_of_several(source):
+    options = {"quasi": ["age", "sex"], "sensitive": ["cost", "born"], "l": 3, "id": "id"}
+    release = sqlanon.anatomy(source, "t", key=sqlanon.Key.of("0" * 64), **options)
+    sql = "median(born) as b from release"
+    assert release.estimate(f"select {sql}")["b"].tolist() == truth(source, sql)["b"].tolist()
+    answer = release.estimate("select sex, median(cost) as c from release group by sex order by sex")
+    assert (answer["c_low"] <= answer["c_high"]).all()
+
+
+MOST_THRESHOLDS = "sqlanon.estimation.quantile_search.MOST_THRESHOLDS"
+
+
+def test_thresholds_that_do_not_suffice_are_told(source, releases, monkeypatch):
+    sql = "select median(seen) as x from release where cost = 3"
+    whole = releases["anatomy"].estimate(sql).iloc[0]
+    monkeypatch.setattr(MOST_THRESHOLDS, 8)
+    with pytest.warns(sqlanon.AnswerWarning, match="of 3.. different values"):
+        coarse = releases["anatomy"].estimate(sql).iloc[0]
+    assert coarse["x_low"] <= whole["x_low"] <= whole["x_high"] <= coarse["x_high"]
+    exact = "median(seen) as x from release"
+    with pytest.warns(sqlanon.AnswerWarning, match="different values"):
+        coarse = releases["anatomy"].estimate(f"select {exact}").iloc[0]
+    assert coarse["x_low"] < truth(source, exact)["x"][0] < coarse["x_high"]
+
+
+REFUSED = {
+    "median(sex) from release": "numbers, dates and timestamps; one was asked of VARCHAR",
+    "median(case when cost > 3 then 'a' end) from release": "VARCHAR",
+    "epoch(median(born)) from release": "a quantile of dates",
+}
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+def test_refused(releases, sql):
+    with pytest.raises(QueryError, match=REFUSED[sql]):
+        releases["anatomy"].estimate(f"select {sql}")
+
+
+def test_no_finite_value(releases):
+    with pytest.raises(AnswerError, match="NaN, infinite"):
+        releases["anatomy"].estimate(
+            "select median(case when age > 40 then cast('nan' as double) else 1 end) from release"
+        )
+
+
+def test_there_is_no_script_of_a_search(releases):
+    for method in METHODS:
+        with pytest.raises(QueryError, match="no script of it"):
+            releases[method].estimation_sql("select median(age) from release")
+
+
+# -- bounds -------------------------------------------------------------------------------------
+
+BOUNDED = [
+    "quantile_disc(age, 0.25) as x from release",
+    "median(age) as x from release where cost > 4",
+]
+BOUNDED_SLOWLY = [
+    "sex, median(age) as x from release where age > 30 group by sex order by sex",
+    "cost, quantile_cont(age, 0.8) as x from release where sex = 'F' group by cost order by cost",
+    "median(born) as x from release where age < 40",
+    "sex, median(cost) as x from release where age > 33 group by sex order by sex",
+]
+
+
+@pytest.mark.parametrize("sql", [*BOUNDED, *(pytest.param(sql, marks=pytest.mark.thorough) for sql in BOUNDED_SLOWLY)])
+def test_bounds_of_boxes_hold_the_truth(source, releases, sql):
+    answer, expected = releases["mondrian"].estimate(f"select {sql}"), truth(source, sql)
+    assert (answer["x_low"] <= expected["x"]).all()
+    assert (expected["x"] <= answer["x_high"]).all()
+    assert ((answer["x_low"] <= answer["x"]) & (answer["x"] <= answer["x_high"])).all()
+
+
+def test_bounds_of_boxes_are_those_of_their_ends(releases):
+    """With every row at the low ends the quantile is least, at the high ends largest."""
+    release = releases["mondrian"]
+    rows = release.table("data").df()
+    answer = release.estimate("select quantile_disc(age, 0.25) as x from release").iloc[0]
+    place = math.ceil(len(rows) / 4) - 1
+    assert (answer["x_low"], answer["x_high"]) == tuple(sorted(rows[name])[place] for name in ("age_low", "age_high"))
