@@ -15,7 +15,7 @@ import numpy as np
 from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.finite_numbers import is_numeric
 from sqlanon.estimation.query_run import Estimator, QueryRun
-from sqlanon.estimators.aggregates import AVG, COUNT, Quantile
+from sqlanon.estimators.aggregates import AVG, COUNT, SUM, Quantile
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, BoolArray, IntArray
 from sqlanon.estimators.inversion import Bracketed, Shares, choose_ranks, invert
 from sqlanon.plans.templates import Sql, literal
@@ -33,7 +33,7 @@ _ENDLESS = (
     " with WHERE"
 )
 _DERIVED = "an expression over a quantile of dates is not answered; ask for the quantile itself"
-_RANGES = "a quantile over {} rows is of one column, or of the sensitive one: what an expression may be there is open"
+_RANGES = "a quantile is not answered of this expression: what a row may hold of it is open; ask for that of a column"
 _COARSE = (
     "{}: of {:,} different values {:,} were tried as thresholds; ends of intervals that lie between two of these reach"
     " as far as the further one"
@@ -82,19 +82,16 @@ class QuantileSearch:
         aggregate = self.query.aggregates[number]
         quantile = aggregate.function
         assert isinstance(quantile, Quantile)
-        readers = _AverageShares if self.has_errors else _CountedShares
-        reader = readers(self, aggregate)
-        thresholds = _Thresholds(reader.argument, self._start_counting(reader.argument), self.has_errors)
+        assert aggregate.argument is not None
+        run = self.start(self.plain(aggregates=(Aggregate(COUNT),)))
+        reader = (_AverageShares if run.AVERAGES else _CountedShares)(self, aggregate)
+        thresholds = _Thresholds(aggregate.argument, run, self.has_errors)
         try:
             if any(number in derived.read for derived in self.query.derived) and not thresholds.numeric:
                 raise QueryError(_DERIVED)
             return self._invert(quantile, thresholds, reader)
         finally:
             thresholds.close()
-
-    def _start_counting(self, argument: Piece) -> QueryRun:
-        counting = Aggregate(COUNT, _write_case(argument, "is not null") if self.has_errors else None)
-        return self.start(self.plain(aggregates=(counting,)))
 
     def plain(self, **changes: Any) -> Query:
         """Return the query without what is asked of its figures."""
@@ -156,10 +153,10 @@ class _Thresholds:
         self.unit: Any = 1.0 if self.numeric else np.timedelta64(1, "D")  # of differences
         conditions = run.query.filters(*(("sensitive",) if of_values else ("constant", "quasi", "mixed")))
         if not (of_values or has_errors):
-            column = _COLUMN.fullmatch(argument.sql)
-            if column is None:
-                raise QueryError(_RANGES.format("generalized or uncertain"))
-            domain, conditions = run.domain(column[1]), []
+            columns = set(_COLUMN.findall(argument.sql))
+            if len(columns) != 1 or not (run.AVERAGES or _COLUMN.fullmatch(argument.sql)):
+                raise QueryError(_RANGES)
+            domain, conditions = run.domain(columns.pop()), []
         text = run.space.render(
             "estimation/quantile_search/threshold",
             {"asked": domain},
@@ -271,7 +268,7 @@ class _AverageShares(_Reader):
     def read_shares(self, thresholds: "Sequence[tuple[Sql, BoolArray | None]]") -> Shares:
         """Return the shares at thresholds; forms that solve cell by cell solve those alone that are asked for."""
         chosen = self.aggregate.chosen
-        aggregates = [Aggregate(COUNT, _write_case(self.argument, "is not null"), chosen)]
+        aggregates = [Aggregate(SUM, _write_case(self.argument, "is not null"), chosen)]
         aggregates += [Aggregate(AVG, _write_below(self.argument, text), chosen) for text, _ in thresholds]
         run = self.search.start(self.search.plain(aggregates=tuple(aggregates)))
         run.wanted_cells = {
@@ -285,16 +282,17 @@ class _AverageShares(_Reader):
             run.space.forget(run.made)
         self.note(run)
         self.shape, self._selected = rows.value.shape, run.selected_count
-        count = rows.value.ravel()
-        least = np.where(np.isnan(rows.low.ravel()), count, rows.low.ravel())
-        known = np.ones((len(averages), *self.shape), dtype=bool)
-        for number, cells in run.wanted_cells.items():
-            known[number - 1] = cells[:, None]
+        low_name, high_name = _name_ends(rows)
+        count, least = rows.value.ravel(), getattr(rows, low_name).ravel()
+        least = np.where(np.isnan(least), count, least)
         value, low, high = (
             np.array([getattr(average, name) for average in averages]).reshape(len(averages), len(count))
-            for name in ("value", "low", "high")
+            for name in ("value", low_name, high_name)
         )
-        known = known.reshape(len(averages), len(count))
+        asked = np.ones((len(averages), *self.shape), dtype=bool)
+        for number, cells in run.wanted_cells.items():
+            asked[number - 1] = cells[:, None]
+        known = asked.reshape(len(averages), len(count)) | np.isfinite(low)
         return Shares(np.zeros(0, dtype=np.int64), value, low, high, known, count, least)
 
 
@@ -338,10 +336,8 @@ class _CountedShares(_Reader):
     def _gather(self, run: QueryRun, count: Any) -> list[list[Array]]:
         """Return certain, expected and possible counts below and above, by the cells and sets of the query itself."""
         of_sets = self.argument.role in ("constant", "sensitive")
-        figures = [
-            getattr(count, name) for name in (("certain", "value", "possible") if hasattr(count, "certain") else
-                                              ("low", "value", "high"))
-        ]  # fmt: skip
+        least, most = _name_ends(count)
+        figures = [getattr(count, name) for name in (least, "value", most)]
         frame = run.space.engine.frame(run.render_halves(of_sets))
         part, whole, below = (frame[name].to_numpy() for name in ("part", "whole", "below"))
         wholes = int(whole.max(initial=0)) + 1
@@ -371,6 +367,11 @@ def _merge(shares: Shares, new: Shares) -> Shares:
         for name, array in arrays.items():
             array[at] = getattr(side, name)[place, answer]
     return Shares(rank, **arrays, known=known, rows=shares.rows, least_rows=shares.least_rows)
+
+
+def _name_ends(estimate: Any) -> tuple[str, str]:
+    """Return what a kind of estimate calls its ends."""
+    return ("certain", "possible") if hasattr(estimate, "certain") else ("low", "high")
 
 
 def _write_below(argument: Piece, threshold: Sql) -> Piece:

@@ -33,7 +33,12 @@ Inverted = Mapping[int, Mapping[str, Any]]  # by the number of an aggregate: the
 
 
 class QueryRun(QueryStatements):
-    """Run one query; a method adds how its release is read and what follows from it (`estimate_aggregates`)."""
+    """Run one query; a method adds how its release is read and what follows from it (`estimate_aggregates`).
+
+    AVERAGES: whether AVG is answered.
+    """
+
+    AVERAGES = True
 
     def __init__(self, space: Workspace, query: Query) -> None:
         """Sort the query's pieces; nothing runs yet."""

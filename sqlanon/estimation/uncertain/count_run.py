@@ -157,6 +157,7 @@ class CountRun(QueryRun):
 
     SELECTING = ("sensitive", "constant")
     SUMS = _SUMS  # what is said of SUM and AVG
+    AVERAGES = False
 
     def __init__(self, loaded: CellTables, query: Query) -> None:
         """Split the query and place its relations; nothing runs yet. Raises QueryError for SUM and AVG."""

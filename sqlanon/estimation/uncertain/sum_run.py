@@ -100,6 +100,8 @@ def _improve(aims: Array, at: tuple[IntArray, IntArray], frame: pd.DataFrame, si
 class SumRun(CountRun):
     """One query with SUM, AVG or COUNT on its way through uncertain data."""
 
+    AVERAGES = True
+
     def __init__(self, loaded: CellTables, query: Query) -> None:
         """Split the query and place its relations, as for counts."""
         super().__init__(loaded, query)
