@@ -210,6 +210,14 @@ class View:
             kept=self.kept,
         )
 
+    def coded_alike(self) -> tuple[Sql, Sql]:
+        """Return people with codes and groups, those whom nothing tells apart as one, and how many each is."""
+        return self.coded_people(), Sql("1")
+
+    def named_people(self, best: Sql) -> Sql:
+        """Return what is named of everybody, where it was found for those of `coded_alike`."""
+        return best
+
     def coded_combinations(self) -> Sql:
         """Return the combinations with their codes."""
         relations = {"combination": self.combinations()}

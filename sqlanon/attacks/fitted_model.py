@@ -72,9 +72,8 @@ def _fit(view: View, space: ModelRows, totals: Array) -> Sql:
     log.info("learning, counts by code and value")
     target = _find_counts(view, space, coded, totals)
     effects = np.zeros(target.shape)
-    weighed = view.replace(
-        "weighed", "adversary/view/pair", {"coded_person": coded, "holding": view.holdings()}, codes=space.cells
-    )
+    relations = {"coded_person": coded, "holding": view.holdings()}
+    weighed = view.replace("weighed", "adversary/view/pair", relations, codes=space.cells, people=Sql("1"))
     for turn in range(TURNS):
         log.info("learning, turn %d of %d of the fit", turn + 1, TURNS)
         step = find_step(target, count_dealt(space, weighed, target.shape, "weight"), turn)
@@ -121,7 +120,7 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
         if _count_rows(view, kinds) * values > MOST_PAIRS:
             return []
         weighed = _fit_randomized(view, column, kinds, values)
-        best = view.keep("kind_best", "adversary/view/best", {"weighed": weighed}, told_by="kind")
+        best = view.keep("kind_best", "adversary/view/kind_best", {"weighed": weighed})
         relations = {"shown_row": shown_rows, "shown_kind": kinds, "best": best, "combination": view.combinations()}
         alone = view.keep("fitted_best", "adversary/view/kind_named", relations, cells=space.cells)
     finally:
@@ -137,18 +136,25 @@ def _count_rows(view: View, relation: Sql) -> int:
 
 
 def _fit_randomized(view: View, column: ShownColumn, kinds: Sql, values: int) -> Sql:
-    """Return the weight of every value for every kind of row."""
+    """Return the weight of every value for every kind of row: a query, for all pairs together may be many."""
     space = column.space
     even = Sql(f"(select row_number, cast(1 as double) as weight_1 from {space.numbered})")
     target = column.find_targets(even, ["weight_1"], values)[0]
     cells = [*space.cells, "shown_cell"]
     parts = [*space.parts, slice(column.first, column.first + values)]
     effects = np.zeros(target.shape)
-    relations = {"shown_kind": kinds, "value": view.values()}
+    value = view.values()
     for turn in range(TURNS + BAYES_TURNS + 1):
         log.info("learning, turn %d of %d of the fit", turn + 1, TURNS + BAYES_TURNS + 1)
         odds = keep_odds(space, np.concatenate([effects, column.channel]), parts, cells)
-        weighed = view.replace("weighed", "adversary/view/kind_pair", relations, factors=odds, cells=cells)
+
+        def weigh(rated: Sql, rate: str, factors: list[tuple[Sql, str]] = odds) -> Sql:
+            relations = {"shown_kind": rated, "value": value}
+            return view.subquery("adversary/view/kind_pair", relations, factors=factors, cells=cells, rate=Sql(rate))
+
+        told = weigh(kinds, "cast(1 as double)")
+        rated = view.replace("rated_kind", "adversary/view/rated_kind", {"shown_kind": kinds, "weighed": told})
+        weighed = weigh(rated, "shown_kind.rate")
         dealt = count_dealt(space, weighed, target.shape, "weight")
         if turn < TURNS:
             effects += find_shared_step(target, dealt, turn, space.parts)

@@ -29,7 +29,7 @@ LIMITS = (0.5, 0.9)  # confidences that are looked at apart
 def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[Finding]:
     """Attack groups by learning; return the share named right, or without links the adversary's own confidence."""
     weighed, factors = _learn(view)
-    best = view.keep("best", "adversary/view/best", {"weighed": weighed}, told_by="person_number")
+    best = view.named_people(view.keep("best", "adversary/view/best", {"weighed": weighed}, told_by="person_number"))
     scores = None if links is None else view.scores(links)
     findings = judge(view, best, scores, "person_number", "naive Bayes, learned from the groups", promised)
     if links is not None:
@@ -55,9 +55,8 @@ def _forget_column(
         others = [factor for number, factor in enumerate(factors) if number != place]
         relations = {"weighed": deal(view, weighed, others, view.codes, "forgetting")}
         best = view.replace("forgetful_best", "adversary/view/best", relations, told_by="person_number")
-        figures = view.row(
-            "adversary/view/score_figures", {"best": best, "link": links}, told_by="person_number", limits=[]
-        )
+        scored = {"best": view.named_people(best), "link": links}
+        figures = view.row("adversary/view/score_figures", scored, told_by="person_number", limits=[])
         left[column] = _count_right(figures["right_people"]) / figures["people"]
     telling = min(left, key=lambda column: left[column])
     whom = f"of the quasi columns {telling} gives most away"
@@ -74,8 +73,9 @@ def read_groups(view: View, promised: float | None) -> Finding:
 
 def _learn(view: View) -> tuple[Sql, list[tuple[Sql, str]]]:
     """Return everybody's weights after the last turn, and the odds that it went by."""
-    relations = {"coded_person": view.coded_people(), "holding": view.holdings()}
-    weighed = view.replace("weighed", "adversary/view/pair", relations, codes=view.codes)
+    people, count = view.coded_alike()
+    relations = {"coded_person": people, "holding": view.holdings()}
+    weighed = view.replace("weighed", "adversary/view/pair", relations, codes=view.codes, people=count)
     for turn in range(TURNS):
         log.info("learning, turn %d of %d", turn + 1, TURNS)
         factors = _learn_odds(view, weighed)

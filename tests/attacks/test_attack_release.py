@@ -135,9 +135,9 @@ def test_the_learned_odds_are_those_of_a_literal_naive_bayes(con):
     pairs = con.execute(f"select q.rowid as person, q.job, s.group_id, s.value, s.count / 2 as weight from"
                         f" {release.tables['qit']} q join {release.tables['st']} s using (group_id)").df()  # fmt: skip
     held = view.holdings()
-    start = view.keep(
-        "pair", "adversary/view/pair", {"coded_person": view.coded_people(), "holding": held}, codes=view.codes
-    )
+    people, count = view.coded_alike()
+    relations = {"coded_person": people, "holding": held}
+    start = view.keep("pair", "adversary/view/pair", relations, codes=view.codes, people=count)
     ((odds, _),) = learning._learn_odds(view, start)
     ours = con.execute(f"select value, code, odds from {odds} join {view.values()} using (value_number)").df()
     for line in ours.itertuples():

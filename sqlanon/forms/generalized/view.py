@@ -187,6 +187,20 @@ class BoxView(View):
         relations = {"person": self.people(), **combinations}
         return self.keep("coded_person", "adversary/view/boxed_person", relations, quasi=self.names, codes=self.codes)
 
+    def coded_alike(self) -> tuple[Sql, Sql]:
+        """Return the combinations of quasi values in each box that has room for them, and the people of each.
+
+        Nothing tells people of one combination apart: a table of 148,318 rows has 7,209 by four quasi columns.
+        """
+        relations = {"coded_combination": self.coded_combinations(), "fit": self.boxes.find_people()}
+        boxed = self.keep("boxed_combination", "adversary/view/boxed_combination", relations, codes=self.codes)
+        return boxed, Sql("coded_person.row_count")
+
+    def named_people(self, best: Sql) -> Sql:
+        """Return what is named of everybody: what is named of their combination."""
+        relations = {"best": best, "coded_person": self.coded_people()}
+        return self.subquery("adversary/view/best_alike", relations)
+
     def seated_people(self) -> Sql:
         """Return everybody in each box that has room for them."""
         return self.coded_people()

@@ -3,6 +3,7 @@
 import pytest
 
 import sqlanon
+from sqlanon.adversary.view import View
 from sqlanon.attacks import learning
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.errors import DataError
@@ -47,6 +48,18 @@ def test_a_clean_release_stays_at_its_promise(con):
     assert finding(result, "presence", "own box").reached <= 1 / 6
     left = "select count(*) from duckdb_tables() where temporary and table_name like '%box%'"
     assert con.execute(left).fetchone() == (0,)
+
+
+def test_people_alike_are_learned_of_as_one_with_the_same_end(con, monkeypatch):
+    con.execute(PEOPLE.replace("% 101)", "% 19)")).fetchall()
+    release = boxed(con)
+    told = sqlanon.attack(release, against="people", id="id").findings
+    monkeypatch.setattr(BoxView, "named_people", View.named_people)
+    monkeypatch.setattr(BoxView, "coded_alike", View.coded_alike)
+    alone = sqlanon.attack(release, against="people", id="id").findings
+    assert [line.attack for line in told] == [line.attack for line in alone]
+    for line, other in zip(told, alone, strict=True):
+        assert line.reached == pytest.approx(other.reached, abs=1e-6) and line.whom == other.whom
 
 
 def test_without_a_source_boxes_show_nobody(con):
