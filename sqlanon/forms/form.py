@@ -1,14 +1,17 @@
 """What a form of release is: everything that depends on what was published, behind one object."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
+from sqlanon.forms.weights import first_views, weight_name
+from sqlanon.plain_values import plain
 from sqlanon.plans.json_schema import Schema
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, departed
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
+from sqlanon.prose import write_parts
 from sqlanon.verification.checks import Check, PublishedTables, Verification
 
 if TYPE_CHECKING:
@@ -21,6 +24,22 @@ Compared = Callable[[PublishedTables, Source, Mapping[str, str]], Check]
 ComparedQueries = Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]]
 Presence = Callable[[PublishedTables, object], tuple[str, str]]
 Edition = Literal["newest", "earlier", "first"]  # of a text beside the tables: a release holds what its version wrote
+NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
+# by the macro that says it, what a line of a summary is called, in their order
+_LINES = {
+    "say_published": "published",
+    "say_method": "method",
+    "say_against": "against",
+    "say_dropped_rows": "dropped rows",
+    "say_uncertain": "uncertain",
+    "say_suppressed": "suppressed",
+    "say_generalized": "generalized",
+    "say_promised": "promised",
+    "say_not_promised": "not promised",
+    "say_verified": "verified",
+    "say_error_RCE": "error (RCE)",
+    "say_files": "files",
+}
 
 
 class Form:
@@ -33,6 +52,9 @@ class Form:
     several sensitive columns have a table each. has_groups: whether groups with exact values are published.
     keeps_quasi: whether quasi columns are published with their own values. bars, intervals: what a report says that
     they are. several: the manifest, where a release has several sensitive columns with a table each.
+    words: templates of what is said of a release, the form's own one first. warning: the template of the section of
+    README.md on what not to do with the tables. shown_parameters: those that a summary names, all where it is None;
+    hidden_parameters: those that it leaves out.
     """
 
     name: str
@@ -46,6 +68,10 @@ class Form:
     keeps_quasi = False
     bars = "are 95 % intervals"
     intervals = " with 95 % intervals"
+    words: tuple[str, ...]
+    warning: str
+    shown_parameters: tuple[str, ...] | None = None
+    hidden_parameters: tuple[str, ...] = ("rows_per_person",)  # which stands in the promise
 
     def __init__(self, several: Manifest | None = None) -> None:
         """Take the manifest where it tells how many tables there are."""
@@ -93,9 +119,27 @@ class Form:
 
     # -- words ---------------------------------------------------------------------------------
 
-    def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
-        """Return what the publisher is shown, in words: lines by their names."""
-        raise NotImplementedError
+    def summary(self, manifest: Mapping[str, Any], where: str, edition: Edition = "newest") -> dict[str, str]:
+        """Return what the publisher is shown, in words: lines by their names; where: what the release is called."""
+        rows, dropped, parameters = int(manifest["rows"]), int(manifest["dropped_rows"]), manifest["parameters"]
+        shown = [name for name in parameters if name not in self.hidden_parameters]
+        shown = shown if self.shown_parameters is None else list(self.shown_parameters)
+        values = {
+            "where": where,
+            "edition": edition,
+            "share_lost": dropped / max(1, rows + dropped),
+            "notable_loss": NOTABLE_LOSS,
+            "departed": departed(manifest),
+            "shown_parameters": plain({name: parameters[name] for name in shown}),
+        }
+        return {_LINES[name]: text for name, text in self._say(_LINES, manifest, values).items()}
+
+    def _say(
+        self, names: Iterable[str], manifest: Mapping[str, Any], values: Mapping[str, object] = {}
+    ) -> dict[str, str]:
+        """Return what macros of the form's words say, by their names."""
+        known = {**manifest, "several": self.several is not None, **values}
+        return write_parts((*self.words, "forms/words.txt"), names, known)
 
     def tables(self, manifest: Mapping[str, Any]) -> list[Table]:
         """Return what is shown below it."""
@@ -103,7 +147,7 @@ class Form:
 
     def describe_sensitive(self, manifest: Manifest) -> str:
         """Say what a sensitive column of the tables is."""
-        raise NotImplementedError
+        return self._say(["sensitive_column"], manifest)["sensitive_column"]
 
     def describe_quasi(self, manifest: Manifest, write_name: Callable[[str], str]) -> dict[str, str]:
         """Say what published quasi columns are that are more than exact values, by their names."""
@@ -111,11 +155,14 @@ class Form:
 
     def advise(self, manifest: Manifest) -> str:
         """Say in a schema's comment what not to do with the tables."""
-        raise NotImplementedError
+        return self._say(["advice_of_tables"], manifest)["advice_of_tables"]
 
-    def warn(self, manifest: Manifest, edition: Edition) -> str:
-        """Return the section of README.md on what not to do with the tables."""
-        raise NotImplementedError
+    def warning_values(self, manifest: Manifest, edition: Edition) -> dict[str, object]:
+        """Return the values of the template `warning`."""
+        columns = manifest["columns"]
+        several, named = self.several is not None, {"sensitive": columns["sensitive"][0], "group": columns.get("group")}
+        views = first_views(manifest)
+        return {"several": several, "edition": edition, "weight": weight_name(manifest), "views": views, **named}
 
     def write_script(self, manifest: Manifest, edition: Edition) -> str | None:
         """Return estimate.sql; None where answers are no sum of weights."""

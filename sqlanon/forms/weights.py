@@ -1,7 +1,6 @@
 """The views of weights that estimate.sql makes, as it and README.md call them, and how both write."""
 
 from collections.abc import Mapping
-from textwrap import indent
 from typing import Any
 
 from sqlanon.plans.manifest import table_files
@@ -12,7 +11,6 @@ from sqlanon.plans.templates import ident, literal
 Manifest = Mapping[str, Any]
 VIEW = "weighted"
 PAPER = "paper"  # ends the name of the view with the paper's weights
-READING = "set variable release = 'PATH';\n.read PATH/estimate.sql"  # in DuckDB's shell
 FIRST_LINES = """\
 In the release's directory, in DuckDB's shell (or: duckdb < estimate.sql):
 --     .read estimate.sql
@@ -36,6 +34,12 @@ def group_views(manifest: Manifest) -> dict[str, tuple[str, str]]:
 def paper_view(view: str) -> str:
     """Return the name of the view with the paper's weights beside one with unbiased ones."""
     return f"{view}_{PAPER}"
+
+
+def first_views(manifest: Manifest) -> tuple[str, str]:
+    """Return the names of the first sensitive column's views: of unbiased weights, and of the paper's."""
+    view = VIEW if len(manifest["columns"]["sensitive"]) == 1 else f"{VIEW}_1"
+    return view, paper_view(view)
 
 
 def weight_name(manifest: Manifest) -> str:
@@ -66,8 +70,3 @@ def read_files_first(manifest: Manifest, table: str) -> str:
     """Return what reads them in the shell's directory, as the first releases did."""
     listed = ", ".join(literal(file) for file in table_files(manifest["files"], table))
     return f"select * from read_parquet([{listed}])"
-
-
-def write_block(text: str) -> str:
-    """Write a block of code that no name can end."""
-    return indent(text, "    ", lambda line: True)

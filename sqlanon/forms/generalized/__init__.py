@@ -1,22 +1,13 @@
 """Rows in boxes: ranges, nodes or sets of quasi values, and exact sensitive values."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
-from sqlanon.forms.form import Edition, Form, Presence, Tables
+from sqlanon.forms.form import Form, Presence, Tables
 from sqlanon.forms.schema_parts import COMPARED, ROLES, SHARE, SORTED, counts
-from sqlanon.forms.summary_lines import (
-    count_dropped,
-    list_files,
-    name_method,
-    tell_agreement,
-    tell_apart,
-    tell_limits,
-)
-from sqlanon.plain_values import words
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.json_schema import record, whole, word
 from sqlanon.plans.manifest import Manifest
@@ -24,46 +15,6 @@ from sqlanon.verification.checks import Verification
 
 if TYPE_CHECKING:
     from sqlanon.adversary.view import View
-
-WARNING = """\
-## Do not take a box for a person
-
-All rows of a box show the same ranges and sets, which say of nobody where in them they lie. `sqlanon estimate` counts
-as if a box's rows lay evenly in it, and says between which counts the true one lies for sure.
-"""
-SEVERAL_WARNING = """\
-## Do not take a box for a person
-
-All rows of a box show the same ranges and sets, which say of nobody where in them they lie. Each sensitive column has a
-table by itself: who joins two of them by their boxes gets pairs of values of which hardly any belongs to one person.
-`sqlanon estimate` counts as if a box's rows lay evenly in it, and says between which counts the true one lies for sure.
-"""
-ADVICE = (
-    "Do not take a box for a person: ranges and sets say of nobody where in them they lie. `sqlanon"
-    " estimate` counts as if a box's rows lay evenly in it, and says between which counts the true one lies for sure."
-)
-_SHOWN_PARAMETERS = ("k", "l", "partition", "nulls")
-
-
-def summarize_boxes(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
-    """Say what a release of generalized rows is."""
-    verified, guarantee, parameters = manifest["verified"], manifest["guarantee"], manifest["parameters"]
-    sizes = " to ".join(map(str, sorted({verified["k"], verified["largest_class"]})))
-    column = words(manifest["columns"]["sensitive"])
-    diverse = f", with at least {guarantee['l']} different values of {column}" if guarantee["l"] > 1 else ""
-    return {
-        "published": f"{manifest['rows']:,} rows in {manifest['groups']:,} boxes of {sizes}: {where}",
-        "method": name_method(manifest, {name: parameters[name] for name in _SHOWN_PARAMETERS}),
-        "dropped rows": count_dropped(manifest),
-        "promised": f"every row shares its box with others, at least {guarantee['k']} rows in all{diverse}"
-        + tell_limits(manifest),
-        "not promised": f"any confidence: in some box one value of {column} is held by"
-        f" {verified['largest_confidence']:.1%} of the rows; nor anything against who knows more, or has a"
-        " second release of these people",
-        "verified": f"class sizes, different values, boxes, row order{tell_agreement(verified, 'quasi_values')}",
-        "files": list_files(manifest),
-    }
-
 
 _FIGURES = {
     **SORTED,
@@ -96,6 +47,9 @@ class BoxForm(Form):
     parts = True
     bars = "are bounds that hold the true count for sure"
     intervals = " with bounds that hold for sure"
+    words = ("forms/generalized/words.txt",)
+    warning = "forms/generalized/warning.md"
+    shown_parameters = ("k", "l", "partition", "nulls")
 
     @property
     def verification(self) -> Verification:
@@ -135,16 +89,6 @@ class BoxForm(Form):
 
     # -- words ---------------------------------------------------------------------------------
 
-    def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
-        """Say what a release of generalized rows is."""
-
-        lines = summarize_boxes(manifest, where)
-        return lines if self.several is None else tell_apart(lines, manifest)
-
-    def describe_sensitive(self, manifest: Manifest) -> str:
-        """Say what a sensitive column is."""
-        return "sensitive, exact" + ("" if self.several is None else ", of nobody in particular in the box")
-
     def describe_quasi(self, manifest: Manifest, write_name: Callable[[str], str]) -> dict[str, str]:
         """Say what the columns of boxes are."""
         from sqlanon.methods.mondrian.read_manifest import described
@@ -156,16 +100,6 @@ class BoxForm(Form):
             for attribute in described(manifest)
             for part, name in attribute.names.items()
         }
-
-    def advise(self, manifest: Manifest) -> str:
-        """Say that a box is nobody's."""
-
-        return ADVICE
-
-    def warn(self, manifest: Manifest, edition: Edition) -> str:
-        """Say it at length."""
-
-        return WARNING if self.several is None else SEVERAL_WARNING
 
     def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
         """Return the boxes."""

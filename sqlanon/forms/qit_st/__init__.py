@@ -1,17 +1,15 @@
 """Groups of exact quasi values (QIT), and of each group its sensitive values (ST)."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_GROUPS
 from sqlanon.forms.form import Compared, ComparedQueries, Edition, Form, Presence, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
-from sqlanon.forms.summary_lines import tell_apart, tell_clashes
 from sqlanon.plans.json_schema import either, number, record, whole, word
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.templates import ident
 from sqlanon.verification.checks import Verification
 
 if TYPE_CHECKING:
@@ -42,6 +40,8 @@ class GroupForm(Form):
     figures = GROUP_FIGURES
     parts = True
     keeps_quasi = True
+    words: tuple[str, ...] = ("forms/qit_st/words.txt",)
+    warning = "forms/qit_st/warning.md"
 
     @property
     def has_groups(self) -> bool:  # type: ignore[override]
@@ -113,36 +113,6 @@ class GroupForm(Form):
         return open_groups
 
     # -- words ---------------------------------------------------------------------------------
-
-    def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
-        """Say what a release of groups is."""
-        lines = self.summary_of_one(manifest, where)
-        if self.several is None:
-            return lines
-        lines = tell_apart(lines, manifest)
-        return lines | {"promised": lines["promised"] + tell_clashes(manifest)}
-
-    def summary_of_one(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
-        """Say it of one sensitive column."""
-        from sqlanon.forms.qit_st.words import summarize_groups
-
-        return summarize_groups(manifest, where)
-
-    def describe_sensitive(self, manifest: Manifest) -> str:
-        """Say what a sensitive column is."""
-        return "sensitive, listed for a group and for nobody in it"
-
-    def advise(self, manifest: Manifest) -> str:
-        """Say that the tables are not to be joined and counted."""
-        from sqlanon.forms.qit_st.words import ADVICE
-
-        return ADVICE.format(**{role: ident(manifest["columns"][role]) for role in ("group", "count")})
-
-    def warn(self, manifest: Manifest, edition: Edition) -> str:
-        """Say it at length, with what to do instead."""
-        from sqlanon.forms.qit_st.words import warn
-
-        return warn(manifest, edition)
 
     def write_script(self, manifest: Manifest, edition: Edition) -> str | None:
         """Return the script that makes views of weights."""

@@ -8,32 +8,19 @@ from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.forms.form import Edition, Form, Table, Tables
 from sqlanon.forms.schema_parts import ROLES, SHARE
-from sqlanon.forms.summary_lines import (
-    count_dropped,
-    list_files,
-    name_method,
-    name_second,
-    name_together,
-    tell_agreement,
-    tell_limits,
-    tell_presence,
-)
 from sqlanon.forms.weights import (
     FIRST_LINES,
     LINES,
-    READING,
     VIEW,
     read_files,
     read_files_first,
     weight_name,
-    write_block,
     write_in_one_line,
     write_view,
 )
-from sqlanon.plain_values import words
 from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
-from sqlanon.plans.manifest import Manifest, departed
-from sqlanon.plans.templates import Sql, ident, render
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.templates import Sql, render
 from sqlanon.verification.checks import Verification
 
 if TYPE_CHECKING:
@@ -77,89 +64,11 @@ def write_script(manifest: Manifest, reading: str = LINES) -> str:
     return head + "\n".join(views)
 
 
-_FIRST_RANDOMIZED = """\
-## Do not count the values as they stand
-
-A row keeps its own value with the probability that stands in `release.json` (1/gamma); otherwise it shows another.
-Counts of a value among people who have something in common are therefore mixed with other people's values, and are
-pulled towards the average of everybody. `sqlanon estimate` takes the mixing out, and says how far off it may be.
-"""
-_RANDOMIZED = """\
-## Do not count the values as they stand
-
-A row keeps its own value with the probability that stands in `release.json` (1/gamma); otherwise it shows another.
-Counts of a value among people who have something in common are therefore mixed with other people's values, and are
-pulled towards the average of everybody. This is wrong:
-
-{wrong}
-
-{reading}
-
-{right}
-
-where `{view}` has each row with each value, weighed so that the mixing is taken out: sums of weights are counts without
-bias. (For an average of a column x divide `sum({weight} * x)` by `sum({weight})`.) Small sums may be far off, and below
-0. `sqlanon estimate` weighs this against what is likely, is nearer to the truth, and says how far off it may be.
-"""
-_READ_RANDOMIZED_FIRST = "In this directory run `.read estimate.sql` in DuckDB's shell, and then"
-_READ_RANDOMIZED = """\
-In DuckDB's shell, in any directory, where PATH is this one, run
-
-{reading}
-
-and then"""
-ADVICE = (
-    "Do not count the values as they stand: a row keeps its own value with the probability that the"
-    " manifest says (1/gamma), and shows another otherwise. `sqlanon estimate` takes the mixing out."
-)
-
-
-def summarize_randomized(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
-    """Say what a release of randomized values is."""
-    return {
-        "published": f"{manifest['rows']:,} rows: {where}",
-        "method": name_method(manifest, manifest["parameters"]),
-        "dropped rows": count_dropped(manifest),
-        "promised": f"{name_together(manifest)}counts of {words(manifest['columns']['sensitive'])}: small ones are far"
-        f" off, large ones near, as below; a row keeps its own value with probability 1/gamma{_ever(manifest)}"
-        f"{tell_limits(manifest)}",
-        "not promised": f"{tell_presence(manifest)}, nor that a frequent value"
-        f" stays secret, nor anything against who has {name_second(manifest)}",
-        "verified": f"row order, promise{tell_agreement(manifest['verified'], 'retention')}",
-        "files": list_files(manifest),
-    }
-
-
-def _ever(manifest: Mapping[str, Any]) -> str:
-    """Say whom the promised counts are of, where decoy groups have lost members."""
-    departures = departed(manifest)
-    if not departures:
-        return ""
-    return (
-        f"; counts are of the {manifest['rows'] + departures:,} persons whom releases of the ledger have shown, and"
-        " small ones of those left are as far off; large ones of those left spread up to 1.42 times as much"
-    )
-
-
 def randomized_tables(manifest: Mapping[str, Any]) -> list[Table]:
     """Return what is promised of each sensitive column's counts: title, heads, rows, closing lines."""
     from sqlanon.methods.splu import binomial  # of one method
 
     return [binomial.table(column, promised) for column, promised in manifest["guarantee"].items()]
-
-
-def warn(manifest: Mapping[str, Any], edition: Edition) -> str:
-    """Return the section of README.md on why the values are not to be counted as they stand."""
-    if edition == "first":
-        return _FIRST_RANDOMIZED
-    reading = _READ_RANDOMIZED.format(reading=write_block(READING)) if edition == "newest" else _READ_RANDOMIZED_FIRST
-    value, weight = ident(manifest["columns"]["sensitive"][0]), ident(weight_name(manifest))
-    view = VIEW if len(manifest["columns"]["sensitive"]) == 1 else f"{VIEW}_1"
-    wrong = f"SELECT {value}, count(*)\nFROM data\nWHERE …\nGROUP BY {value}"
-    right = f"SELECT {value}, sum({weight})\nFROM {view}\nWHERE …\nGROUP BY {value}"
-    return _RANDOMIZED.format(
-        wrong=write_block(wrong), right=write_block(right), view=view, weight=weight_name(manifest), reading=reading
-    )
 
 
 _SPLU_PROMISE = record(
@@ -186,6 +95,8 @@ class RandomizedForm(Form):
         ("row_order", "gamma", "quasi_rows", "retention", "published_counts"), word("holds", "not run")
     )
     keeps_quasi = True
+    words = ("forms/randomized/words.txt",)
+    warning = "forms/randomized/warning.md"
 
     @property
     def verification(self) -> Verification:
@@ -216,29 +127,10 @@ class RandomizedForm(Form):
 
     # -- words ---------------------------------------------------------------------------------
 
-    def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
-        """Say what a release of randomized values is."""
-
-        return summarize_randomized(manifest, where)
-
     def tables(self, manifest: Mapping[str, Any]) -> list[Table]:
         """Return what is promised of each sensitive column's counts."""
 
         return randomized_tables(manifest)
-
-    def describe_sensitive(self, manifest: Manifest) -> str:
-        """Say what a sensitive column is."""
-        return "sensitive, randomized: a row's value may not be its own"
-
-    def advise(self, manifest: Manifest) -> str:
-        """Say that values are not to be counted as they stand."""
-
-        return ADVICE
-
-    def warn(self, manifest: Manifest, edition: Edition) -> str:
-        """Say it at length, with what to do instead."""
-
-        return warn(manifest, edition)
 
     def write_script(self, manifest: Manifest, edition: Edition) -> str | None:
         """Return the script that makes views of weights."""

@@ -1,0 +1,126 @@
+"""Write prose from Jinja templates that lie beside the code which fills them, as `forms/qit_st/words.txt.j2` does.
+
+What a template's name ends in says how its lines and values are taken:
+
+    .txt.j2   sentences: a line's end is a space, and nothing beside a tag, so that long ones are wrapped
+    .md.j2    Markdown, line by line; a name from outside passes through `code`, other text through `markdown`
+    .html.j2  HTML: whatever is no template's own text is escaped
+
+Names and values are never parsed as templates. What a terminal would act on is escaped where text is printed.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from textwrap import indent
+
+import jinja2
+from markupsafe import Markup
+
+from sqlanon.html_tables import write_text
+from sqlanon.plain_values import words
+from sqlanon.plans.templates import ident
+from sqlanon.wording import advice, option
+
+_ROOT = Path(__file__).resolve().parent
+_AROUND_TAGS = re.compile(r"(?<=[%#]})[ \t]*\n\s*|\s*\n\s*(?={[%#])")
+_LINE_END = re.compile(r"\s*\n\s*")
+
+
+class _Loader(jinja2.FileSystemLoader):
+    """Read templates; of sentences the lines are joined."""
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        """Return a template's text, its path, and what tells whether it is still that."""
+        text, path, is_fresh = super().get_source(environment, template)
+        if template.endswith(".txt.j2"):
+            text = _LINE_END.sub(" ", _AROUND_TAGS.sub("", text.strip()))
+        return text, path, is_fresh
+
+
+def _number(value: object, layout: str = ",") -> str:
+    """Write a number, by default with its thousands apart; layout: as in an f-string."""
+    return format(value, layout)
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{share:.{digits}%}"
+
+
+def _block(text: str) -> str:
+    """Indent a block of code of Markdown: no name in it can end it."""
+    return indent(text, "    ", lambda line: True)
+
+
+def _markdown(text: str) -> str:
+    """Write words that no name can give a meaning of Markdown or HTML."""
+    return re.sub(r"([\\`*\[\]<>|])", r"\\\1", words(" ".join(text.split())))
+
+
+def code(name: str) -> str:
+    """Write a column's name as code in a cell of a table of Markdown."""
+    text = " ".join(name.split())
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}".replace("|", "\\|")
+
+
+def _escape(value: object) -> object:
+    """Write a value into HTML as a terminal shows it, escaped; what a template or `write_table` made stays as it is."""
+    return value if isinstance(value, Markup | jinja2.Undefined) else Markup(write_text(value))
+
+
+@cache
+def _environment(html: bool) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=_Loader(_ROOT),
+        autoescape=html,
+        finalize=_escape if html else None,
+        undefined=jinja2.StrictUndefined,
+        cache_size=-1,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    filters = {"words": words, "number": _number, "percent": _percent, "join": _join}
+    of_text = {"markdown": _markdown, "code": code, "block": _block, "ident": ident}
+    # no filter but these: `safe` and others would pass a value on as HTML
+    environment.filters = filters if html else filters | of_text
+    environment.globals = {"option": option, "advice": advice}
+    return environment
+
+
+def _join(texts: Iterable[str], between: str = ", ") -> str:
+    return between.join(texts)
+
+
+def _template(name: str) -> jinja2.Template:
+    return _environment(name.endswith(".html")).get_template(f"{name}.j2")
+
+
+def write(template: str, values: Mapping[str, object]) -> str:
+    """Render one template, such as "releases/companions/readme.md".
+
+    Raises LookupError where a value is missing, and what formatting a value raises.
+    """
+    try:
+        return _template(template).render(values)
+    except jinja2.UndefinedError as error:
+        raise LookupError(str(error)) from None
+
+
+def write_parts(templates: Sequence[str], names: Iterable[str], values: Mapping[str, object]) -> dict[str, str]:
+    """Call macros by their names, each that of the first template which has it; return their texts.
+
+    What no template has, or what says nothing, is left out. Raises as `write` does.
+    """
+    try:
+        modules = [_template(template).make_module(dict(values)) for template in templates]
+        macros = {name: next((getattr(module, name) for module in modules if hasattr(module, name)), None)
+                  for name in names}  # fmt: skip
+        texts = {name: str(macro()) for name, macro in macros.items() if macro is not None}
+    except jinja2.UndefinedError as error:
+        raise LookupError(str(error)) from None
+    return {name: text for name, text in texts.items() if text}
