@@ -18,6 +18,7 @@ _MARKS: dict[bool | None, str] = {True: "LEAK", False: "no", None: ""}
 _MARKED = {mark: leak for leak, mark in _MARKS.items()}
 CLEAR = 0.005  # a share that is above a promise by less is not held against it in words and pictures
 DIGITS = 6  # of a number of people, who may count by shares: threads add these up in any order
+NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
 SIGMAS = 4.0  # standard errors of chance beyond which something is no chance
 
 
@@ -206,3 +207,11 @@ def is_beyond_chance(reached: float, chance: float, people: int) -> bool:
     """Tell whether a share of people is more than chance makes it."""
     spread = max(chance * (1 - chance) / max(people, 1), 1e-12) ** 0.5
     return bool(reached > chance + SIGMAS * spread + 1e-9)
+
+
+def bound_share(right: float, people: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share of which a sample of people holds so many (Wilson, 1927)."""
+    share, spread = right / people, NORMAL_QUANTILE**2 / people
+    middle = (share + spread / 2) / (1 + spread)
+    half = NORMAL_QUANTILE * (share * (1 - share) / people + spread / (4 * people)) ** 0.5 / (1 + spread)
+    return max(middle - half, 0.0), min(middle + half, 1.0)

@@ -164,6 +164,10 @@ class View:
 
     # -- what follows from it ------------------------------------------------------------------
 
+    def words_of(self, right: float, people: int) -> str:
+        """Say how many people are right."""
+        return f"{round(right):,} of {people:,} people"
+
     def scores(self, links: Sql) -> Sql:
         """Return the weights by which a named value is right: a line for each person and value."""
         return links

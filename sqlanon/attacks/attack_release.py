@@ -9,6 +9,7 @@ from typing import Any
 from sqlanon.adversary.findings import Attack, Finding
 from sqlanon.adversary.view import View
 from sqlanon.attacks import composition, fitted_model, learning, order
+from sqlanon.attacks.sample import Sample
 from sqlanon.errors import SqlanonError
 from sqlanon.forms import has_several
 from sqlanon.forms.generalized.view import BoxView
@@ -71,17 +72,18 @@ def attack_release(
     background: object = (),
     quick: bool = False,
     telling: bool = True,
+    sample: Sample | None = None,
 ) -> Attack:
     """Attack a release; the SQL runs over the published tables, learning is a loop of the driver's.
 
     against: the source, which scores guesses. identifier: columns that tell its rows apart. others: releases of the
     same people. background: distributions that the adversary knows. quick: leave out what takes minutes on millions of
-    rows: order and learning. telling: find out which quasi column gives most away, which no other figure needs. Raises
-    UsageError and DataError.
+    rows: order and learning. telling: find out which quasi column gives most away, which no other figure needs.
+    sample: of groups, how many rows order and learning look at. Raises UsageError and DataError.
     """
     if len(release.manifest["columns"]["sensitive"]) == 1:
         return _attack(
-            release, release.tables, release.manifest, against, identifier, others, background, quick, telling
+            release, release.tables, release.manifest, against, identifier, others, background, quick, telling, sample
         )
     findings: list[Finding] = []
     notes: list[str] = []
@@ -90,7 +92,7 @@ def attack_release(
     for column in release.manifest["columns"]["sensitive"]:
         look = one_column if has_several(release.manifest) else _put_first
         tables, manifest = look(release.tables, release.manifest, column)
-        attack = _attack(release, tables, manifest, against, identifier, others, background, quick, telling)
+        attack = _attack(release, tables, manifest, against, identifier, others, background, quick, telling, sample)
         shared = [finding for finding in attack.findings if finding.family == "presence"]
         column_findings = [
             replace(finding, attack=f"{column}: {finding.attack}")
@@ -119,19 +121,25 @@ def _attack(
     background: object,
     quick: bool,
     telling: bool,
+    sample: Sample | None,
 ) -> Attack:
     view = release.form.view(release.engine, tables, manifest)
-    view.telling = telling
+    part = view if sample is None or quick else release.form.view(release.engine, tables, manifest)
     # manifests name values by their texts, which were written in UTC
     with release.engine.snapshot() if release.form.nested else nullcontext():
         try:
             scored = against is not None and (not quick or (bool(others) and isinstance(view, BoxView)))
-            truth = view.read_source(against, identifier) if scored else None
+            drawn = sample.draw(view, part) if sample is not None and part is not view else ""
+            part = part if drawn else view
+            part.telling = telling
+            truth = part.read_source(against, identifier) if scored else None
             attack = _attack_randomized if isinstance(view, RandomizedView) else _attack_groups
-            findings, notes = attack(view, truth, release, others, background, quick, against)
+            findings, notes = attack(view, part, truth, release, others, background, quick, against)
+            notes += [drawn] if drawn else []
         finally:
-            with suppress(SqlanonError):
-                view.close()
+            for each in {view, part}:
+                with suppress(SqlanonError):
+                    each.close()
     if truth is None and not quick:
         notes.append(NO_PEOPLE if isinstance(view, BoxView) else NO_SOURCE)
     return Attack(tuple(findings), tuple(notes), scored=truth is not None and not quick)
@@ -139,6 +147,7 @@ def _attack(
 
 def _attack_groups(
     view: View,
+    part: View,
     truth: Sql | None,
     release: Release,
     others: Sequence[Release],
@@ -154,9 +163,9 @@ def _attack_groups(
     if view.shows_people and not view.people_figures["people"]:
         return findings, [*notes, NOBODY_SHOWN]
     findings += [] if view.even else [learning.read_groups(view, promised)]
-    findings += (
-        [] if quick else _guess_groups(view, truth, promised, () if truth is None else _aligned(view, release, against))
-    )
+    if not quick and (part is view or part.people_figures["people"]):
+        aligned = () if truth is None else _aligned(view, release, against)
+        findings += _guess_groups(part, truth, promised, aligned)
     if others and (truth is not None or not isinstance(view, BoxView)):
         log.info("intersecting releases")
         fixed, composition_notes = composition.intersect_releases(view, others, promised)
@@ -190,6 +199,7 @@ def _learn(view: View, links: Sql | None, promised: float | None) -> list[Findin
 
 def _attack_randomized(
     view: View,
+    part: View,
     truth: Sql | None,
     release: Release,
     others: Sequence[Release],

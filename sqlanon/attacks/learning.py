@@ -144,7 +144,7 @@ def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, p
         return []
     right = None if links is None else _count_right(sure["right_people"])
     reached = round(float(sure["mean_confidence"]), 9) if right is None else right / people
-    whom = f"own confidence, over {people:,} people" if right is None else f"{round(right):,} of {people:,} people"
+    whom = f"own confidence, over {people:,} people" if right is None else view.words_of(right, people)
     scored = right is not None  # an adversary's own confidence may err: it is told as such
     findings = [Finding("learning", attack, reached, promised, None, whom, None, scored, not scored, scored)]
     for limit, above, right_above in limits:

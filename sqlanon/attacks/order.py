@@ -37,7 +37,7 @@ def match_orders(view: View, links: Sql, promised: float | None, aligned: Collec
     people = int(view.people_figures["people"])
     best = max(_lying(view, links) if view.numbered else _lying_in_boxes(view, links), key=lambda match: match.gain)
     leak = is_beyond_chance(best.right / people, best.usual / people, people)
-    whom, usual = _of(best.right, people), best.usual / people
+    whom, usual = view.words_of(best.right, people), best.usual / people
     finding = Finding("order", best.how, best.right / people, promised, usual, whom, leak, leak)
     columns = {name: ours for name, ours in view.quasi.items() if name in aligned}
     leaks = [_best_column(view, links, promised, {name: ours}, VALUE_ORDERS, True) for name, ours in columns.items()]
@@ -97,9 +97,5 @@ def _best_column(
         counts = ((how, count) for how, count in right.items() if leak or "shifted" not in how)
         matches += [Match(f"people by {name}, values {how}", count, chance) for how, count in counts]
     best = max(matches, key=lambda match: match.right)
-    whom, usual = _of(best.right, people), best.usual / people
+    whom, usual = view.words_of(best.right, people), best.usual / people
     return Finding("order", best.how, best.right / people, promised, usual, whom, leak, headline=True, counted=True)
-
-
-def _of(right: float, people: int) -> str:
-    return f"{round(right):,} of {people:,} people"

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlanon.adversary.findings import Attack
 from sqlanon.attacks.attack_release import attack_release
+from sqlanon.attacks.sample import Sample, draws_groups
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Table
 from sqlanon.plans.manifest import Manifest
@@ -16,7 +17,7 @@ from sqlanon.reports.frequencies import Frequencies, count_values
 from sqlanon.reports.sizes import Sizes, count_sizes
 from sqlanon.verification.checks import Report
 
-LARGE = 200_000  # rows from which on a page does not wait for what learning finds
+LARGE = 200_000  # rows from which on a page has learning's findings of a sample of so many
 log = logging.getLogger("sqlanon")
 
 
@@ -53,13 +54,20 @@ def gather(
     compared: Sequence[Mapping[str, Any]] = (),
     attack: Attack | None = None,
     candidates: Sequence[Mapping[str, Any]] = (),
+    sample: int | None = None,
 ) -> Facts:
-    """Verify, attack and ask a release; attack: what was found before. Raises UsageError and DataError as these do."""
+    """Verify, attack and ask a release.
+
+    attack: what was found before. sample: how many rows learning looks at. Raises UsageError and DataError as these do.
+    """
     manifest, name = release.manifest, release.directory.name if release.directory else release.place.schema or ""
     log.info("verifying the release")
     verification = release.verify(against)
     if attack is None:
-        attack = attack_release(release, against, identifier, others, quick=manifest["rows"] > LARGE)
+        # of what is not in groups no sample can be drawn, and on so many rows learning takes minutes
+        quick = sample is None and manifest["rows"] > LARGE and not draws_groups(release.form)
+        looked_at = Sample(LARGE, required=False) if sample is None else Sample(sample)
+        attack = attack_release(release, against, identifier, others, quick=quick, sample=looked_at)
     log.info("counting values and groups")
     columns = {table: release.published_tables.columns(table) for table in release.tables}
     form = form_of(manifest)

@@ -14,6 +14,7 @@ from pathlib import Path
 from sqlanon.adversary.findings import CLEAR, Attack, Finding
 from sqlanon.atomic_files import check_new_file, write_atomically
 from sqlanon.attacks.attack_release import LEFT_OUT
+from sqlanon.attacks.sample import SAMPLED
 from sqlanon.charts.drawing import is_installed
 from sqlanon.charts.figure import draw_image, write_figure
 from sqlanon.charts.intervals import ESTIMATED, TRUE
@@ -120,7 +121,9 @@ def tell_attack(manifest: Manifest, attack: Attack) -> Iterator[str]:
             "What an adversary learns from the release as a whole was not tried here, for so many rows take minutes;"
             " it may go beyond this. `sqlanon attack` tries it, and this page takes what it finds."
         )
-    elif not attack.scored:
+    elif sampled := [note for note in attack.notes if note.startswith(SAMPLED)]:
+        yield f"{sampled[0][0].upper()}{sampled[0][1:]}: it may go beyond this. `sqlanon attack` takes all of them."
+    if LEFT_OUT not in attack.notes and not attack.scored:
         believed = best is not None and best.believed
         yield (
             "No guesses were scored, for that takes the source: "

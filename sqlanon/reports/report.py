@@ -20,10 +20,12 @@ def make_page(
     others: Sequence[Release] = (),
     comparison: str | os.PathLike[str] | None = None,
     attack: Attack | str | os.PathLike[str] | None = None,
+    sample: int | None = None,
 ) -> Page:
     """Return the page about a release; with the source, a comparison or scored attacks it is internal.
 
-    attack: what was found before, or the file that holds it; nothing is attacked again.
+    attack: what was found before, or the file that holds it; nothing is attacked again. sample: how many rows orders
+    and learning look at, 200,000 if None.
 
     Raises what verification, attacks and answers raise.
     """
@@ -32,7 +34,9 @@ def make_page(
     earlier_attack = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
     if earlier_attack is not None and others:
         raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
-    return Page(gather(release, against, identifier, others, compared, earlier_attack, candidates))
+    if earlier_attack is not None and sample is not None:
+        raise UsageError(f"{option('attack')} holds what was found before; give {option('sample')} to attack instead")
+    return Page(gather(release, against, identifier, others, compared, earlier_attack, candidates, sample))
 
 
 def read_attack(path: str | os.PathLike[str]) -> Attack:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from sqlanon.adversary.findings import bound_share
 from sqlanon.adversary.view import View
 from sqlanon.forms.qit_st.rank_alignment import check_alignment
 from sqlanon.plans.build import render_query
@@ -49,9 +50,10 @@ class ExactView(View):
 
 
 class GroupView(ExactView):
-    """QIT and ST."""
+    """QIT and ST. drawn: the groups that are looked at, None for all."""
 
     table = "qit"
+    drawn: Sql | None = None
 
     def find_aligned(self, against: object) -> list[str]:
         """Return the names of the columns whose order within the groups tells more than in drawn groups."""
@@ -61,22 +63,41 @@ class GroupView(ExactView):
     def people(self) -> Sql:
         """Return the rows of QIT as they lie."""
         stored = {"stored_qit": self.engine.in_stored_order(self.tables["qit"])}
-        group = self.manifest["columns"]["group"]
-        return self.keep(
-            "person",
-            "adversary/view/person",
-            stored,
-            quasi=shown_quasi(self.published, self.table, self.quasi),
-            group_column=group,
-        )
+        quasi = shown_quasi(self.published, self.table, self.quasi)
+        roles = {"quasi": quasi, "group_column": self.manifest["columns"]["group"]}
+        return self.pick_drawn("person", self.subquery("adversary/view/person", stored, **roles))
 
     def lines(self) -> Sql:
         """Return the lines of ST as they lie."""
-        columns = self.manifest["columns"]
-        return self.keep(
-            "line", "adversary/view/line", {"stored_st": self.engine.in_stored_order(self.tables["st"])},
-            sensitive=self.sensitive, group_column=columns["group"], count_column=columns["count"],
-        )  # fmt: skip
+        columns, stored = self.manifest["columns"], {"stored_st": self.engine.in_stored_order(self.tables["st"])}
+        names = {"sensitive": self.sensitive, "group_column": columns["group"], "count_column": columns["count"]}
+        return self.pick_drawn("line", self.subquery("adversary/view/line", stored, **names))
+
+    def pick_drawn(self, name: str, numbered: Sql) -> Sql:
+        """Make once what lies in the groups that are looked at: rows or lines, numbered as all of them lie."""
+        if name not in self.relations:
+            where = "" if self.drawn is None else f" where group_id in (select group_id from {self.drawn})"
+            self.relations[name] = self.workspace.keep(name, f"select * from {numbered} as numbered{where}")
+        return self.relations[name]
+
+    def meet(self, microdata: Sql) -> Sql:
+        """Return how many people of each combination have which value, in proportion to those looked at."""
+        return self.in_proportion(super().meet(microdata))
+
+    def in_proportion(self, truth: Sql) -> Sql:
+        """Return what the source says of people as if it were of those only that are looked at."""
+        if self.drawn is None:
+            return truth
+        relations = {"truth": truth, "combination": self.combinations()}
+        return self.keep("drawn_truth", "adversary/view/drawn_truth", relations)
+
+    def words_of(self, right: float, people: int) -> str:
+        """Say how many people are right, of a sample with the interval of their share."""
+        words = super().words_of(right, people)
+        if self.drawn is None:
+            return words
+        low, high = bound_share(right, people)
+        return f"{words} of a sample (95 %: {low:.1%} to {high:.1%})"
 
     def links(self, truth: Sql) -> Sql:
         """Return how likely each value is to be somebody's true one, as source and groups tell: weights sum to 1.

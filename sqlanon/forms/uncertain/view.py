@@ -45,7 +45,8 @@ class UncertainView(GroupView):
     def people(self) -> Sql:
         """Return the rows of QIT that are not hidden, as they lie."""
         relations = {"unfolded": self._unfolded}
-        return self.keep("person", "adversary/view/shown_person", relations, kinds=self._kinds, marks=self.names[-1])
+        columns = {"kinds": self._kinds, "marks": self.names[-1]}
+        return self.pick_drawn("person", self.subquery("adversary/view/shown_person", relations, **columns))
 
     @cached_property
     def _sets(self) -> Sql:
@@ -120,7 +121,7 @@ class UncertainView(GroupView):
         """Return how many people of each combination have which alternative; refuse microdata of others."""
         self.refuse_others(microdata)
         relations = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
-        return self.keep("truth", "adversary/view/set_truth", relations, quasi=self.names)
+        return self.in_proportion(self.keep("truth", "adversary/view/set_truth", relations, quasi=self.names))
 
 
 def read_sets(published: PublishedTables) -> Sql:

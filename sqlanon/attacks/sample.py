@@ -1,0 +1,62 @@
+"""A sample of whole groups: what learning and orders reach is found on some of the people, and its error is said."""
+
+from dataclasses import dataclass
+
+from sqlanon.adversary.view import View
+from sqlanon.errors import UsageError
+from sqlanon.forms.form import Form
+from sqlanon.forms.generalized.view import BoxView
+from sqlanon.forms.qit_st.view import GroupView
+from sqlanon.wording import option
+
+LEAST = 10_000  # rows: of fewer a share is known to a point of a hundred at best, and little is learned
+
+
+SAMPLED = "orders were matched and learning ran on a sample"
+
+
+def draws_groups(form: Form) -> bool:
+    """Tell whether whole groups can be drawn of a release of some form: boxes overlap, randomized rows have none."""
+    return issubclass(form.view, GroupView)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How many rows, about, and the seed by which their groups are drawn. required: whether all else is refused."""
+
+    rows: int
+    seed: int = 1
+    required: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a sample of too few rows."""
+        if self.required and self.rows < LEAST:
+            raise UsageError(
+                f"{option('sample')} takes at least {LEAST:,} rows, by which a share is known to a point of a hundred;"
+                f" {self.rows:,} tell too little"
+            )
+
+    def draw(self, view: View, part: View) -> str:
+        """Let `part`, another view of a release, see some of its groups only; return what is to be said of it.
+
+        Nothing is drawn, and nothing said, where the release has no more rows than that. Raises UsageError for what is
+        not in groups.
+        """
+        rows = int(view.manifest["rows"])
+        if not isinstance(view, GroupView):
+            if self.required:
+                what = "boxes, which overlap" if isinstance(view, BoxView) else "no groups"
+                raise UsageError(f"{option('sample')} draws whole groups, and this release has {what}; leave it out")
+            return ""
+        if rows <= self.rows:
+            return ""
+        assert isinstance(part, GroupView)
+        (row,) = view.engine.rows(f"select count(distinct group_id) as groups from {view.lines()}")
+        most = max(1, -(-row["groups"] * self.rows // rows))
+        relations, parameters = {"line": view.lines()}, {"seed": str(self.seed), "most": int(most)}
+        part.drawn = view.keep("drawn_group", "adversary/view/drawn_group", relations, **parameters)
+        return (
+            f"{SAMPLED}: {most:,} of {row['groups']:,} whole groups, about"
+            f" {self.rows:,} of {rows:,} rows, drawn by seed {self.seed}; intervals are of the sample's error alone,"
+            " and who learns from all rows reaches more"
+        )
