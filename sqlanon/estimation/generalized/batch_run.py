@@ -1,11 +1,13 @@
 """Many plain counts on their way through boxes together: each column by itself, then all boxes at once.
 
 Of a column's cell, a condition holds for a share of what the cell may be; of a box the shares of its columns multiply.
-Axes: P pieces (or values) of a column, Q queries, B boxes, V sensitive values.
+Boxes that are alike in the columns that queries read are added up in the engine. Axes: P pieces (or values) of a
+column, Q queries, B different boxes, V sensitive values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,7 @@ from sqlanon.estimation.coded_rows import Condition, tell_holding
 from sqlanon.estimation.generalized.places import places_of
 from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.plain_counts import PlainCount
+from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimation.uncertain.counts import DIGITS
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
@@ -24,7 +26,8 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL, Comparison
 from sqlanon.sql.user_sql import list_constants
 
-MOST_HELD = 20_000_000  # boxes x sensitive values that are held in memory
+MOST_HELD = 4_000_000  # different boxes x sensitive values that leave the engine at once
+CHUNK = 32  # queries that are answered at once
 
 
 @dataclass(frozen=True)
@@ -36,33 +39,60 @@ class Held:
     possible: BoolArray
 
 
+@dataclass(frozen=True)
+class Sides:
+    """Boxes that are alike in the columns that some queries read, added up: B of them.
+
+    cells: by column the cell of each. weights: how many rows of them have each sensitive value, B x V.
+    """
+
+    cells: Mapping[int, IntArray]
+    weights: sparse.csr_array
+
+
 class BoxBatch:
     """Answer plain counts of one release of boxes, many at a time, as each would be answered alone."""
 
     def __init__(self, loaded: BoxTables) -> None:
-        """Read the boxes: their cells, and how many rows of each have each sensitive value."""
+        """Take the loaded release."""
         self.loaded = loaded
-        numbers = [attribute.number for attribute in loaded.attributes]
-        cells = ", ".join(f"cell_{number}" for number in numbers)
-        boxes = loaded.engine.frame(f"select group_id, {cells} from {loaded.relations['cell_person']}")
-        order = np.argsort(boxes["group_id"].to_numpy())
-        self.cells = {number: boxes[f"cell_{number}"].to_numpy(dtype=np.int64)[order] for number in numbers}
-        lines = loaded.engine.frame(f"select group_id, code, weight from {loaded.relations['alternative']}")
-        place = (lines["group_id"].to_numpy(dtype=np.int64), lines["code"].to_numpy(dtype=np.int64))
-        self.weights = sparse.csr_array((lines["weight"].to_numpy(dtype=float), place))
+        (row,) = loaded.engine.rows(f"select count(*) as sensitive_values from {loaded.relations['value']}")
+        self.value_count = int(row["sensitive_values"])
 
-    def answer(self, queries: Sequence[PlainCount]) -> list[Answered]:
-        """Return an answer for each query."""
-        rows = self.weights @ self._select(queries).astype(float)  # B x Q
+    def answer_all(self, queries: Iterable[tuple[int, PlainCount]]) -> dict[int, Answered]:
+        """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
+        by_columns: dict[tuple[int, ...], list[tuple[int, PlainCount]]] = {}
+        for place, query in queries:
+            columns = tuple(sorted({_place(column) for column, _ in query.quasi}))
+            by_columns.setdefault(columns, []).append((place, query))
+        answers = dict[int, Answered]()
+        for columns, some in by_columns.items():
+            if (sides := self._read_sides(columns)) is not None:
+                answers |= answer_in_chunks(some, partial(self.answer, sides), CHUNK)
+        return answers
+
+    def _read_sides(self, columns: Sequence[int]) -> Sides | None:
+        """Add up the boxes that are alike in some columns; None where there are too many to hold."""
+        cells = [f"cell_{place}" for place in columns]
+        relations = {name: self.loaded.relations[name] for name in ("cell_person", "alternative")}
+        alike = self.loaded.render("estimation/generalized/alike_box", relations, cells=cells)
+        (row,) = self.loaded.engine.rows(f"select count(*) as lines from ({alike}) as alike_box")
+        if row["lines"] > MOST_HELD:
+            return None
+        lines = self.loaded.engine.arrays(alike)
+        shape = np.stack([lines[name].astype(np.int64) for name in cells] or [np.zeros(len(lines["code"]), np.int64)])
+        different, number = np.unique(shape, axis=1, return_inverse=True)
+        weights = (lines["weight"].astype(float), (number.ravel(), lines["code"].astype(np.int64)))
+        held = sparse.csr_array(weights, shape=(different.shape[1], self.value_count))
+        return Sides(dict(zip(columns, different, strict=False)), held)
+
+    def answer(self, sides: Sides, queries: Sequence[PlainCount]) -> list[Answered]:
+        """Return an answer for each of some queries that read the same columns."""
+        rows = sides.weights @ self._select(queries).astype(float)  # B x Q
         share, certain, possible = np.ones((3, *rows.shape))
-        by_column: dict[int, list[list[Sql]]] = {}
-        for number, query in enumerate(queries):
-            for column, condition in query.quasi:
-                column_conditions = by_column.setdefault(_place(column), [[] for _ in queries])
-                column_conditions[number].append(condition)
-        for place, conditions in by_column.items():
+        for place, cells in sides.cells.items():
+            conditions = [[term for column, term in query.quasi if _place(column) == place] for query in queries]
             verdict = self._hold(place, conditions)
-            cells = self.cells[place]
             share *= verdict.share[cells]
             certain *= verdict.certain[cells]
             possible *= verdict.possible[cells]
@@ -74,9 +104,8 @@ class BoxBatch:
     def _select(self, queries: Sequence[PlainCount]) -> BoolArray:
         """Tell which sensitive values each query asks for, V x Q."""
         conditions = list(dict.fromkeys(condition for query in queries for condition in query.sensitive))
-        values = self.weights.shape[1]
-        holds = tell_holding(self.loaded, self.loaded.relations["value"], values, conditions)
-        selection = np.ones((values, len(queries)), dtype=bool)
+        holds = tell_holding(self.loaded, self.loaded.relations["value"], self.value_count, conditions)
+        selection = np.ones((self.value_count, len(queries)), dtype=bool)
         for number, query in enumerate(queries):
             for condition in query.sensitive:
                 selection[:, number] &= holds[:, conditions.index(condition)]

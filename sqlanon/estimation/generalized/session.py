@@ -1,14 +1,14 @@
 """Answer counts from generalized rows: as if rows lay evenly in their boxes, with bounds that hold for sure."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.generalized.tables import BoxTables
-from sqlanon.estimation.plain_counts import answer_in_chunks, read_plain_counts
+from sqlanon.estimation.plain_counts import read_plain_counts
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.session import Session
 from sqlanon.estimation.uncertain.count_run import CountRun
@@ -18,11 +18,7 @@ from sqlanon.estimators.evidence import BoolArray, Estimate
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison, Query
 
-if TYPE_CHECKING:
-    from sqlanon.estimation.generalized.batch_run import BoxBatch
-
-FEW, CHUNK = 8, 32  # queries that are answered sooner alone; and together at once
-MOST_BOXES = 500_000  # of which shares by query are held in memory
+FEW = 8  # queries that are answered sooner alone
 _SUMS = "{} over generalized rows is not answered: a box holds a range of values; count rows with COUNT(*)"
 
 
@@ -54,27 +50,15 @@ class BoxSession(Session):
         return self.loaded.loading_statements()
 
     def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
-        """Answer plain counts that ask no column with a hierarchy, of a release in memory."""
+        """Answer plain counts that ask no column with a hierarchy."""
         if len(queries) < FEW or not self.loaded.engine.in_process:
             return {}
-        from sqlanon.estimation.generalized.batch_run import reads_no_node  # scipy is slow to load
+        from sqlanon.estimation.generalized.batch_run import BoxBatch, reads_no_node  # scipy is slow to load
 
         self.loaded.load()
-        batch = self._open_batch()
         plain = read_plain_counts(queries, self._parse)
         together = ((place, query) for place, query in plain if reads_no_node(self.loaded, query.quasi))
-        return {} if batch is None else answer_in_chunks(together, batch.answer, CHUNK)
-
-    def _open_batch(self) -> "BoxBatch | None":
-        from sqlanon.estimation.generalized.batch_run import MOST_HELD, BoxBatch
-
-        (size,) = self.loaded.engine.rows(
-            f"select (select count(*) from {self.loaded.relations['box']}) as boxes,"
-            f" (select count(*) from {self.loaded.relations['value']}) as sensitive_values"
-        )
-        if size["boxes"] > MOST_BOXES or size["boxes"] * size["sensitive_values"] > MOST_HELD:
-            return None
-        return BoxBatch(self.loaded)
+        return BoxBatch(self.loaded).answer_all(together)
 
 
 class BoxRun(CountRun):
