@@ -18,7 +18,7 @@ from textwrap import indent
 import jinja2
 from markupsafe import Markup
 
-from sqlanon.html_tables import write_text
+from sqlanon.html_tables import write_paragraphs, write_table, write_text
 from sqlanon.plain_values import words
 from sqlanon.plans.templates import ident
 from sqlanon.wording import advice, option
@@ -46,6 +46,10 @@ def _number(value: object, layout: str = ",") -> str:
 
 def _percent(share: float, digits: int = 1) -> str:
     return f"{share:.{digits}%}"
+
+
+def _begin_with_capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _block(text: str) -> str:
@@ -84,12 +88,23 @@ def _environment(html: bool) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    filters = {"words": words, "number": _number, "percent": _percent, "join": _join}
+    filters = {"words": words, "number": _number, "percent": _percent, "join": _join, "capital": _begin_with_capital}
     of_text = {"markdown": _markdown, "code": code, "block": _block, "ident": ident}
     # no filter but these: `safe` and others would pass a value on as HTML
     environment.filters = filters if html else filters | of_text
     environment.globals = {"option": option, "advice": advice}
+    if html:
+        environment.globals |= {"table": _made_by(write_table), "paragraphs": _made_by(write_paragraphs)}
     return environment
+
+
+def as_made(html: str) -> Markup:
+    """Mark HTML in which everything was escaped when it was made, to stand in a template as it is."""
+    return Markup(html)
+
+
+def _made_by(write: Callable[..., str]) -> Callable[..., Markup]:
+    return lambda *arguments: as_made(write(*arguments))
 
 
 def _join(texts: Iterable[str], between: str = ", ") -> str:

@@ -8,6 +8,7 @@ from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
+from sqlanon.prose import write
 from sqlanon.text_tables import write_whole
 
 if TYPE_CHECKING:
@@ -108,23 +109,9 @@ class Attack:
     @property
     def headline(self) -> str:
         """Say the worst of each kind: what leaks, whose values are certain, what is reached beside what is promised."""
-        parts = [f"{_MARKS[True]} by {leak.family}: {leak.attack}, {leak.whom}" for leak in self.leaks]
-        parts += [f"CERTAIN by {sure.family}: {sure.attack}, {sure.whom}" for sure in self.certain]
         best = replace(self, findings=tuple(f for f in self.findings if f not in self.certain)).strongest
-        if best is None or best.reached is None:
-            parts.append("nothing was promised that these attacks could be held against")
-        else:
-            promised = "no confidence was promised" if best.promised is None else f"promised {best.promised:.1%}"
-            parts.append(f"{promised}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}")
-        if self.beyond is not None and self.beyond not in self.leaks:
-            further = self.beyond
-            parts.append(
-                f"{further.attack} ({further.family}): {further.reached:.1%} where {further.promised:.1%} was promised,"
-                f" {further.whom}"
-            )
-        if not self.scored:
-            parts.append("what learning reaches is not scored without the source")
-        return "; ".join(parts)
+        further = self.beyond if self.beyond not in self.leaks else None
+        return write("adversary/headline.txt", {"attack": self, "best": best, "further": further})
 
     def lines(self) -> list[list[Any]]:
         """Return the findings as lines of a table."""
