@@ -1,7 +1,7 @@
 """What attacks found: promised beside reached."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.charts.figure import write_figure
@@ -44,7 +44,7 @@ class Finding:
     headline: bool = False
     believed: bool = False
     counted: bool = False
-    forgotten: str = ""
+    forgotten: str = field(default="", compare=False)  # stands in no file
 
 
 @dataclass(frozen=True)
