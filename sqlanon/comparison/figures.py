@@ -14,10 +14,13 @@ from sqlanon.comparison.rivals import Rival
 from sqlanon.comparison.workload import AskedQuery, pair_figures
 from sqlanon.errors import DataError
 from sqlanon.plans.roles import Roles
+from sqlanon.prose import write_parts
 from sqlanon.sql.sources.queried_source import source_words
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_WORDS = ["comparison/words.txt"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,6 @@ def summarize(
     overall = [line for line in overall if line["figures"]]
     published = [line for line in overall if isinstance(line["candidate"], Candidate)]
     chosen, remark = _choose(question, published)
-    aimless = question.target_error is None and question.resist is None
     remarks += [remark] if remark else []
     overall.sort(key=lambda line: (not _resists(question, line), line["median"]))
     return Comparison(
@@ -74,8 +76,7 @@ def summarize(
         overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter,
                        "arguments": _arguments(line["candidate"]), "without": getattr(line["candidate"], "without", ())}
                       for line in overall),
-        summary=_summary(overall) + (_measured(question.resist) or (_begin_with(chosen) if aimless and chosen else ""))
-        + (_lacking(chosen) if chosen else ""),
+        summary=_summary(question, overall, chosen),
         notes=tuple(dict.fromkeys(remarks)),
         target_error=question.target_error,
         resist=question.resist,
@@ -175,11 +176,18 @@ def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -
     if question.target_error is None and question.resist is None:
         return _keeps_promise(published), ""
     resisting = [line for line in published if _resists(question, line)]
+    values = {
+        "resist": question.resist,
+        "target": question.target_error,
+        "any_published": bool(published),
+        "least_attacked": _least_attacked(published),
+        "nearest": min(resisting, key=lambda line: line["median"], default=None),
+    }
     if not resisting:
-        return None, _least_attacked(published, question.resist or 0.0)
+        return None, write_parts(_WORDS, ["none_resists"], values)["none_resists"]
     reached = [line for line in resisting if line["median"] <= (question.target_error or math.inf)]
     if not reached:
-        return None, _nearest(resisting, question.target_error or 0.0)
+        return None, write_parts(_WORDS, ["none_is_near"], values)["none_is_near"]
     if question.resist is None:
         return max(reached, key=_strength), ""
     return min(reached, key=lambda line: line["median"]), ""
@@ -192,54 +200,12 @@ def _keeps_promise(published: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
     """
     counted = [line for line in published if line["reached"] is not None]
     keeping = [line for line in counted if line["reached"] <= line["confidence"] + CLEAR]
-    if keeping:
-        return min(keeping, key=lambda line: line["median"])
-    return min(counted, key=lambda line: line["reached"], default=None)
+    return min(keeping, key=lambda line: line["median"]) if keeping else _least_attacked(published)
 
 
-def _begin_with(chosen: Mapping[str, Any]) -> str:
-    """Say why a candidate is the one to begin with where no target was set."""
-    name, reached, promised = _named(chosen["candidate"]), chosen["reached"], chosen["confidence"]
-    scored = "the best attack that was scored against this table"
-    if reached <= promised + CLEAR:
-        return f" Of those that keep their promise, {name} is the most accurate: {scored} names {reached:.1%}."
-    return f" Each is attacked beyond its promise, {name} the least: {scored} names {reached:.1%}."
-
-
-def _least_attacked(published: Sequence[Mapping[str, Any]], resist: float) -> str:
-    if not published:
-        return "no release was compared, so that none resists"
+def _least_attacked(published: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     counted = [line for line in published if line["reached"] is not None]
-    if not counted:
-        return (
-            "no release is known to resist: nobody is alone with their quasi values, so that no guess could be scored"
-        )
-    least = min(counted, key=lambda line: line["reached"])
-    return (
-        f"no release resists: of each the best attack names more than {resist:.1%}; the nearest is"
-        f" {_named(least['candidate'])}, {least['reached']:.1%}"
-    )
-
-
-def _measured(resist: float | None) -> str:
-    """Say what resistance is."""
-    if resist is None:
-        return ""
-    return (
-        f" A release resists where no attack that sqlanon attack runs names the values of more than {resist:.1%} of the"
-        " people: that was measured on this table, and is no proof against other attacks."
-    )
-
-
-def _lacking(chosen: Mapping[str, Any]) -> str:
-    """Say which columns the proposed release does not publish, and what that costs."""
-    columns = chosen["candidate"].without
-    if not columns:
-        return ""
-    return (
-        f" The proposed release does not publish {' and '.join(columns)}: {chosen['unanswered']:.1%} of the figures"
-        " that were asked for name what is left out, and count as an answer of 0, which is off by 100 %."
-    )
+    return min(counted, key=lambda line: line["reached"], default=None)
 
 
 def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:
@@ -255,35 +221,22 @@ def _strongest(published: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None
     return candidate.method, candidate.parameter
 
 
-def _named(candidate: Candidate | Rival) -> str:
-    return f"{candidate.method} ({candidate.parameter})" if candidate.parameter else candidate.method
-
-
-def _summary(overall: Sequence[Mapping[str, Any]]) -> str:
-    """Say in two sentences what accuracy costs."""
-    least, most = (choose(overall, key=lambda line: line["median"]) for choose in (min, max))
+def _summary(question: CompareQuestion, overall: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any] | None) -> str:
+    """Say in sentences what accuracy costs, and what the proposed release is."""
     published = [line for line in overall if isinstance(line["candidate"], Candidate)]
-    first = f"Half of the answers, small counts aside, are off by at most {least['median']:.1%}"
-    first += f" with {_named(least['candidate'])}"
-    if most is not least:
-        first += f", by up to {most['median']:.1%} with {_named(most['candidate'])}"
-    if not published:
-        return f"{first}. These are rivals: there is no release among them."
-    strongest = max(published, key=_strength)
-    # groups too few or too alike tell no intervals
-    covers = f"its 95 % intervals hold {strongest['coverage']:.0%} of the true answers"
-    return (
-        f"{first}. The strongest promise compared, {_named(strongest['candidate'])}, costs {strongest['median']:.1%},"
-        f" and {'it tells no intervals' if math.isnan(strongest['coverage']) else covers}."
-    )
-
-
-def _nearest(overall: Sequence[Mapping[str, Any]], target: float) -> str:
-    if not overall:
-        return "no release was compared, so that none reaches the error"
-    least = min(overall, key=lambda line: line["median"])
-    nearest = f"{least['median']:.3g}, with {_named(least['candidate'])}"
-    return f"no median error is at most {target:g}; the nearest is {nearest}"
+    strongest = max(published, key=_strength, default=None)
+    if strongest is not None and math.isnan(strongest["coverage"]):
+        strongest = {**strongest, "coverage": None}
+    values = {
+        "least": min(overall, key=lambda line: line["median"]),
+        "most": max(overall, key=lambda line: line["median"]),
+        "strongest": strongest,
+        "chosen": chosen,
+        "aimless": question.target_error is None and question.resist is None,
+        "resist": question.resist,
+        "clear": CLEAR,
+    }
+    return " ".join(write_parts(_WORDS, ["accuracy", "resistance", "beginning", "lacking"], values).values())
 
 
 def _command(question: CompareQuestion, roles: Roles, candidate: Candidate) -> str:
