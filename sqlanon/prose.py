@@ -4,6 +4,7 @@ What a template's name ends in says how its lines and values are taken:
 
     .txt.j2   sentences: a line's end is a space, and nothing beside a tag, so that long ones are wrapped
     .md.j2    Markdown, line by line; a name from outside passes through `code`, other text through `markdown`
+    .lines.j2 what a terminal shows, line by line
     .html.j2  HTML: whatever is no template's own text is escaped
 
 Names and values are never parsed as templates. What a terminal would act on is escaped where text is printed.
@@ -88,7 +89,8 @@ def _environment(html: bool) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    filters = {"words": words, "number": _number, "percent": _percent, "join": _join, "capital": _begin_with_capital}
+    filters = {"words": words, "number": _number, "percent": _percent, "length": len}
+    filters |= {"join": _join, "capital": _begin_with_capital}
     of_text = {"markdown": _markdown, "code": code, "block": _block, "ident": ident}
     # no filter but these: `safe` and others would pass a value on as HTML
     environment.filters = filters if html else filters | of_text

@@ -8,6 +8,7 @@ from sqlanon.breaches.associations import TOP_COUNT, Breach, name_bin
 from sqlanon.cli import display
 from sqlanon.cli.console import to_stdout
 from sqlanon.plain_values import visible
+from sqlanon.prose import write
 
 WIDTH = 40
 NODES = 20
@@ -53,30 +54,5 @@ def show_explanation(found: Mapping[str, Any], how: display.Format) -> None:
     if how != "table":
         display.show_mapping(found, how)
         return
-    out = to_stdout()
-    pair = f"{found['id']}–{found['property']}"
-    lines = [f"{pair}: cover {', '.join(found['cover'])}; components: {found['all_components']}"]
-    for component in found["components"]:
-        lines += _component_lines(component, pair)
-    out.print(visible("\n".join(lines)))
-
-
-def _component_lines(component: Mapping[str, Any], pair: str) -> list[str]:
-    """Say one component in words: nodes, edges, worlds."""
-    where = ", ".join(f"{name} = {value}" for name, value in component["join"].items()) or "no common column"
-    lines = [f"component {where}"]
-    for number, nodes in enumerate(component["parts"], start=1):
-        names = ", ".join(nodes[:NODES]) + (", …" if len(nodes) > NODES else "")
-        lines.append(f"  side {number}: {len(nodes)} nodes: {names}")
-    if component["worlds"] is None:
-        return [*lines, "  too many nodes to count its worlds one by one"]
-    lines.append(
-        f"  {component['edges']} edges, {component['worlds']:,} worlds, {component['interesting']:,} with {pair}"
-    )
-    lines.append(
-        f"  where the id has one property: {component['restricted_worlds']:,} worlds,"
-        f" {component['restricted_interesting']:,} with {pair}"
-    )
-    listed = component["listed"] or []
-    lines += [f"    {number}. {', '.join(world)}" for number, world in enumerate(listed[:NODES], start=1)]
-    return lines + ([f"    … and {len(listed) - NODES:,} more"] if len(listed) > NODES else [])
+    text = write("cli/explanation.lines", {"found": found, "most": NODES})
+    to_stdout().print(visible(text.rstrip("\n")))

@@ -14,6 +14,7 @@ from sqlanon.cli.console import to_stderr
 from sqlanon.forms import form_of
 from sqlanon.plain_values import cell, plain, records, shorten_hashes, visible, words
 from sqlanon.plans.roles import free_name
+from sqlanon.prose import write_parts
 from sqlanon.text_tables import WIDTH, lay_out
 from sqlanon.verification.checks import Report
 from sqlanon.wording import spoken
@@ -37,32 +38,12 @@ def posterior_table(exposure: Mapping[str, Any], promise: str) -> tuple[str, lis
     exposure: the figures of one `Exposure`, with its background's name and attributes. promise: in words, what was
     promised or asked.
     """
-    # where the largest posterior is a bound, the truth may be lower: the sentence says "at most"
-    attributes, bound = ", ".join(exposure["attributes"]), exposure["largest_by"] == "bound"
-    title = (
-        f"{promise}, an adversary who knows {exposure['background']}'s distribution (by {attributes}) reaches"
-        f" {'at most ' if bound else ''}{_percent(exposure['largest_posterior'])}"
-    )
-    heads = ["group size", "groups", "rows", "largest posterior", f"rows above {_percent(exposure['limit'])}", "method"]
-    names = ("size", "groups", "rows", "largest_posterior", "rows_above", "method")
-    rows = [[line[name] for name in names] for line in exposure["sizes"]]
-    closing = [
-        f"{exposure['rows_above']:,} of {exposure['rows']:,} rows ({exposure['share_above']:.1%}) are above"
-        f" {_percent(exposure['limit'])}; {exposure['rows_prior_above']:,} have a prior above it already",
-        f"{exposure['groups_off_delta']:,} of {exposure['groups']:,} groups miss the paper's delta condition;"
-        f" {exposure['groups_contradicted']:,} contradict the distribution",
-    ]
-    if exposure["unknown_values"]:
-        closing.append(f"{exposure['unknown_values']:,} values that the table lists stand nowhere in the release")
-    if exposure["rows_bound"]:
-        closing.append(
-            f"{exposure['rows_bound']:,} rows are in groups too large for exact posteriors: theirs are upper bounds"
-        )
-    return title, heads, rows, closing
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.4g} %"
+    names = ("title", "head", "above", "off_delta", "unknown", "bounds")
+    said = write_parts(["adversary/posterior.txt"], names, {**exposure, "promise": promise})
+    heads = ["group size", "groups", "rows", "largest posterior", said.pop("head"), "method"]
+    figures = ("size", "groups", "rows", "largest_posterior", "rows_above", "method")
+    title, *closing = said.values()
+    return title, heads, [[line[name] for name in figures] for line in exposure["sizes"]], closing
 
 
 Format = Literal["table", "json", "csv"]
