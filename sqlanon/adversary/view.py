@@ -72,11 +72,18 @@ class View:
     numbered: whether groups have published numbers, which may tell. even: whether a group's values are all as likely,
     so that naming the most frequent one is no attack of its own. kept: what is known of a person beside quasi values.
     shows_people: whether people lie in the release itself. telling: whether to find out which quasi column tells most.
+    exact_groups: whether it has groups of exact quasi values with certain sensitive ones. randomized: whether a row's
+    value may not be its own. several_alternatives: whether a cell may stand for several values. boxes: what looks into
+    the boxes of a release, where it has any.
     """
 
     numbered = True
     even = True
     shows_people = True
+    exact_groups = False
+    randomized = False
+    several_alternatives = False
+    boxes: Any = None
     telling = True
     kept = "group_id"
 
@@ -150,6 +157,10 @@ class View:
     def links(self, truth: Sql) -> Sql:
         """Return how likely each value of somebody's group is to be their true one; the weights sum to 1."""
         raise NotImplementedError
+
+    def find_aligned(self, against: object) -> list[str]:
+        """Return the columns whose order within groups follows the source's; none where groups have no order."""
+        return []
 
     def find_unpromised(self) -> list[Finding]:
         """Return how sure somebody is of people of whom the promise does not speak."""

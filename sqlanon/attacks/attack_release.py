@@ -12,9 +12,6 @@ from sqlanon.attacks import composition, fitted_model, learning, order
 from sqlanon.attacks.sample import Sample
 from sqlanon.errors import SqlanonError
 from sqlanon.forms import has_several
-from sqlanon.forms.generalized.view import BoxView
-from sqlanon.forms.qit_st.view import GroupView
-from sqlanon.forms.randomized.view import RandomizedView
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.sensitive_tables import one_column
 from sqlanon.plans.templates import Sql
@@ -128,12 +125,12 @@ def _attack(
     # manifests name values by their texts, which were written in UTC
     with release.engine.snapshot() if release.form.nested else nullcontext():
         try:
-            scored = against is not None and (not quick or (bool(others) and isinstance(view, BoxView)))
+            scored = against is not None and (not quick or (bool(others) and not view.shows_people))
             drawn = sample.draw(view, part) if sample is not None and part is not view else ""
             part = part if drawn else view
             part.telling = telling
             truth = part.read_source(against, identifier) if scored else None
-            attack = _attack_randomized if isinstance(view, RandomizedView) else _attack_groups
+            attack = _attack_randomized if view.randomized else _attack_groups
             findings, notes = attack(view, part, truth, release, others, background, quick, against)
             notes += [drawn] if drawn else []
         finally:
@@ -141,7 +138,7 @@ def _attack(
                 with suppress(SqlanonError):
                     each.close()
     if truth is None and not quick:
-        notes.append(NO_PEOPLE if isinstance(view, BoxView) else NO_SOURCE)
+        notes.append(NO_SOURCE if view.shows_people else NO_PEOPLE)
     return Attack(tuple(findings), tuple(notes), scored=truth is not None and not quick)
 
 
@@ -166,11 +163,11 @@ def _attack_groups(
     if not quick and (part is view or part.people_figures["people"]):
         aligned = () if truth is None else _aligned(view, release, against)
         findings += _guess_groups(part, truth, promised, aligned)
-    if others and (truth is not None or not isinstance(view, BoxView)):
+    if others and (truth is not None or view.shows_people):
         log.info("intersecting releases")
         fixed, composition_notes = composition.intersect_releases(view, others, promised)
         findings, notes = findings + fixed, notes + composition_notes
-    if background and type(view) is GroupView:
+    if background and view.exact_groups:
         findings += [
             _known_distribution(posterior, promised) for posterior in release.verify(background=background).posterior
         ]
@@ -181,7 +178,7 @@ def _attack_groups(
 
 def _aligned(view: View, release: Release, against: object) -> Collection[str]:
     """Return the columns whose order leaks; where there are several sensitive ones not all lots are even."""
-    return view.find_aligned(against) if type(view) is GroupView and not has_several(release.manifest) else ()
+    return view.find_aligned(against) if view.exact_groups and not has_several(release.manifest) else ()
 
 
 def _guess_groups(view: View, truth: Sql | None, promised: float | None, aligned: Collection[str]) -> list[Finding]:
@@ -193,7 +190,7 @@ def _guess_groups(view: View, truth: Sql | None, promised: float | None, aligned
 
 
 def _learn(view: View, links: Sql | None, promised: float | None) -> list[Finding]:
-    fitted = fitted_model.learn_groups(view, links, promised) if type(view) is GroupView else []
+    fitted = fitted_model.learn_groups(view, links, promised) if view.exact_groups else []
     return learning.learn_groups(view, links, promised) + fitted
 
 

@@ -7,9 +7,9 @@ from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import View
 from sqlanon.attacks import learning
 from sqlanon.forms import has_several
-from sqlanon.forms.generalized.view import Boxes, BoxView
+from sqlanon.forms.generalized.view import Boxes
 from sqlanon.forms.qit_st.view import shown_quasi
-from sqlanon.forms.uncertain.view import UncertainView, read_sets
+from sqlanon.forms.uncertain.view import read_sets
 from sqlanon.plans.sensitive_tables import one_column
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
@@ -140,7 +140,7 @@ def _unlike(view: View, other: Release) -> str:
         return "has no groups over the same quasi columns"
     if view.sensitive not in columns["sensitive"]:
         return "is about another sensitive column"
-    if boxed and isinstance(view, UncertainView):
+    if boxed and view.several_alternatives:
         return "has boxes, and what this one shows of uncertain cells lies in none"
     return ""
 
@@ -149,10 +149,7 @@ def _candidates(view: View, published: PublishedTables, name: str) -> Sql:
     """Return the values that a release leaves possible for each combination of quasi values of the view's people."""
     columns = published.manifest["columns"]
     if "st" not in published.tables:
-        if isinstance(view, BoxView) and published is view.published:
-            boxes = view.boxes
-        else:
-            boxes = Boxes(view, published, f"_of_{name}")
+        boxes = view.boxes if published is view.published else Boxes(view, published, f"_of_{name}")
         return view.keep(name, "adversary/view/boxed_candidate", {"fit": boxes.find_people(), "line": boxes.lines()})
     if "values" in columns:
         line = view.keep(f"{name}_line", "adversary/view/member_line", {"set_line": read_sets(published)})
@@ -167,7 +164,7 @@ def _candidates(view: View, published: PublishedTables, name: str) -> Sql:
 def _known_by(view: View, published: PublishedTables) -> list[tuple[Sql, Sql]]:
     """Return by what people are found in QIT: quasi values, as texts where one side shows more than plain values."""
     quasi = {name: ident(view.quasi[name]) for name in view.manifest["columns"]["quasi"]}
-    as_text = "values" in published.manifest["columns"] or isinstance(view, UncertainView)
+    as_text = "values" in published.manifest["columns"] or view.several_alternatives
     kinds = published.columns("qit")
     texts = {name: "cast({} as varchar)" if as_text or kinds.get(name) == "VARCHAR" else "{}" for name in quasi}
     return [

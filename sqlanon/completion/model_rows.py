@@ -28,7 +28,7 @@ class ModelRows(Workspace):
         self.cells = [f"cell_{number}" for number in range(1, len(quasi) + 1)]
         self.kept = dict(kept)
         columns = {"quasi": list(self.quasi.items()), "kept": list(self.kept.items())}
-        self.numbered = self.make("numbered", "completion/numbered", {"published": published}, **columns)
+        self.numbered = self.make("numbered", "completion/numbered_row", {"published": published}, **columns)
 
     def make(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation; return it."""

@@ -157,6 +157,7 @@ class BoxView(View):
     numbered = False
     even = False
     shows_people = False
+    boxes: Boxes
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:
         """Take the published table and the manifest."""

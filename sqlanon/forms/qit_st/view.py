@@ -53,6 +53,7 @@ class GroupView(ExactView):
     """QIT and ST. drawn: the groups that are looked at, None for all."""
 
     table = "qit"
+    exact_groups = True
     drawn: Sql | None = None
 
     def find_aligned(self, against: object) -> list[str]:

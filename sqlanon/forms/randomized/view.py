@@ -9,6 +9,7 @@ class RandomizedView(ExactView):
 
     table = "data"
     kept = "value"
+    randomized = True
 
     def people(self) -> Sql:
         """Return the published rows as they lie."""

@@ -26,6 +26,8 @@ class UncertainView(GroupView):
     """
 
     even = False
+    exact_groups = False
+    several_alternatives = True
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:
         """Take the published tables and the manifest."""
