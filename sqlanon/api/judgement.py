@@ -166,6 +166,9 @@ def compare(
         ),
     ] = None,
     quick: Annotated[bool, Parameter(Switch(), "Attack nothing, which takes longer than all else.")] = False,
+    sample: Annotated[
+        int | None, Parameter(Whole(), "Attack groups on a sample of about so many rows, e.g. 100000.")
+    ] = None,
     max_suppressed: Annotated[float, Parameter(Share(), "Share of the rows that robust may leave out.")] = 0.01,
     nulls: Annotated[
         Literal["refuse", "value", "drop"],
@@ -185,7 +188,8 @@ def compare(
     con: an open DuckDB connection; what is published for the comparison is dropped again. source, query: as for
     `anatomy`. The adversary of robust knows how the sensitive values depend on the quasi column with the fewest values.
     laplace (noise on true counts), sampling and dbr are rivals, which cannot be published.
-    Every candidate is attacked, unless quick. With resist, `command` is the most accurate release that resists.
+    Every candidate is attacked, unless quick; with sample, orders and learning look at some of its groups, which the
+    notes say. With resist, `command` is the most accurate release that resists.
     With coarsen each candidate is tried as it is and with all ways to make columns coarser; with resist, with as few as
     it takes.
     Returns the Comparison. Raises UsageError, DataError where this data allows no candidate, and TargetError.
@@ -201,7 +205,7 @@ def compare(
         source=choose_source(source, query, opener.dialect, NO_SOURCE), quasi=tuple(quasi), sensitive=tuple(sensitive),
         identifier=tuple(id), methods=tuple(methods), strengths=strengths, noise=noise,
         queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
-        resist=resist, quick=quick, max_suppressed=max_suppressed, workload=workload,
+        resist=resist, quick=quick, sample=sample, max_suppressed=max_suppressed, workload=workload,
         coarsen=COARSEN.check("coarsen", coarsen), options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite, question.read)
@@ -248,18 +252,22 @@ def attack(
     id: str | Iterable[str] = (),
     others: Iterable["Release"] = (),
     background: object = (),
+    sample: int | None = None,
+    seed: int | None = None,
 ) -> "Attack":
     """Tell what an adversary gets out of a release, promised beside reached: order, learning, composition, presence.
 
     against: the source, as for `anatomy`; it scores guesses. query: in its place. id: columns that tell its rows apart.
     others: releases of the same people, opened in the same session (`sqlanon.open(path, con=con)`). background: tables
-    of distributions, as for `Release.verify`. Returns the Attack. Raises UsageError, and DataError for a source that is
-    about others.
+    of distributions, as for `Release.verify`. sample: of groups, how many rows, about, orders and learning look at; the
+    shares that they reach have an interval. seed: the same one draws the same groups. Returns the Attack. Raises
+    UsageError, and DataError for a source that is about others.
     """
     from sqlanon.attacks.attack_release import attack_release
+    from sqlanon.attacks.sample import read_sample
 
     source = choose_source(named_place(against), query, release.engine.dialect)
-    return attack_release(release, source, check_names(id), tuple(others), background)
+    return attack_release(release, source, check_names(id), tuple(others), background, sample=read_sample(sample, seed))
 
 
 def report(
@@ -272,6 +280,7 @@ def report(
     others: Iterable["Release"] = (),
     comparison: str | os.PathLike[str] | None = None,
     attack: "Attack | str | os.PathLike[str] | None" = None,
+    sample: int | None = None,
     overwrite: bool = False,
 ) -> "Page":
     """Tell about a release on one page of HTML: promise beside attacks, what was verified, what is lost, columns.
@@ -279,8 +288,8 @@ def report(
     out: the .html file to write. against, query, id, others: as for `attack`; with the source the page holds figures of
     it and is internal, without it what anybody can compute who has the release. comparison: a folder that `compare`
     wrote, for errors by selectivity, which are figures of the source. attack: an Attack found before, or a file of
-    `attack`'s JSON; without it the release is attacked here, above 200,000 rows without order and learning, which take
-    minutes.
+    `attack`'s JSON; without it the release is attacked here. sample: of groups, how many rows orders and learning look
+    at, 200,000 if None; of boxes with more rows they are left out, for they take minutes.
     Returns the Page, whose `html` is the file's text.
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """
@@ -292,7 +301,7 @@ def report(
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
         check_beside(out, ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
-    page = make_page(release, source, check_names(id), beside, comparison, attack)
+    page = make_page(release, source, check_names(id), beside, comparison, attack, sample)
     if out is not None:
         page.write(out, overwrite)
     return page

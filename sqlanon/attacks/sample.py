@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sqlanon.adversary.findings import NORMAL_QUANTILE
 from sqlanon.adversary.view import View
 from sqlanon.errors import UsageError
 from sqlanon.forms.form import Form
@@ -10,6 +11,13 @@ from sqlanon.forms.qit_st.view import GroupView
 from sqlanon.wording import option
 
 LEAST = 10_000  # rows: of fewer a share is known to a point of a hundred at best, and little is learned
+
+
+def read_sample(rows: int | None, seed: int | None) -> "Sample | None":
+    """Return the sample that was asked for, if any; raise UsageError for a seed without one."""
+    if rows is None and seed is not None:
+        raise UsageError(f"{option('seed')} draws a sample; say {option('sample', '100000')} as well")
+    return None if rows is None else Sample(rows, 1 if seed is None else seed)
 
 
 SAMPLED = "orders were matched and learning ran on a sample"
@@ -30,11 +38,21 @@ class Sample:
 
     def __post_init__(self) -> None:
         """Refuse a sample of too few rows."""
-        if self.required and self.rows < LEAST:
+        if self.rows < LEAST:
             raise UsageError(
                 f"{option('sample')} takes at least {LEAST:,} rows, by which a share is known to a point of a hundred;"
                 f" {self.rows:,} tell too little"
             )
+
+    def tell(self, rows: int) -> list[str]:
+        """Say what a comparison's shares are of, where a table has more rows than that."""
+        half = NORMAL_QUANTILE * 0.5 / self.rows**0.5
+        words = (
+            f"groups are attacked on a sample of about {self.rows:,} of {rows:,} rows: shares are known to"
+            f" {100 * half:.1f} points of a hundred (95 %), and who learns from all rows reaches more; boxes and"
+            " randomized rows are attacked whole"
+        )
+        return [words] if rows > self.rows else []
 
     def draw(self, view: View, part: View) -> str:
         """Let `part`, another view of a release, see some of its groups only; return what is to be said of it.

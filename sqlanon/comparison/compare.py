@@ -129,7 +129,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     outcomes += _ask_rivals(question, data, queries, notes)
     if not outcomes:
         raise refused[0]
-    return summarize(question, roles, outcomes, row["row_count"], notes)
+    return summarize(question, roles, outcomes, row["row_count"], [*notes, *question.tell_sample(row["row_count"])])
 
 
 def _first_candidates(question: CompareQuestion, data: Microdata) -> list[Candidate]:
@@ -166,7 +166,7 @@ def _answers(
         if attacked is None and not question.quick:
             log.info("attacking %s, %s", candidate.method, candidate.parameter)
             try:
-                attacked = attack_candidate(release, question.source, roles.identifier)
+                attacked = attack_candidate(release, question.source, roles.identifier, sample=question.attack_sample)
             except (DataError, UsageError) as error:
                 failures.append(f"{candidate.method}, {candidate.parameter} is not attacked: {error}")
         return Found(candidate, 0.0, candidate.confidence(release.manifest["verified"]), lines, attacked), failures
@@ -217,7 +217,7 @@ def _attack_trial(
     """Return what attacks reach on a candidate, None where the data does not allow it."""
     log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
     with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
-        return attack_candidate(release, question.source, roles.identifier, telling)
+        return attack_candidate(release, question.source, roles.identifier, telling, question.attack_sample)
     return None
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from sqlanon.adversary.findings import CLEAR
 from sqlanon.attacks.attack_release import attack_release
+from sqlanon.attacks.sample import Sample
 from sqlanon.comparison.question import Candidate
 from sqlanon.comparison.rivals import largest_share
 from sqlanon.comparison.workload import Microdata
@@ -41,13 +42,17 @@ def check_target(data: Microdata, target: float) -> None:
 
 
 def attack_candidate(
-    release: Release, source: object, identifier: tuple[str, ...], telling: bool = False
+    release: Release,
+    source: object,
+    identifier: tuple[str, ...],
+    telling: bool = False,
+    sample: Sample | None = None,
 ) -> Resistance:
     """Attack a release as `attack --against` does, and return the best of what was scored.
 
-    telling: look for the quasi column that gives most away.
+    telling: look for the quasi column that gives most away. sample: of groups, on how many rows.
     """
-    attack = attack_release(release, source, identifier, telling=telling)
+    attack = attack_release(release, source, identifier, telling=telling, sample=sample)
     best, column = attack.most_named(), attack.most_telling
     rows, left_out = release.manifest["rows"], release.manifest["dropped_rows"]
     share = left_out / max(rows + left_out, 1)

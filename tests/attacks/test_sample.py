@@ -98,3 +98,29 @@ def test_where_it_is_not_required_what_has_no_groups_is_attacked_whole(con, rele
 def test_the_interval_is_wilsons():
     assert bound_share(10, 100) == pytest.approx((0.0552, 0.1744), abs=1e-4)
     assert bound_share(0, 50)[0] == pytest.approx(0) and bound_share(50, 50)[1] == pytest.approx(1)
+
+
+def test_verbs_refuse_samples_that_cannot_be(con, release):
+    with pytest.raises(UsageError, match="draws a sample; say"):
+        sqlanon.attack(release, seed=2)
+    with pytest.raises(UsageError, match="at least 100 rows"):
+        sqlanon.attack(release, sample=99)
+    with pytest.raises(UsageError, match="at least 100 rows"):
+        sqlanon.report(release, sample=99)
+    with pytest.raises(UsageError, match="holds what was found before"):
+        sqlanon.report(release, attack=sqlanon.attack(release, sample=600), sample=600)
+    roles = {"quasi": ["age", "area"], "sensitive": "value", "id": "id"}
+    with pytest.raises(UsageError, match="runs none: say one of them"):
+        sqlanon.compare(con, "people", **roles, sample=600, quick=True)
+    with pytest.raises(UsageError, match="at least 100 rows"):
+        sqlanon.compare(con, "people", **roles, sample=99)
+
+
+@pytest.mark.thorough
+def test_a_comparison_attacks_groups_on_a_sample_and_says_its_error(con, release):
+    roles = {"quasi": ["age", "area"], "sensitive": "value", "id": "id", "methods": ["anatomy"], "l": 2, "queries": 8}
+    whole, part = (sqlanon.compare(con, "people", **roles, sample=sample) for sample in (None, 600))
+    assert any("600 of 3,000 rows: shares are known to 4.0 points of a hundred" in note for note in part.notes)
+    assert not any("sample" in note for note in whole.notes)
+    reached = [comparison.overall[0]["reached"] for comparison in (whole, part)]
+    assert reached[0] != reached[1] and reached[0] == pytest.approx(reached[1], abs=0.15)

@@ -362,6 +362,7 @@ def test_large_releases_of_groups_are_attacked_on_a_sample(anatomized, monkeypat
 
 def test_large_releases_of_boxes_do_not_wait_for_what_learning_finds(con, monkeypatch):
     monkeypatch.setattr("sqlanon.reports.facts.LARGE", 10)
+    monkeypatch.setattr("sqlanon.attacks.sample.LEAST", 10)
     con.execute("create table people as select i % 9 as age, i % 4 as d from range(90) as r(i)")
     page = sqlanon.report(sqlanon.mondrian(con, "people", quasi="age", sensitive="d", k=5, l=2))
     assert {one.family for one in page.facts.attack.findings} <= {"background knowledge", "presence", "learning"}

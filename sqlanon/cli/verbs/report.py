@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from sqlanon.reports.page import Page
 
 
+SampleOption = Annotated[
+    int | None, typer.Option("--sample", help="Match orders and learn on about so many rows in whole groups.")
+]
+
+
 @app.command(
     epilog="Example: sqlanon attack release --against patients.parquet --id ssn; sqlanon attack monday --with tuesday"
 )
@@ -30,6 +35,10 @@ def attack(
     id: Annotated[list[str], typer.Option("--id", help="With --against: what tells its rows apart.")] = [],  # noqa: B006
     others: Annotated[list[str], typer.Option("--with", help="Another release of the same people; repeatable.")] = [],  # noqa: B006
     background: BackgroundOption = [],  # noqa: B006
+    sample: SampleOption = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="With --sample: another number draws other groups.")
+    ] = None,
     *,
     session: SessionOptions,
 ) -> None:
@@ -40,6 +49,7 @@ def attack(
     """
     from sqlanon.adversary.findings import COLUMNS
     from sqlanon.attacks.attack_release import attack_release
+    from sqlanon.attacks.sample import read_sample
     from sqlanon.cli import display
     from sqlanon.plans.roles import split_columns
     from sqlanon.releases.release import open_release
@@ -48,6 +58,7 @@ def attack(
 
     if session.sql:
         raise UsageError("attack has no --sql; its loop depends on what it finds")
+    drawn = read_sample(sample, seed)
     source = choose_source(against, query, session.engine.value, named="--against")
     if id and source is None:
         raise UsageError("--id is about the source's rows; say --against SOURCE")
@@ -55,7 +66,7 @@ def attack(
     opened.require_unchanged()
     more = [open_release(other, session.database, opened.engine) for other in others]
     with display.progress():
-        outcome = attack_release(opened, source, split_columns(id), more, list(background))
+        outcome = attack_release(opened, source, split_columns(id), more, list(background), sample=drawn)
     if session.how is Format.json:
         display.show_mapping(outcome.as_plain(), "json")
         return
@@ -88,6 +99,7 @@ class ShownOptions:
     attack: Annotated[
         Path | None, typer.Option("--attack", help="File of attack --format json: nothing is attacked again.")
     ] = None
+    sample: SampleOption = None
 
 
 @app.command(
@@ -106,8 +118,8 @@ def report(
     """Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns, hashes.
 
     The page is one file that needs no network. Without --against it holds what anybody can compute who has the release.
-    Above 200,000 rows order and learning are not tried here: give what attack found with --attack. Exit 3 where the
-    release does not hold what it promises; the page is written, and says so.
+    Above 200,000 rows order and learning look at a sample of so many, or are left out where boxes overlap: --attack
+    takes what attack found. Exit 3 where the release does not hold what it promises; the page is written, and says so.
     """
     from sqlanon.cli import display
     from sqlanon.plans.roles import split_columns
@@ -130,7 +142,9 @@ def report(
     check_beside(out, ENDINGS, option("out"), overwrite, [each.directory for each in (opened, *others)], inputs)
     opened.require_unchanged()
     with display.progress():
-        page = make_page(opened, source, split_columns(shown.id or []), others, shown.comparison, shown.attack)
+        page = make_page(
+            opened, source, split_columns(shown.id or []), others, shown.comparison, shown.attack, shown.sample
+        )
         page.write(out, overwrite)
     _tell(page, out, session)
     if page.holds is False:

@@ -18,7 +18,7 @@ from sqlanon.plans.templates import Sql
 
 LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
 MOST_REMEMBERED = 5_000_000  # numbers that the remembered spreads may hold
-DIRECTIONS = 16  # vectors per spread query
+DIRECTIONS = 64  # vectors per spread query
 LARGEST_CUBE = 160  # sensitive values of which products of three are summed: 33 MB
 PairKey = tuple[bytes, bytes]
 
