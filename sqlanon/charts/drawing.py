@@ -4,10 +4,11 @@ A drawing has no background, and its words take the colour of the text around th
 dark pages, notebooks and paper.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import UsageError
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 WIDTH = 330  # pixels, labels included: a phone shows it unscaled
 RELEASE, SOURCE, FAINT = "#2f7fc1", "#c2571a", "#8a8a8a"  # all at 3:1 or more on white and on near-black
+# by method: all at 3:1 or more on white and on near-black, and told apart without red and green
+COLOURS = {"anatomy": "#2f7fc1", "robust": "#c2571a", "splu": "#8a63c9", "mondrian": "#5f8a1f"}
 LONGEST = 22  # letters of a label
 FORMATS = (".png", ".svg")
 INSTALL = "pip install altair vl-convert-python"
@@ -25,6 +28,7 @@ INK = "#010203"  # stands for the colour of the text around a drawing
 # as wide everywhere as where it is measured, or nearly so
 _FONT = "Arial, Liberation Sans, Helvetica, Arimo, DejaVu Sans Condensed, sans-serif"
 _PADDING = {"left": 24, "right": 18, "top": 4, "bottom": 4}
+_HEADING = 46  # letters of a line above a chart
 _LINES = 16  # pixels of a line of a chart
 
 
@@ -106,11 +110,16 @@ def write_svg(chart: Any) -> str:
     return drawn.replace(f'"{INK}"', '"currentColor"')
 
 
-def paint(charts: Sequence[Any]) -> Any:
-    """Return charts below one another on white, for whoever shows or keeps them elsewhere."""
+def paint(named: Mapping[str, Any]) -> Any:
+    """Return charts below one another on white, for whoever shows or keeps them elsewhere; several are named."""
     import altair as alt
 
-    whole = charts[0] if len(charts) == 1 else alt.vconcat(*charts).resolve_scale(color="independent")
+    def name(what: str, chart: Any) -> Any:
+        return chart.properties(title=alt.TitleParams(wrap(what, _HEADING), fontSize=12, anchor="start", color=INK))
+
+    if len(named) == 1:
+        return dress(next(iter(named.values())), background="white")
+    whole = alt.vconcat(*(name(*pair) for pair in named.items()), spacing=30).resolve_scale(color="independent")
     return dress(whole, background="white")
 
 

@@ -21,7 +21,7 @@ class Picture:
     @property
     def chart(self) -> Any:
         """Return the charts as one of altair's; shown by altair itself, it fetches scripts from the network."""
-        return paint(list(self._charts.values()))
+        return paint(self._charts)
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write a .png or .svg file, on white, whole or not at all; raise TargetError where that cannot be."""

@@ -4,15 +4,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlanon.charts.drawing import FAINT, INK, WIDTH, data_of, label
+from sqlanon.charts.drawing import COLOURS, FAINT, INK, WIDTH, data_of, label
 
 if TYPE_CHECKING:
     import altair as alt
 
 HEIGHT = 260
 WHAT = "What each candidate costs, beside the share of people whose value the best attack names"
-# by method: all at 3:1 or more on white and on near-black, and told apart without red and green
-COLOURS = {"anatomy": "#2f7fc1", "robust": "#c2571a", "splu": "#8a63c9", "mondrian": "#5f8a1f"}
 _LETTER, _LINE = 5.6, 12.0  # pixels of a label's letter and of its line
 _ROOM = 74  # pixels beside the points: the axis of errors
 _PLACES = ((8, 0), (8, -11), (8, 11), (-8, 0), (-8, -11), (-8, 11), (8, -22), (8, 22), (-8, -22), (-8, 22))
@@ -23,8 +21,9 @@ def draw_risk_utility(
 ) -> "alt.LayerChart | alt.FacetChart":
     """Return a chart of lines `method`, `parameter`, `reached`, `promised`, `error`: shares, the error on a log scale.
 
-    reached: what the best attack names; promised: the confidence that is promised, as a tick. target: the share up to
-    which a release is said to resist, as a band.
+    `knowing`, where a line has it: the columns that robust's adversary knows the distribution by. reached: what the
+    best attack names; promised: the confidence that is promised, as a tick. target: the share up to which a release is
+    said to resist, as a band.
     """
     import altair as alt
 
@@ -73,7 +72,7 @@ def _place(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         {
             **line,
             "error": max(line["error"], 1e-4),
-            "label": label(line["parameter"] or line["method"], 40),
+            "label": label(_named(line), 40),
             "beaten": any(
                 (other["reached"], other["error"]) != (line["reached"], line["error"])
                 and other["reached"] <= line["reached"]
@@ -83,6 +82,12 @@ def _place(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         }
         for line in lines
     ]
+
+
+def _named(line: Mapping[str, Any]) -> str:
+    """Return a point's label: its method is told by the colour."""
+    known = f" by {line['knowing']}" if line.get("knowing") else ""
+    return f"{line['parameter']}{known}" if line["parameter"] else str(line["method"])
 
 
 def _ends(points: list[dict[str, Any]], target: float | None) -> tuple[float, float, float]:

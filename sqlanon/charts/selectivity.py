@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.charts.drawing import FAINT, INK, RELEASE, SOURCE, data_of, label
+from sqlanon.charts.drawing import COLOURS, FAINT, INK, SOURCE, data_of, label
 
 if TYPE_CHECKING:
     import altair as alt
@@ -15,14 +15,16 @@ LETTERS = 20  # of a line of a candidate's name
 def draw_errors(lines: Sequence[Mapping[str, Any]], bands: Sequence[str], chosen: str = "") -> "alt.ConcatChart":
     """Return median relative errors by band of selectivity: a chart for each candidate, the others as faint lines.
 
-    lines: `candidate`, `band`, `error`. chosen: the candidate whose line has the colour of a release.
+    lines: `candidate`, which begins with its method, `band`, `error`; an error of 0 lies at the lower end of the scale,
+    which is logarithmic. chosen: the candidate whose line is thicker than others'.
     """
     import altair as alt
 
-    drawn = [dict(line) for line in lines if line["error"] > 0]  # 0 has no place on a scale of logarithms
     names = list(dict.fromkeys(line["candidate"] for line in lines))
-    errors = [line["error"] for line in drawn] or [0.01]
-    scale = alt.Scale(type="log", domain=[min(errors) / 1.3, max(errors) * 1.3], nice=False)
+    errors = [line["error"] for line in lines if line["error"] > 0] or [0.01]
+    least = min(errors) / 1.3
+    drawn = [{**line, "error": max(line["error"], least)} for line in lines]
+    scale = alt.Scale(type="log", domain=[least, max(errors) * 1.3], nice=False)
     x = alt.X(
         "band:O", sort=list(bands), scale=alt.Scale(domain=list(bands)), title=None, axis=alt.Axis(labelAngle=-50)
     )
@@ -32,12 +34,12 @@ def draw_errors(lines: Sequence[Mapping[str, Any]], bands: Sequence[str], chosen
         y = alt.Y("error:Q", title=title, scale=scale, axis=alt.Axis(format="~%", tickCount=3))
         others = alt.Chart(data_of([line for line in drawn if line["candidate"] != name]))
         own = alt.Chart(data_of([line for line in drawn if line["candidate"] == name]))
-        colour = RELEASE if name == chosen else SOURCE
+        colour, width = COLOURS.get(name.split(",")[0], SOURCE), 3 if name == chosen else 2
         heading = alt.TitleParams(_broken(name), fontSize=10, anchor="start", color=INK)
         charts.append(
             alt.layer(
                 others.mark_line(color=FAINT, opacity=0.35, strokeWidth=1).encode(x=x, y=y, detail="candidate:N"),
-                own.mark_line(point={"color": colour, "size": 25}, color=colour, strokeWidth=2).encode(x=x, y=y),
+                own.mark_line(point={"color": colour, "size": 25}, color=colour, strokeWidth=width).encode(x=x, y=y),
             ).properties(width=WIDTH, height=HEIGHT, title=heading)
         )
     return alt.concat(*charts, columns=ACROSS, spacing=10)

@@ -91,6 +91,7 @@ def _frame(outcome: Found, rows: int) -> "pd.DataFrame":
     candidate, lines = outcome.candidate, outcome.lines
     heads = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "answered", "text"]
     frame = pd.DataFrame(lines, columns=heads)
+    frame.insert(0, "knowing", _knowing(candidate))
     frame.insert(0, "parameter", candidate.parameter)
     frame.insert(0, "method", candidate.method)
     frame["error"] = (frame["estimate"] - frame["truth"]).abs() / frame["truth"].abs()
@@ -107,7 +108,13 @@ def _band(truth: float, is_count: bool, rows: int) -> str:
 
 
 def _of(candidate: Candidate | Rival, judged: "pd.DataFrame") -> "pd.DataFrame":
-    return judged[(judged["method"] == candidate.method) & (judged["parameter"] == candidate.parameter)]
+    same = (judged["method"] == candidate.method) & (judged["parameter"] == candidate.parameter)
+    return judged[same & (judged["knowing"] == _knowing(candidate))]
+
+
+def _knowing(candidate: Candidate | Rival) -> str:
+    """Return the columns by which robust's adversary knows the distribution."""
+    return ", ".join(candidate.background) if isinstance(candidate, Candidate) else ""
 
 
 def _lines(outcome: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
@@ -153,7 +160,7 @@ def _overall(outcome: Found, judged: "pd.DataFrame") -> dict[str, Any]:
         "coverage": float(answers["inside"].mean()),
         "unanswered": float(1 - answers["answered"].mean()),
         "confidence": outcome.confidence,
-        "knowing": ", ".join(candidate.background) if isinstance(candidate, Candidate) else "",
+        "knowing": _knowing(candidate),
         "seconds": outcome.seconds,
         "reached": None if attacked is None else attacked.reached,
         "family": None if attacked is None else attacked.family,

@@ -48,7 +48,11 @@ def write_comparison(found: Comparison, target: Path) -> None:
 
     exchange = DirectoryExchange(target)
     try:
-        frames = (found.df(), found.answers.drop(columns=["is_count"]), pd.DataFrame(found.candidates()))
+        frames = (
+            found.df(),
+            found.answers.drop(columns=["is_count"]),
+            pd.DataFrame(found.candidates()).assign(target=found.resist),
+        )
         for name, frame in zip(TABLES, frames, strict=True):
             frame.to_csv(exchange.new / f"{name}.csv", index=False)
             _write_parquet(frame, exchange.new / f"{name}.parquet")

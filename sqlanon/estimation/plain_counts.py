@@ -19,13 +19,12 @@ _COLUMN = re.compile(r"quasi_\d+")
 
 @dataclass(frozen=True)
 class PlainCount:
-    """One such query: the columns of its answer, what it asks of quasi columns and of sensitive ones; the query."""
+    """One such query: the columns of its answer, what it asks of quasi columns, and of the sensitive one."""
 
     names: tuple[str, ...]
     quasi: tuple[Condition, ...]
     sensitive: tuple[Sql, ...]
     comparisons: Sequence[Comparison]
-    query: Query
 
 
 def read_plain_counts(queries: Sequence[str], parse: Callable[[str], Query]) -> Iterator[tuple[int, PlainCount]]:
@@ -51,7 +50,7 @@ def read_plain_count(query: Query) -> PlainCount | None:
             return None
         conditions.append((columns.pop(), piece.sql))
     sensitive = tuple(piece.sql for piece in query.filters("sensitive"))
-    return PlainCount(tuple(item.name for item in query.items), tuple(conditions), sensitive, query.comparisons, query)
+    return PlainCount(tuple(item.name for item in query.items), tuple(conditions), sensitive, query.comparisons)
 
 
 def answer_in_chunks(

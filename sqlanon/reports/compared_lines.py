@@ -39,7 +39,10 @@ def read_comparison(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def read_candidates(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return what was attacked of a comparison, a line per candidate; none of one that earlier versions wrote."""
+    """Return what was attacked of a comparison, a line per candidate; none of one that earlier versions wrote.
+
+    `knowing` and `target`, the share up to which a release was to resist, are None where nothing was said of them.
+    """
     import numpy as np
     import pandas as pd
 
@@ -49,7 +52,11 @@ def read_candidates(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     try:
         frame = pd.read_csv(io.BytesIO(read_bytes(path)), nrows=MOST_LINES, keep_default_na=False, na_values=[""])
         shares = frame[["reached", "promised", "error"]].astype(float)
-        lines = records(frame[["method", "parameter"]].astype(str).join(shares)[shares.apply(np.isfinite).all(axis=1)])
+        optional = frame.reindex(columns=["knowing", "target"])
+        known = optional["knowing"].astype(object).where(optional["knowing"].notna(), None)
+        target = pd.to_numeric(optional["target"]).where(lambda share: (share > 0) & (share <= 1))
+        texts = frame[["method", "parameter"]].astype(str).assign(knowing=known, target=target)
+        lines = records(texts.join(shares)[shares.apply(np.isfinite).all(axis=1)])
     except (OSError, ValueError, KeyError):
         raise SourceError(f"{str(path)!r} holds no candidates as `compare` writes them") from None
     return [line for line in lines if all(0 <= line[name] <= 1 for name in ("reached", "promised"))]

@@ -45,7 +45,8 @@ def _draw_map(facts: Facts) -> str:
         [f"{line['method']}, {line['parameter']}", *(f"{line[name]:.1%}" for name in ("reached", "promised", "error"))]
         for line in facts.candidates
     ]
-    return write_figure(draw_image(partial(draw_risk_utility, facts.candidates), WHAT), WHAT, heads, lines)
+    target = facts.candidates[0]["target"]
+    return write_figure(draw_image(partial(draw_risk_utility, facts.candidates, target), WHAT), WHAT, heads, lines)
 
 
 def _draw_errors(facts: Facts) -> Iterator[str]:

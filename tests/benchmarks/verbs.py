@@ -34,8 +34,6 @@ VERBS = {
     "estimate": ["estimate", "ward", QUESTION],
     "attack": ["attack", "ward"],
     "attack --against": ["attack", "ward", *AGAINST, "--id", "id"],
-    "attack --sample": ["attack", "ward", "--sample", "200000"],
-    "attack --sample --against": ["attack", "ward", *AGAINST, "--id", "id", "--sample", "200000"],
     "report": ["report", "ward", "--out", "ward.html"],
     "complete, 2 tables": ["complete", "ward", "--tables", "2", "--seed", "1", "--out", "completed"],
     "compare --quick": ["compare", *SOURCE, *ROLES, "--quick"],

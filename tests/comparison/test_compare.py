@@ -195,7 +195,7 @@ def test_files_are_written_whole_and_kept_apart(tmp_path):
     assert len(pd.read_csv(tmp_path / "kept" / "answers.csv")) == len(found.answers)
     candidates = pd.DataFrame(found.candidates())
     written = pd.read_csv(tmp_path / "kept" / "candidates.csv")
-    assert list(written) == list(candidates)
+    assert list(written) == [*candidates, "target"]
     assert written["error"].tolist() == pytest.approx(candidates["error"].tolist())
     for name, frame in (("comparison", found.df()), ("answers", found.answers.drop(columns=["is_count"]))):
         kept = con.execute("from read_parquet(?)", [str(tmp_path / "kept" / f"{name}.parquet")]).df()

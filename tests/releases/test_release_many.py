@@ -89,35 +89,6 @@ def test_counts_are_answered_together_as_alone():
         release.estimate_many(queries)
 
 
-def test_counts_of_randomized_rows_are_answered_together_as_alone():
-    con = connect()
-    con.execute(
-        "create table people as select if(i % 11 = 0, null, (i * 7) % 50) as age, if(i % 3 = 0, 'F', 'M') as sex,"
-        " ['flu', 'cold', 'gout', 'acne', 'ulcer'][1 + (i * i + i // 7) % 5] as disease, (i * 13) % 6 as pay"
-        " from range(600) as r(i)"
-    )
-    release = sqlanon.splu(con, "people", quasi=["age", "sex"], sensitive=["disease", "pay"], gamma=2, key="1" * 64)
-    wheres = [
-        "disease = 'flu'",
-        "age < 20 and disease = 'flu'",
-        "age is null and disease <> 'gout' and sex = 'F'",
-        "age in (3, 4, 1000) and disease = 'cold'",
-        "age = 3 and age = 4 and pay > 2",
-        "disease = 'none' and age > 3",
-        "sex = 'M' and disease in ('acne', 'ulcer') and pay in (1, 2)",
-        "sex = 'M'",
-        "age > pay and disease = 'flu'",
-    ]
-    queries = [f"select count(*) as n from release where {where}" for where in wheres * 2]
-    for estimator in ("shrinkage", "closed_form", "matrix"):
-        together = dict(release._open_session().answer_many(queries, estimator))
-        assert sorted({place % len(wheres) for place in together}) == [0, 1, 2, 3, 4, 5, 6]
-        for place, answer in list(together.items())[: len(wheres)]:
-            alone = release.estimate(queries[place], estimator)
-            pd.testing.assert_frame_equal(answer.df(), pd.DataFrame(alone))
-            assert answer.df().attrs == alone.attrs
-
-
 def test_what_fails_among_many_is_answered_alone_and_says_why():
     con = connect()
     con.execute(

@@ -65,7 +65,9 @@ class GroupSession(Session):
             return {}
         from sqlanon.estimation.qit_st.batch_run import BatchRun  # few ask so much at once
 
-        return BatchRun(self.loaded, name, estimate).answer_all(read_plain_counts(queries, self._parse))
+        return BatchRun(self.loaded, self.loaded.load_rows(), name, estimate).answer_all(
+            read_plain_counts(queries, self._parse)
+        )
 
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script, which ends in the answer where SQL can give it."""

@@ -36,12 +36,13 @@ class GroupTables(RowTables):
 
     # -- what is read once -----------------------------------------------------------------------
 
-    def code_rows(self) -> CodedRows:
-        """Return the rows of QIT as many queries at once read them, with their groups."""
+    def load_rows(self) -> CodedRows:
+        """Return the rows of QIT coded for many queries at once, with their groups."""
         if self._rows is None:
             self.keep_rows()
             columns = [f"quasi_{number}" for number in range(1, len(self.quasi) + 1)]
             self._rows = CodedRows(self, "coded_person", self.relations["person"], columns, ["group_id"])
+        self._rows.load()
         return self._rows
 
     def load_equations(self) -> NormalEquations | None:

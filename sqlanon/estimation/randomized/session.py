@@ -7,8 +7,6 @@ import numpy as np
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
-from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.plain_counts import PlainCount, read_plain_counts
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.randomized.published_run import PublishedFigures, PublishedRun
 from sqlanon.estimation.randomized.recovered_run import RecoveredRun
@@ -92,7 +90,6 @@ class IteratedRun(RecoveredRun):
 
 
 METHOD = "splu"
-FEW = 8  # queries that are answered sooner alone
 
 
 class RandomizedSession(Session):
@@ -132,22 +129,6 @@ class RandomizedSession(Session):
     def load(self, run: QueryRun) -> None:
         """Load the columns that a query reads."""
         self.loaded.load(run.query.touched)
-
-    def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
-        """Answer plain counts of sensitive values, unless by iterating: those that read the same columns at once."""
-        if not self.loaded.engine.in_process or name == "iterative" or len(queries) < FEW:
-            return {}
-        from sqlanon.estimation.randomized.batch_run import PublishedBatch  # few ask so much at once
-
-        by_touched: dict[tuple[int, ...], list[tuple[int, PlainCount]]] = {}
-        for place, plain_count in read_plain_counts(queries, self._parse):
-            if plain_count.query.touched:  # else there is nothing to undo
-                by_touched.setdefault(tuple(plain_count.query.touched), []).append((place, plain_count))
-        answers = dict[int, Answered]()
-        for touched, some in by_touched.items():
-            self.loaded.load(touched)
-            answers |= PublishedBatch(self.loaded, some[0][1].query, name, estimate).answer_all(some)
-        return answers
 
     def loading_statements(self, query: Query) -> list[tuple[str, str]]:
         """Return what a query of these columns reads."""

@@ -8,7 +8,6 @@ import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError, UsageError
-from sqlanon.estimation.coded_rows import CodedRows
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators import matrix
 from sqlanon.estimators.channel import Array, Channel, Joint
@@ -44,22 +43,11 @@ class Randomized(Workspace):
         names |= {f"sensitive_{n}": name for n, name in enumerate(self.sensitive, start=1)}
         super().__init__(engine, tables, {"quasi": self.quasi, "sensitive": self.sensitive}, names)
         self.relations["published"] = Sql(f"(\n{self.render('estimation/randomized/published', self.relations)}\n)")
-        self._rows: CodedRows | None = None
         self._counts: dict[int, Array] = {}
         self._companies: dict[int, matrix.Company] = {}
         self._matrices: dict[int, Matrix] = {}
         self._spectra: dict[int, Spectrum] = {}
         self._wholes: dict[tuple[int, ...], Whole] = {}
-
-    def code_rows(self) -> CodedRows:
-        """Return the published rows as many queries at once read them, with their sensitive values."""
-        if self._rows is None:
-            quasi, sensitive = (
-                [f"{role}_{number}" for number in range(1, len(names) + 1)]
-                for role, names in (("quasi", self.quasi), ("sensitive", self.sensitive))
-            )
-            self._rows = CodedRows(self, "coded_published", self.relations["published"], quasi, sensitive)
-        return self._rows
 
     def value(self, place: int) -> Sql:
         """Return the relation of one sensitive column's values (by its place, from 0)."""
@@ -160,7 +148,6 @@ class Randomized(Workspace):
     def close(self) -> None:
         """Forget the temporary tables; they are made again where they are needed again."""
         super().close()
-        self._rows = None
         self._counts.clear()
         self._matrices.clear()
         self._companies.clear()
