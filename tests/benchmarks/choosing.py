@@ -74,9 +74,10 @@ def search(lines: Sequence[Mapping[str, Any]], quasi: Sequence[str]) -> None:
             (line for line in outcomes.values() if line["reached"] <= target), key=lambda outcome: outcome["median"]
         )
         missed = "" if line["reached"] <= target else f" (does not resist: {line['reached']:.1%})"
+        ratio = f"{line['median'] / best['median']:.2f}" if best["median"] else ""
         print(
             f"| {target:.1%} | {line['knowing']}{missed} | {line['median']:.2%} | {best['knowing']} |"
-            f" {best['median']:.2%} | {line['median'] / best['median']:.2f} |"
+            f" {best['median']:.2%} | {ratio} |"
         )
 
 
