@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -25,7 +25,7 @@ from sqlanon.methods.named_kinds import COARSEN, PathName, Place, check_names, n
 from sqlanon.methods.parameters import Parameter
 from sqlanon.risks.limits import Required, RequiredPair, RequiredWhole
 from sqlanon.sql.sources.queried_source import read_files
-from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
+from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_original, choose_source
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -254,19 +254,22 @@ def attack(
     background: object = (),
     sample: int | None = None,
     seed: int | None = None,
+    coarsen: Mapping[str, object] | Iterable[str] | None = None,
 ) -> "Attack":
     """Tell what an adversary gets out of a release, promised beside reached: order, learning, composition, presence.
 
     against: the source, as for `anatomy`; it scores guesses. query: in its place. id: columns that tell its rows apart.
     others: releases of the same people, opened in the same session (`sqlanon.open(path, con=con)`). background: tables
     of distributions, as for `Release.verify`. sample: of groups, how many rows, about, orders and learning look at; the
-    shares that they reach have an interval. seed: the same one draws the same groups. Returns the Attack. Raises
-    UsageError, and DataError for a source that is about others.
+    shares that they reach have an interval. seed: the same one draws the same groups. coarsen: the tables of labels
+    that columns were published through, as for `anatomy`. Returns the Attack. Raises UsageError, and DataError for a
+    source that is about others.
     """
     from sqlanon.attacks.attack_release import attack_release
     from sqlanon.attacks.sample import read_sample
 
-    source = choose_source(named_place(against), query, release.engine.dialect)
+    rules = COARSEN.check("coarsen", coarsen)
+    source = choose_original(named_place(against), query, release.engine.dialect, rules)
     return attack_release(release, source, check_names(id), tuple(others), background, sample=read_sample(sample, seed))
 
 
@@ -282,14 +285,15 @@ def report(
     attack: "Attack | str | os.PathLike[str] | None" = None,
     sample: int | None = None,
     overwrite: bool = False,
+    coarsen: Mapping[str, object] | Iterable[str] | None = None,
 ) -> "Page":
     """Tell about a release on one page of HTML: promise beside attacks, what was verified, what is lost, columns.
 
-    out: the .html file to write. against, query, id, others: as for `attack`; with the source the page holds figures of
-    it and is internal, without it what anybody can compute who has the release. comparison: a folder that `compare`
-    wrote, for errors by selectivity, which are figures of the source. attack: an Attack found before, or a file of
-    `attack`'s JSON; without it the release is attacked here. sample: of groups, how many rows orders and learning look
-    at, 200,000 if None; of boxes with more rows they are left out, for they take minutes.
+    out: the .html file to write. against, query, id, others, coarsen: as for `attack`; with the source the page holds
+    figures of it and is internal, without it what anybody can compute who has the release. comparison: a folder that
+    `compare` wrote, for errors by selectivity, which are figures of the source. attack: an Attack found before, or a
+    file of `attack`'s JSON; without it the release is attacked here. sample: of groups, how many rows orders and
+    learning look at, 200,000 if None; of boxes with more rows they are left out, for they take minutes.
     Returns the Page, whose `html` is the file's text.
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """
@@ -297,7 +301,8 @@ def report(
     from sqlanon.reports.page import ENDINGS
     from sqlanon.reports.report import make_page
 
-    source, beside = choose_source(named_place(against), query, release.engine.dialect), tuple(others)
+    rules, beside = COARSEN.check("coarsen", coarsen), tuple(others)
+    source = choose_original(named_place(against), query, release.engine.dialect, rules)
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
         check_beside(out, ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))

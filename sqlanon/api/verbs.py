@@ -32,7 +32,7 @@ Sensitive = Annotated[Names, Parameter(Columns(), "Sensitive columns, each on it
 Persons = Annotated[Names, Parameter(Columns(), "What tells persons apart.")]
 Coarsen = Annotated[
     Mapping[str, object] | Names | None,
-    Parameter(COARSEN, "Quasi column made coarser: age=10, born=year, zip='3 letters'; repeat."),
+    Parameter(COARSEN, "Quasi column made coarser: age=10, born=year, zip='3 letters', job=labels.csv; repeat."),
 ]
 AgainstQuery = Annotated[
     str | None, Parameter(Text(), f"In place of {option('against')}: the query that was published.")

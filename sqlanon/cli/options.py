@@ -57,8 +57,9 @@ QuasiOption = Annotated[
     list[str], typer.Option("--quasi", help="Columns that others may know; commas between, or repeat.")
 ]
 SensitiveOption = Annotated[list[str], typer.Option("--sensitive", help="Sensitive columns, each on its own.")]
-CoarsenOption = Annotated[
-    list[str], typer.Option("--coarsen", help="Quasi column made coarser: age=10, born=year, zip='3 letters'; repeat.")
+LabelsOption = Annotated[
+    list[str] | None,
+    typer.Option("--coarsen", help="With --against: how a column got labels, as it was published: job=map:labels.csv."),
 ]
 IdOption = Annotated[list[str], typer.Option("--id", help="What tells persons apart.")]
 ReleaseArgument = Annotated[str, typer.Argument(help="Release directory; with --database the name of its schema.")]

@@ -25,7 +25,7 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter, read_given
-from sqlanon.sql.sources.queried_source import QueriedSource, source_words
+from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
 from sqlanon.wording import option
 
 
@@ -111,7 +111,7 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     if "influence" in release.learned:
         display.show_learned(release.learned["influence"])
     single = () if arguments["rows_per_person"] == "many" else arguments["id"]
-    say_next_steps(session, source, single, out, into)
+    say_next_steps(session, request.original, single, out, into)
 
 
 def say_next_steps(
@@ -138,9 +138,11 @@ def words_against(session: SessionOptions, source: object, identifier: Sequence[
     """Return the words that hold a release against its source; source: None where it is not at hand."""
     if source is None:
         return session.place
-    source_text = source_words(source)
-    against = source_text if isinstance(source, QueriedSource) else ["--against", *source_text]
-    return [*against, *(word for column in identifier for word in ("--id", column)), *session.place]
+    rules = source.words if isinstance(source, CoarserSource) else []
+    origin = source.source if isinstance(source, CoarserSource) else source
+    source_text = source_words(origin)
+    against = source_text if isinstance(origin, QueriedSource) else ["--against", *source_text]
+    return [*against, *rules, *(word for column in identifier for word in ("--id", column)), *session.place]
 
 
 def report_command(release: str, against: Sequence[str]) -> list[str]:

@@ -166,7 +166,8 @@ def _answers(
         if attacked is None and not question.quick:
             log.info("attacking %s, %s", candidate.method, candidate.parameter)
             try:
-                attacked = attack_candidate(release, question.source, roles.identifier, sample=question.attack_sample)
+                original = candidate.original(question.source)
+                attacked = attack_candidate(release, original, roles.identifier, sample=question.attack_sample)
             except (DataError, UsageError) as error:
                 failures.append(f"{candidate.method}, {candidate.parameter} is not attacked: {error}")
         return Found(candidate, 0.0, candidate.confidence(release.manifest["verified"]), lines, attacked), failures
@@ -217,7 +218,8 @@ def _attack_trial(
     """Return what attacks reach on a candidate, None where the data does not allow it."""
     log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
     with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
-        return attack_candidate(release, question.source, roles.identifier, telling, question.attack_sample)
+        original = trial.original(question.source)
+        return attack_candidate(release, original, roles.identifier, telling, question.attack_sample)
     return None
 
 

@@ -12,7 +12,7 @@ from sqlanon.comparison.workload import WORKLOADS
 from sqlanon.errors import UsageError
 from sqlanon.forms import form_of_method
 from sqlanon.key import Key
-from sqlanon.sql.sources.queried_source import read_files
+from sqlanon.sql.sources.queried_source import read_files, source_of_release
 from sqlanon.wording import option
 
 COMPARED = {
@@ -70,6 +70,10 @@ class Candidate:
             return None
         rules = tuple(rule for rule in self.coarsen if rule[0] != column)
         return replace(self, background=known, coarsen=rules, without=(*self.without, column))
+
+    def original(self, source: object) -> object:
+        """Return the source as a release of it is held against it."""
+        return source_of_release(source, dict(self.coarsen))
 
     def published(self, quasi: Iterable[str]) -> tuple[str, ...]:
         """Return those of the quasi columns that are published."""

@@ -37,8 +37,8 @@ class JobReader(Protocol):
     def text_or_file(self, node: Any, name: str, word: str) -> str:
         """Return `word` where it stands there, else the path of a file."""
 
-    def place(self, node: Any, name: str) -> str:
-        """Return the name of a table, or the path of a file."""
+    def place(self, node: Any, name: str, before: str = "") -> str:
+        """Return the name of a table, or the path of a file; before: what may stand before it."""
 
     def ledger(self, node: Any, name: str) -> str:
         """Return the path of a ledger, or its table's name on a server."""

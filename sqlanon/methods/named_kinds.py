@@ -9,7 +9,7 @@ from typing import Any
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import JobReader, Kind, Whole, is_whole
 from sqlanon.plans import json_schema
-from sqlanon.plans.coarsening import PATTERN, Coarsening
+from sqlanon.plans.coarsening import PATTERN, TABLE, Coarsening
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.plan import Beside
 
@@ -188,16 +188,18 @@ class RuleByColumn(Kind):
     typed = list[str]
 
     def read(self, option: str, given: Any) -> dict[str, str]:
-        """Read COLUMN=RULE, split at the last `=`; commas and repetition separate them."""
+        """Read COLUMN=RULE, split at the last `=`; commas and repetition separate them, but not in COLUMN=map:TABLE."""
         rules: dict[str, str] = {}
         for text in given:
             # a column's name may hold commas and equals signs: split only where that is unambiguous
-            for part in [text] if text.count("=") == 1 else text.split(","):
-                name, equals, rule = part.rpartition("=")
+            named = f"={TABLE}" in text
+            for part in [text] if text.count("=") == 1 or named else text.split(","):
+                name, equals, rule = part.partition(f"={TABLE}") if named else part.rpartition("=")
+                rule = f"{TABLE}{rule}" if named else rule
                 if not equals or not name.strip() or not rule.strip():
                     raise UsageError(f"{option} {part!r} is not COLUMN=RULE, as in age=10")
                 _refuse_repeated(option, name.strip(), rules)
-                rules[name.strip()] = Coarsening.read(name.strip(), rule).rule
+                rules[name.strip()] = Coarsening.read(name.strip(), rule).typed
         return rules
 
     def check(self, name: str, value: Any) -> dict[str, str]:
@@ -208,18 +210,23 @@ class RuleByColumn(Kind):
             return self.read(name, check_names(value))
         if not isinstance(value, Mapping | None):
             raise UsageError(f"{name} is a mapping of column names to rules, as in {{'age': 10}}")
-        return {check_name(column): Coarsening.read(column, str(rule)).rule for column, rule in (value or {}).items()}
+        return {check_name(column): Coarsening.read(column, str(rule)).typed for column, rule in (value or {}).items()}
 
     def load(self, reader: JobReader, node: Any, name: str) -> dict[str, str]:
         """Read a mapping of columns to rules."""
         nodes = reader.by_column(node, name)
         if nodes is None:
             reader.refuse(node, f"{name} is a mapping of columns")
-        rules = {
+        rules = self.check(name, {
             column: str(reader.typed(item, f"{name} of {column}", ("str", "int", "float")))
             for column, item in (nodes or {}).items()
+        })  # fmt: skip
+        # a file of labels lies beside the job
+        return rules | {
+            column: f"{TABLE}{reader.place(item, f'{name} of {column}', TABLE)}"
+            for column, item in (nodes or {}).items()
+            if rules[column].startswith(TABLE)
         }
-        return self.check(name, rules)
 
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of a rule for some quasi columns."""

@@ -218,7 +218,8 @@ class RowTreatment(TypedDict, total=False):
         Mapping[str, str],
         Parameter(
             COARSEN,
-            "COLUMN=RULE, repeatable: publish a quasi column coarser: age=10, born=year, zip='3 letters'.",
+            "COLUMN=RULE, repeatable: publish a quasi column coarser: age=10, born=year, zip='3 letters', or by a table"
+            " of values and labels: job=labels.csv.",
             {},
             compiled=False,
         ),

@@ -9,6 +9,7 @@ from sqlanon.errors import SqlanonError
 from sqlanon.page.state import KEY, State
 from sqlanon.page.values import command_words, job_value, option_words
 from sqlanon.publishing.thresholds import split_threshold
+from sqlanon.sql.sources.queried_source import CoarserSource
 
 COMMAND, PYTHON, JOB = "Command", "Python", "Job file"
 
@@ -137,16 +138,21 @@ def _identified(state: State) -> list[str]:
 
 def _against(state: State) -> list[str]:
     name, *place = _source(state)
-    return [*option_words("--against", name), *place]
+    labels = state.original.words if isinstance(state.original, CoarserSource) else []
+    return [*option_words("--against", name), *labels, *place]
+
+
+def _labels(state: State) -> dict[str, Any]:
+    return {"coarsen": dict(state.original.rules)} if isinstance(state.original, CoarserSource) else {}
 
 
 def _verify(state: State) -> dict[str, str]:
-    called = _call("release.verify", repr(state.source))
+    called = _call("release.verify", repr(state.source), **_labels(state))
     return {COMMAND: _join("verify", state.out, *_against(state)), PYTHON: f"{_open(state)}print({called}.holds)"}
 
 
 def _attack(state: State) -> dict[str, str]:
-    called = _call("sqlanon.attack", "release", against=state.source, **_single(state))
+    called = _call("sqlanon.attack", "release", against=state.source, **_single(state), **_labels(state))
     return {
         COMMAND: _join("attack", state.out, *_against(state), *_identified(state)),
         PYTHON: f"{_open(state)}print({called})",
@@ -165,7 +171,7 @@ def _report(state: State) -> dict[str, str]:
     ]
     calls = [
         _call("sqlanon.report", "release", repr(public)),
-        _call("sqlanon.report", "release", repr(internal), against=state.source, **_single(state)),
+        _call("sqlanon.report", "release", repr(internal), against=state.source, **_single(state), **_labels(state)),
     ]
     return {COMMAND: "\n".join(commands), PYTHON: _open(state) + "\n".join(calls)}
 

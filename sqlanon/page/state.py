@@ -24,6 +24,7 @@ from sqlanon.methods.request_options import LedgerOptions
 from sqlanon.page.values import read_value, write_value
 from sqlanon.page.work import Run, Work
 from sqlanon.releases.targets import MANIFEST
+from sqlanon.sql.sources.queried_source import source_of_release
 from sqlanon.wording import spoken
 
 LEFT_OUT, QUASI, SENSITIVE, IDENTIFIER = "leave out", "quasi", "sensitive", "identifier"
@@ -231,6 +232,11 @@ class State:
         """Return those of some parameters that are given."""
         given = {name: self.texts.get(name, "").strip() for name in names}
         return {name: read_value(self.parameters[name], text) for name, text in given.items() if text}
+
+    @property
+    def original(self) -> object:
+        """Return the source as the release is held against it."""
+        return source_of_release(self.source, self.options_of("coarsen").get("coarsen", {}))
 
     def compare_methods(self) -> None:
         """Try candidates on the table."""

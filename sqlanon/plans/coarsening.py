@@ -1,7 +1,8 @@
 """Coarser values of a quasi column: steps of numbers, units of time, first letters (global recoding), written in SQL.
 
-Whatever is coarsened keeps its order: 40 stands for the numbers from 40 to below 50 where the step is 10, and the first
-day of a month for the month. To coarsen twice is to coarsen once.
+Whatever is coarsened so keeps its order: 40 stands for the numbers from 40 to below 50 where the step is 10, and the
+first day of a month for the month. To coarsen twice is to coarsen once. Any other groups of values come from a table of
+values and labels, which the source is joined with.
 """
 
 import re
@@ -15,8 +16,12 @@ from sqlanon.wording import option
 
 UNITS = ("year", "quarter", "month", "week")
 YEARS = {"decade": 10, "century": 100}
+MAPPING = "mapping"  # what a manifest says of a table of values and labels
+TABLE = "map:"  # what stands before its name
 # how a manifest writes a rule
-PATTERN = rf"[1-9]\d{{0,8}}(\.\d{{0,8}}[1-9])?|0\.\d{{0,8}}[1-9]|{'|'.join((*UNITS, *YEARS))}|[1-9]\d{{0,3}} letters"
+_NUMBERS = r"[1-9]\d{0,8}(\.\d{0,8}[1-9])?|0\.\d{0,8}[1-9]"
+PATTERN = rf"{_NUMBERS}|{'|'.join((*UNITS, *YEARS, MAPPING))}|[1-9]\d{{0,3}} letters"
+_FILE = re.compile(r"\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson)(\.gz|\.zst)?\Z", re.IGNORECASE)
 _LETTERS = re.compile(r"([1-9]\d{0,3})\s*letters?", re.ASCII)
 _STEP = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -27,14 +32,25 @@ _MOST_DIGITS = 38  # of a DECIMAL
 
 @dataclass(frozen=True)
 class Coarsening:
-    """How the values of one column are made coarser; rule: `10`, `2.5`, `year`, `decade`, `3 letters`."""
+    """How the values of one column are made coarser; rule: `10`, `2.5`, `year`, `decade`, `3 letters`, `mapping`.
+
+    table: of a mapping, the table of values and labels, as a source is named; a manifest does not say it.
+    """
 
     rule: str
+    table: str = ""
+
+    @property
+    def typed(self) -> str:
+        """Return the rule as it is typed."""
+        return f"{TABLE}{self.table}" if self.table else self.rule
 
     @classmethod
     def read(cls, column: str, text: str) -> "Coarsening":
         """Read a rule; raise UsageError for what is none."""
         words = " ".join(text.split()).lower()
+        if text.startswith(TABLE) and text.removeprefix(TABLE).strip():
+            return cls(MAPPING, text.removeprefix(TABLE).strip())
         if letters := _LETTERS.fullmatch(words):
             return cls(f"{letters[1]} letters")
         if _STEP.fullmatch(words) and float(words) > 0:
@@ -43,16 +59,20 @@ class Coarsening:
             return cls((whole.lstrip("0") or "0") + (f".{digits}" if digits else ""))
         if words in (*UNITS, *YEARS):
             return cls(words)
+        if _FILE.search(text.strip()):
+            return cls(MAPPING, text.strip())
         raise UsageError(
             f"{option('coarsen')} {column}={text!r} is no way to coarsen values: say a step of numbers ({column}=10), a"
-            f" unit of time ({', '.join((*UNITS, *YEARS))}), or how many letters to keep ({column}='3 letters'); other"
-            f" groups of values are a CASE or a join in a {option('query')}",
+            f" unit of time ({', '.join((*UNITS, *YEARS))}), how many letters to keep ({column}='3 letters'), or a"
+            f" table of values and labels, with columns from and to ({column}=labels.csv, {column}={TABLE}labels)",
             about=["coarsen"],
         )
 
     @property
     def words(self) -> str:
         """Say what a published value stands for."""
+        if self.rule == MAPPING:
+            return "a label that the publisher gave to several values"
         if letters := _LETTERS.fullmatch(self.rule):
             return f"the first {letters[1]} letters" if letters[1] != "1" else "the first letter"
         if self.rule in UNITS:
@@ -63,7 +83,10 @@ class Coarsening:
     def type_of(self, column: str, kind: str) -> str:
         """Return the type of what a column of a type becomes; raise UsageError where the rule is not for that type."""
         family = kind.partition("(")[0].strip()
-        if _LETTERS.fullmatch(self.rule):
+        if self.rule == MAPPING:
+            if kind != "NESTED":
+                return "VARCHAR"
+        elif _LETTERS.fullmatch(self.rule):
             if family in (*_WHOLE, "VARCHAR", "UUID"):
                 return "VARCHAR"
         elif self.rule in UNITS:
@@ -97,7 +120,12 @@ class Coarsening:
         return f"DECIMAL({min(_MOST_DIGITS, max(width, len(whole) + scale) + 1)},{scale})"
 
     def write(self, sql: Sql, kind: str) -> Sql:
-        """Return the SQL of the coarser value of an expression; kind: the expression's type."""
+        """Return the SQL of the coarser value of an expression, which is a label already where labels are looked up.
+
+        kind: the expression's type.
+        """
+        if self.rule == MAPPING:
+            return sql
         if letters := _LETTERS.fullmatch(self.rule):
             return Sql(f"substring(cast({sql} as varchar), 1, {letters[1]})")
         if self.rule in UNITS:
@@ -129,6 +157,11 @@ def example_rule(kind: str) -> str:
     family = kind.partition("(")[0].strip()
     rules = {"year": _TIMES, "1letter": ("VARCHAR", "UUID"), "10": (*_WHOLE, "DECIMAL", "DOUBLE", "FLOAT")}
     return next((rule for rule, families in rules.items() if family in families), "")
+
+
+def label_tables(rules: Mapping[str, str]) -> list[str]:
+    """Return the tables of values and labels that rules name, as they were typed."""
+    return [rule.removeprefix(TABLE) for rule in rules.values() if rule.startswith(TABLE)]
 
 
 def resolve_rules(rules: Mapping[str, str], quasi: Sequence[str], types: Mapping[str, str]) -> dict[str, Coarsening]:

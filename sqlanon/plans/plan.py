@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sqlanon.plans.coarsening import Coarsening, resolve_rules
+from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.following import Following
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.statement import Kind, Statement
@@ -54,12 +54,15 @@ class Source:
         return Sql(f'{sql} collate "C"') if column in self.texts else sql
 
     def coarsened(
-        self, types: Mapping[str, str], rules: Mapping[str, str], quasi: tuple[str, ...]
+        self, types: Mapping[str, str], rules: Mapping[str, Coarsening]
     ) -> "tuple[Source, Mapping[str, str]]":
-        """Return the source with quasi columns read coarser, and the types of its columns then; raises UsageError."""
+        """Return the source with columns read coarser, and the types of its columns then; rules: by the columns' names.
+
+        Labels are looked up already.
+        """
         if not rules:
             return self, types
-        coarse = {column: (rule, types[column]) for column, rule in resolve_rules(rules, quasi, types).items()}
+        coarse = {column: (rule, types[column]) for column, rule in rules.items()}
         coarse_types = {column: rule.type_of(column, kind) for column, (rule, kind) in coarse.items()}
         # a number that becomes text is ordered by bytes wherever texts are
         texts = self.texts | {column for column, kind in coarse_types.items() if kind == "VARCHAR"}

@@ -339,9 +339,12 @@ class _Reader(NodeReader):
             return self.expanded(node, name)
         return self.place(node, name) if self.in_schema else self.file(node, name)
 
-    def place(self, node: Node, name: str) -> str:
-        """Return the name of a table, or the path of a file: what has a suffix or lies in a folder is one."""
-        text = self.expanded(node, name)
+    def place(self, node: Node, name: str, before: str = "") -> str:
+        """Return the name of a table, or the path of a file: what has a suffix or lies in a folder is one.
+
+        before: what may stand before it.
+        """
+        text = self.expanded(node, name).removeprefix(before).strip()
         return self.beside(text) if Path(text).suffix or os.sep in text else text
 
     def thresholds(self, node: Node) -> tuple[Threshold, ...]:

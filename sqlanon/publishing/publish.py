@@ -140,7 +140,7 @@ def _judge(
             from sqlanon.attacks.attack_release import attack_release
 
             log.info("attacking release")
-            return attack_release(Release(engine, tables, manifest), asked.source, asked.identifier)
+            return attack_release(Release(engine, tables, manifest), asked.original, asked.identifier)
 
         accept(manifest, attack)
 

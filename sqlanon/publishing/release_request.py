@@ -5,16 +5,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.coarser_source import coarsen_source
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.methods import METHODS
+from sqlanon.plans.coarsening import label_tables
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
 from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.plans.traits import traits_of
-from sqlanon.sql.sources.queried_source import QueriedSource
+from sqlanon.sql.sources.queried_source import QueriedSource, source_of_release
 from sqlanon.wording import option
 
 
@@ -36,6 +38,11 @@ class ReleaseRequest:
     coarsen: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     ledger: LedgerRequest | None = None
+
+    @property
+    def original(self) -> object:
+        """Return the source as the release is held against it."""
+        return source_of_release(self.source, self.coarsen)
 
     @property
     def identity(self) -> Identity:
@@ -65,7 +72,11 @@ def request_of(
         unique_quasi=arguments["unique_quasi"],
         show_values=arguments.get("show_values", False),
         coarsen=arguments.get("coarsen", {}),
-        files=(*files, *map(str, source.tables if isinstance(source, QueriedSource) else ())),
+        files=(
+            *files,
+            *map(str, source.tables if isinstance(source, QueriedSource) else ()),
+            *label_tables(arguments.get("coarsen", {})),
+        ),
         ledger=_ledger(arguments),
     )
 
@@ -110,7 +121,7 @@ def prepare(
     for name in roles.all:
         if types[name] == "NESTED" and (name not in lists or name in roles.identifier):
             raise UsageError(f"column {name!r} holds nested values; roles take columns of single values")
-    source, types = source.coarsened(types, asked.coarsen, roles.quasi)
+    source, types = coarsen_source(engine, source, types, asked.coarsen, roles.quasi)
     request = Request(
         source if table is None else _elsewhere(source, table),
         roles,

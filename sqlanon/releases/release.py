@@ -12,6 +12,7 @@ from sqlanon.errors import ReleaseError
 from sqlanon.forms import form_of
 from sqlanon.html_tables import write_table
 from sqlanon.interruption import visible_or_not
+from sqlanon.methods.named_kinds import COARSEN
 from sqlanon.plain_values import cell, plain
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.statement import Statement
@@ -19,7 +20,7 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.asked_release import AskedRelease
 from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
-from sqlanon.sql.sources.source_choice import choose_source
+from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option, spoken
 
@@ -53,6 +54,7 @@ class Release(AskedRelease):
         r: float | None = None,
         since: "str | Path | Release | None" = None,
         query: str | None = None,
+        coarsen: object = None,
     ) -> Report:
         """Check the release from its published tables; with `against`, also against its source.
 
@@ -60,8 +62,8 @@ class Release(AskedRelease):
         one such, or a list: the distributions that an adversary knows, each with quasi columns, the sensitive column
         and `probability`. r: no posterior of theirs may be above 1/r (r > 1); without it they are reported,
         `report.posterior`. since: an earlier release of the same ledger, its directory or schema: groups in both have
-        the same lines. What is found of `voters` is `report.presence`: a row for all voters whose quasi values are the
-        same.
+        the same lines. coarsen: as for `sqlanon.attack`. What is found of `voters` is
+        `report.presence`: a row for all voters whose quasi values are the same.
         Returns a Report; `report.holds` is False where any check failed, None where none did and the promise is not
         proved (groups that mix signatures are proved by their background). Raises nothing for a failed check,
         UsageError or DataError for a background that is no distribution or does not fit the release.
@@ -69,7 +71,8 @@ class Release(AskedRelease):
         from sqlanon.releases.verification_run import Evidence  # whoever only asks does not verify
         from sqlanon.verification.succession import check_since
 
-        against = choose_source(against, query, self.engine.dialect)
+        rules = COARSEN.check("coarsen", coarsen)
+        against = choose_original(against, query, self.engine.dialect, rules)
         evidence = Evidence.of(against, voters, background, r)
         if self.reopen is not None and (evidence.named or isinstance(since, str | Path)):
             inputs = [*evidence.named, *([str(since)] if isinstance(since, str | Path) else [])]
@@ -101,12 +104,14 @@ class Release(AskedRelease):
         r: float | None = None,
         since: "str | Path | Release | None" = None,
         query: str | None = None,
+        coarsen: object = None,
     ) -> str:
         """Return the statements that `verify` would run, in order."""
         from sqlanon.releases.verification_run import Evidence, verification_statements
         from sqlanon.verification.succession import since_query
 
-        against = choose_source(against, query, self.engine.dialect)
+        rules = COARSEN.check("coarsen", coarsen)
+        against = choose_original(against, query, self.engine.dialect, rules)
         evidence = Evidence.of(against, voters, background, r)
         statements = verification_statements(self.published_tables, self.form, evidence)
         if since is not None:

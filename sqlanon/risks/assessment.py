@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.coarser_source import coarsen_source
 from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.plan import Source
@@ -173,7 +174,7 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
     for column in (*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier):
         if types[column] == "NESTED":
             raise UsageError(f"column {column!r} holds nested values; check takes columns of single values")
-    source, types = source.coarsened(types, question.coarsen, resolved_question.quasi)
+    source, types = coarsen_source(engine, source, types, question.coarsen, resolved_question.quasi)
     classes = Classes(engine, resolved_question, source, types)
     try:
         answer = _assess(classes)
@@ -261,7 +262,7 @@ def _population_figures(classes: Classes) -> dict[str, Any]:
         lacking = [name for name in question.quasi if name not in types]
         if lacking:
             raise UsageError(f"the population lacks the quasi column {lacking[0]!r}")
-        source, _ = source.coarsened(types, question.coarsen, question.quasi)
+        source, _ = coarsen_source(classes.engine, source, types, question.coarsen, question.quasi)
         names = {name: classes.names[name] for name in question.quasi}
         relations = {"class": classes.of(), "population": select_columns(source, names)}
         row: dict[str, Any] = classes.row("risks/population_risk", relations, quasi=classes.quasi)

@@ -6,14 +6,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.coarser_source import coarsen_source
+from sqlanon.errors import UsageError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import build
+from sqlanon.plans.coarsening import MAPPING, TABLE, Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import LinkedRows, Row, Source, Step, statements_of
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
+from sqlanon.sql.sources.queried_source import CoarserSource
 from sqlanon.text_tables import write_whole
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,10 +163,33 @@ class PublishedTables:
         return Sql(f"(\n{self.query(template, given or {}, **values)}\n)")
 
     def find_original(self, against: object) -> tuple[Source, Mapping[str, str]]:
-        """Find the microdata; return its SQL and its columns with their types, as coarse as they were published."""
-        source, types = self.engine.find_source(against)
-        rules = self.manifest["parameters"].get("coarsen", {})
-        return source.coarsened(types, rules, resolve_names(list(types), rules))
+        """Find the microdata; return its SQL and its columns with their types, as coarse as they were published.
+
+        Raises UsageError where that takes a table of values and labels which was not named.
+        """
+        original, typed = (against.source, against.rules) if isinstance(against, CoarserSource) else (against, {})
+        source, types = self.engine.find_source(original)
+        rules = self._typed_rules(typed)
+        return coarsen_source(self.engine, source, types, rules, resolve_names(list(types), rules))
+
+    def _typed_rules(self, typed: Mapping[str, str]) -> dict[str, str]:
+        """Return the rules of the manifest, with the tables of labels as they are typed; both by column."""
+        rules = dict(self.manifest["parameters"].get("coarsen", {}))
+        spelled = {column.lower(): column for column in rules}
+        typed = {spelled.get(column.lower(), column): text for column, text in typed.items()}
+        for column, text in typed.items():
+            if rules.get(column) != Coarsening.read(column, text).rule:
+                said = f"{column}={rules[column]}" if column in rules else f"no rule for {column}"
+                raise UsageError(
+                    f"{option('coarsen')} {column}={text!r} is not how this release was made: its manifest has {said}"
+                )
+        lacking = [column for column, rule in rules.items() if rule == MAPPING and column not in typed]
+        if lacking:
+            raise UsageError(
+                f"{lacking[0]} was published through a table of labels, which no release holds; to compare with the"
+                f" source say it again: {option('coarsen')} {lacking[0]}={TABLE}TABLE"
+            )
+        return rules | typed
 
     def columns(self, table: str) -> dict[str, str]:
         """Return a published table's columns with their types."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sqlanon.errors import UsageError
-from sqlanon.plans.coarsening import Coarsening
+from sqlanon.plans.coarsening import MAPPING, Coarsening
 from sqlanon.plans.templates import ident
 from sqlanon.verification.checks import Check, PublishedTables
 
@@ -15,7 +15,14 @@ def _coarse_columns(published: PublishedTables) -> Mapping[str, Sequence[str]]:
     return {
         table: names
         for table, types in columns.items()
-        if (names := [name for name, kind in types.items() if name in rules and not kind.endswith("]")])
+        if (
+            names := [
+                name
+                for name, kind in types.items()
+                # a label stands for what only the publisher knows
+                if rules.get(name, MAPPING) != MAPPING and not kind.endswith("]")
+            ]
+        )
     }
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
-from sqlanon.plans.coarsening import PATTERN, Coarsening
+from sqlanon.plans.coarsening import PATTERN, Coarsening, resolve_rules
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from tests.databases import connect
@@ -26,7 +26,7 @@ def coarsen(rule, kind, values, con=None):
     """Return what a column of values becomes, through SQL, with the type that it is said to have."""
     con = con or connect()
     source = Source(Sql("given"), texts=frozenset({"v"} if kind == "VARCHAR" else ()))
-    coarse, types = source.coarsened({"v": kind}, {"V": rule}, ("v",))
+    coarse, types = source.coarsened({"v": kind}, resolve_rules({"V": rule}, ("v",), {"v": kind}))
     con.execute(f"create or replace table given (place integer, v {kind})").fetchall()
     con.executemany("insert into given values (?, ?)", [*enumerate(values)])
     engine = engine_of(con)
@@ -135,9 +135,9 @@ def test_what_is_no_rule_for_a_column_is_refused(rule, kind, message):
 
 def test_rules_are_for_quasi_columns_alone():
     with pytest.raises(UsageError, match="is for quasi columns, and 'disease' is none of them"):
-        Source(Sql("t")).coarsened({"age": "INTEGER", "disease": "VARCHAR"}, {"disease": "1 letters"}, ("age",))
+        resolve_rules({"disease": "1 letters"}, ("age",), {"age": "INTEGER", "disease": "VARCHAR"})
     with pytest.raises(UsageError, match="did you mean 'age'"):
-        Source(Sql("t")).coarsened({"age": "INTEGER"}, {"agee": "10"}, ("age",))
+        resolve_rules({"agee": "10"}, ("age",), {"age": "INTEGER"})
 
 
 def test_a_manifest_can_say_what_a_rule_is_read_as():

@@ -15,6 +15,7 @@ from sqlanon.cli.options import (
     BackgroundOption,
     Estimator,
     Format,
+    LabelsOption,
     ReleaseArgument,
     Transition,
     say,
@@ -92,6 +93,7 @@ def verify(
     release: ReleaseArgument,
     against: Annotated[str | None, typer.Option("--against", help="The source: compare multisets with it.")] = None,
     query: AgainstQuery = None,
+    coarsen: LabelsOption = None,
     voters: Annotated[str | None, typer.Option("--voters", help="A list of people with the quasi columns.")] = None,
     background: BackgroundOption = [],  # noqa: B006
     r: RobustLimit = None,
@@ -105,10 +107,12 @@ def verify(
 ) -> None:
     """Prove from the published files what can be proved; exit 3 where something does not hold or is not proved."""
     from sqlanon.cli import display
+    from sqlanon.methods.named_kinds import COARSEN
     from sqlanon.sql.sources.queried_source import read_files
-    from sqlanon.sql.sources.source_choice import choose_source
+    from sqlanon.sql.sources.source_choice import choose_original
 
-    source = choose_source(against, query, session.engine.value, named="--against")
+    rules = COARSEN.read("--coarsen", coarsen or [])
+    source = choose_original(against, query, session.engine.value, rules, "--against")
     files = [str(file) for file in read_files(source)]
     opened = session.open_release(release, *files, voters, since, *background)
     if out is not None or overwrite:

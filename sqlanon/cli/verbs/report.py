@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import AgainstQuery, BackgroundOption, Format, ReleaseArgument, say
+from sqlanon.cli.options import AgainstQuery, BackgroundOption, Format, LabelsOption, ReleaseArgument, say
 from sqlanon.cli.publication import report_command, words_against
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
@@ -33,6 +33,7 @@ def attack(
     against: Annotated[str | None, typer.Option("--against", help="The source: score guesses against it.")] = None,
     query: AgainstQuery = None,
     id: Annotated[list[str], typer.Option("--id", help="With --against: what tells its rows apart.")] = [],  # noqa: B006
+    coarsen: LabelsOption = None,
     others: Annotated[list[str], typer.Option("--with", help="Another release of the same people; repeatable.")] = [],  # noqa: B006
     background: BackgroundOption = [],  # noqa: B006
     sample: SampleOption = None,
@@ -51,15 +52,17 @@ def attack(
     from sqlanon.attacks.attack_release import attack_release
     from sqlanon.attacks.sample import read_sample
     from sqlanon.cli import display
+    from sqlanon.methods.named_kinds import COARSEN
     from sqlanon.plans.roles import split_columns
     from sqlanon.releases.release import open_release
     from sqlanon.sql.sources.queried_source import read_files
-    from sqlanon.sql.sources.source_choice import choose_source
+    from sqlanon.sql.sources.source_choice import choose_original
 
     if session.sql:
         raise UsageError("attack has no --sql; its loop depends on what it finds")
     drawn = read_sample(sample, seed)
-    source = choose_source(against, query, session.engine.value, named="--against")
+    rules = COARSEN.read("--coarsen", coarsen or [])
+    source = choose_original(against, query, session.engine.value, rules, "--against")
     if id and source is None:
         raise UsageError("--id is about the source's rows; say --against SOURCE")
     opened = session.open_release(release, *map(str, read_files(source)), *others, *background)
@@ -90,6 +93,7 @@ class ShownOptions:
     ] = None
     query: AgainstQuery = None
     id: Annotated[list[str] | None, typer.Option("--id", help="With --against: what tells its rows apart.")] = None
+    coarsen: LabelsOption = None
     others: Annotated[
         list[str] | None, typer.Option("--with", help="Another release of the same people; repeatable.")
     ] = None
@@ -122,17 +126,19 @@ def report(
     takes what attack found. Exit 3 where the release does not hold what it promises; the page is written, and says so.
     """
     from sqlanon.cli import display
+    from sqlanon.methods.named_kinds import COARSEN
     from sqlanon.plans.roles import split_columns
     from sqlanon.releases.file_beside import check_beside
     from sqlanon.releases.release import open_release
     from sqlanon.reports.page import ENDINGS
     from sqlanon.reports.report import make_page
     from sqlanon.sql.sources.queried_source import read_files
-    from sqlanon.sql.sources.source_choice import choose_source
+    from sqlanon.sql.sources.source_choice import choose_original
 
     if session.sql:
         raise UsageError("report has no --sql; its statements depend on what it finds")
-    source = choose_source(shown.against, shown.query, session.engine.value, named="--against")
+    rules = COARSEN.read("--coarsen", shown.coarsen or [])
+    source = choose_original(shown.against, shown.query, session.engine.value, rules, "--against")
     if shown.id and source is None:
         raise UsageError("--id is about the source's rows; say --against SOURCE")
     files = read_files(source)

@@ -96,7 +96,7 @@ def show_verification(view: View) -> None:
     state = view.state
 
     def verify() -> None:
-        against = state.source
+        against = state.original
         _on_release(state, "verify", lambda _, release: release.verify(against), as_it_is=True)
 
     with view.step(6, "Verify"):
@@ -112,7 +112,7 @@ def show_attack(view: View) -> None:
     def attack() -> None:
         from sqlanon import attack as attack_release
 
-        against, identifier = state.source, state.row_identifier
+        against, identifier = state.original, state.row_identifier
         _on_release(state, "attack", lambda _, release: attack_release(release, against=against, id=identifier))
 
     with view.step(7, "Attack"):
@@ -129,7 +129,7 @@ def show_report(view: View) -> None:
     def write() -> None:
         from sqlanon import report
 
-        against, identifier = state.source, state.row_identifier
+        against, identifier = state.original, state.row_identifier
 
         def make(_: Engine, release: Any) -> dict[str, str]:
             internal = report(release, against=against, id=identifier)

@@ -1,0 +1,111 @@
+"""A source whose quasi columns are read coarser than they are: by rules, or by tables of values and their labels."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import DataError, UsageError
+from sqlanon.plans.build import render_query
+from sqlanon.plans.coarsening import Coarsening, resolve_rules
+from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import free_name, resolve_names
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.wording import option
+
+FROM, TO = "from", "to"  # columns of a table of values and labels
+SHOWN_PLACES = (1, 2, 3)  # of the values that have no label
+
+
+def coarsen_source(
+    engine: Engine, source: Source, types: Mapping[str, str], rules: Mapping[str, str], quasi: tuple[str, ...]
+) -> tuple[Source, Mapping[str, str]]:
+    """Return the source with quasi columns read coarser, and the types of its columns then.
+
+    rules: by column, as they are typed; quasi: the columns that may have one.
+    Raises UsageError for rules that are not for these columns and for tables that map no values, DataError where values
+    of the source have no label.
+    """
+    resolved = resolve_rules(rules, quasi, types)
+    mapped = {column: rule for column, rule in resolved.items() if rule.table}
+    if mapped:
+        source = _join_labels(engine, source, types, mapped)
+    return source.coarsened(types, resolved)
+
+
+def _join_labels(engine: Engine, source: Source, types: Mapping[str, str], mapped: Mapping[str, Coarsening]) -> Source:
+    """Return the source with labels in the place of values, under the same names."""
+    names, lines = list(types), []
+    for column, rule in mapped.items():
+        table, table_types = engine.find_source(rule.table, as_text=True)
+        from_name, to_name = _find_columns(column, rule, list(table_types))
+        expression = source.expression(column).removesuffix(' collate "C"')
+        reading = Sql(f'cast({expression} as varchar) collate "C"')
+        relations = {"origin": source.relation, "labels": table.relation}
+        _refuse_faults(engine, column, rule, relations, from_name, to_name)
+        _refuse_unmapped(engine, column, rule, relations, from_name, reading)
+        names.append(free_name("value", names))
+        lines.append((column, reading, names[-1], table.relation, from_name, to_name))
+    number_name = free_name("row_number", names)
+    values = {
+        "kept": [name for name in types if name not in mapped],
+        "numbering": source.numbering,
+        "number_name": number_name,
+        "mapped": lines,
+    }
+    sql = render_query("engines/coarser_source/mapped", values, {"origin": source.relation})
+    return replace(
+        source,
+        relation=Sql(f"(\n{sql}\n)"),
+        numbering=ident(number_name),
+        casts={name: kind for name, kind in source.casts.items() if name not in mapped},
+        floats={name: kind for name, kind in source.floats.items() if name not in mapped},
+    )
+
+
+def _find_columns(column: str, rule: Coarsening, names: list[str]) -> tuple[str, str]:
+    try:
+        from_name, to_name = resolve_names(names, (FROM, TO))
+    except UsageError:
+        raise UsageError(
+            f"{option('coarsen')} {column}={rule.typed!r}: a table of labels has the columns {FROM} (a value of"
+            f" {column}) and {TO} (its label); this one has {', '.join(map(repr, names))}",
+            about=["coarsen"],
+        ) from None
+    return from_name, to_name
+
+
+def _refuse_faults(
+    engine: Engine, column: str, rule: Coarsening, relations: Mapping[str, Sql], from_name: str, to_name: str
+) -> None:
+    labels = {"labels": relations["labels"]}
+    values = {"from_name": from_name, "to_name": to_name}
+    (row,) = engine.rows(render_query("engines/coarser_source/faults", values, labels))
+    named = f"{option('coarsen')} {column}={rule.typed!r}"
+    if row["empty_count"]:
+        raise UsageError(
+            f"{named}: {row['empty_count']:,} of {row['line_count']:,} lines have no {FROM} or no {TO}: write a label"
+            " for each value (who has no value stays without)",
+            about=["coarsen"],
+        )
+    if row["repeated_count"]:
+        raise UsageError(
+            f"{named}: {row['repeated_count']:,} values stand in several lines; leave one line for each",
+            about=["coarsen"],
+        )
+
+
+def _refuse_unmapped(
+    engine: Engine, column: str, rule: Coarsening, relations: Mapping[str, Sql], from_name: str, reading: Sql
+) -> None:
+    values = {"reading": reading, "from_name": from_name, "places": list(SHOWN_PLACES)}
+    (row,) = engine.rows(render_query("engines/coarser_source/unmapped", values, relations))
+    if not row["value_count"]:
+        return
+    shown = [repr(row[f"value_{place}"]) for place in SHOWN_PLACES if row[f"value_{place}"] is not None]
+    beginning = ", the first are " if row["value_count"] > len(shown) else ": "
+    raise DataError(
+        f"{option('coarsen')} {column}={rule.typed!r} has no label for {row['value_count']:,} values of {column}"
+        f" ({row['row_count']:,} rows){beginning}{', '.join(shown)}; add a line for each, if need be with the label"
+        " 'other'",
+        about=["coarsen"],
+    )

@@ -1,0 +1,136 @@
+"""Quasi columns published through a table of values and labels: as a join by hand would, told, and nothing leaked."""
+
+import functools
+import json
+
+import pytest
+
+import sqlanon
+from sqlanon.errors import DataError, UsageError
+from sqlanon.methods.named_kinds import COARSEN
+from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.databases import connect
+from tests.publishing.test_publish_coarser import METHODS
+
+PEOPLE = (
+    "create table people as select i as ssn, case when i % 9 = 8 then null else i % 12 end as job,"
+    " if(i % 2 = 0, 'F', 'M') as sex, 'd' || (hash(i) % 4 + i // 10) % 9 as disease from range(360) t(i)"
+)
+LABELS = (
+    "create table job_kinds as select i as \"from\", 'kind ' || i % 3 as \"TO\", 'hushed' as note from range(20) t(i)"
+)
+ROLES = {"quasi": ["job", "sex"], "sensitive": "disease", "id": "ssn"}
+
+
+@pytest.fixture(scope="module")
+def con():
+    connection = connect()
+    connection.execute(PEOPLE)
+    connection.execute(LABELS)
+    return connection
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_it_is_the_release_of_a_join(method, con, tmp_path):
+    publish = functools.partial(getattr(sqlanon, method), con, **METHODS[method], **ROLES, key="ab" * 32)
+    by_hand = "SELECT ssn, 'kind ' || (job % 3) AS job, sex, disease FROM people"
+    release = publish("people", coarsen={"JOB": "map:job_kinds"}, out=tmp_path / "release")
+    wanted = publish(query=by_hand)
+    opened = sqlanon.open(tmp_path / "release", con=con)
+    for table in wanted.tables:
+        made, expected = (con.sql(f"from {each.tables[table]}").fetchall() for each in (opened, wanted))
+        assert made == expected
+    assert release.manifest["parameters"]["coarsen"] == {"job": "mapping"}
+    assert opened.verify().holds and opened.verify(against="people", coarsen={"job": "map:job_kinds"}).holds
+    texts = [path.read_bytes() for path in (tmp_path / "release").iterdir()]
+    assert not any(word in text for text in texts for word in (b"hushed", b"map:", b"job_kinds"))
+    assert b"made coarser: a label that the publisher gave to several values" in b"".join(texts)
+    answer = opened.estimate("SELECT COUNT(*) FROM release WHERE job = 'kind 1'")
+    assert any("job is a label that the publisher gave" in text for text in answer.attrs["messages"])
+    if method == "anatomy":
+        attacks = (
+            sqlanon.attack(opened, against="people", id="ssn", coarsen=["job=map:job_kinds"]),
+            sqlanon.attack(wanted, query=by_hand, id="ssn"),
+        )
+        assert attacks[0].most_named() == attacks[1].most_named() and attacks[0].scored
+        with pytest.raises(UsageError, match="job was published through a table of labels, which no release holds"):
+            opened.verify(against="people")
+        with pytest.raises(UsageError, match="is not how this release was made: its manifest has job=mapping"):
+            opened.verify(against="people", coarsen={"job": 3})
+
+
+def test_tables_that_label_nothing_are_refused(con, tmp_path):
+    publish = functools.partial(sqlanon.anatomy, con, "people", **ROLES, l=3)
+    full = "".join(f"{job},a\n" for job in range(12))
+    (lacking,) = con.execute("select count(*) from people where job > 1").fetchone()
+    for text, error, message in (
+        (
+            "from,to\n0,a\n1,a\n",
+            DataError,
+            rf"no label for 10 values of job \({lacking} rows\), the first are '10', '11', '2'",
+        ),
+        (f"from,to\n{full}3,b\n4,b\n", UsageError, "2 values stand in several lines"),
+        (f"from,to\n{full}44,\n", UsageError, "1 of 13 lines have no from or no to"),
+        ("value,label\n0,a\n", UsageError, "has the columns from .* and to .its label.; this one has 'value', 'label'"),
+        ("from,to\n", DataError, "has no label for 12 values of job"),
+    ):
+        path = tmp_path / "labels, of=jobs.csv"
+        path.write_text(text)
+        with pytest.raises(error, match=message):
+            publish(coarsen=f"job=map:{path}")
+    with pytest.raises(UsageError, match="nowhere"):
+        publish(coarsen={"job": "map:nowhere"})
+    with pytest.raises(UsageError, match="is for quasi columns"):
+        publish(coarsen={"disease": "map:job_kinds"})
+
+
+@pytest.mark.thorough
+def test_values_and_columns_of_any_name_have_labels(con, tmp_path):
+    for number, name in enumerate(NASTY_NAMES):
+        quoted = name.replace('"', '""')
+        con.execute(
+            f"create or replace table nasty as select ssn, job as \"{quoted}\", 'v' || job as value, disease as d"
+            " from people"
+        )
+        release = sqlanon.anatomy(
+            con, "nasty", quasi=[name, "value"], sensitive="d", id="ssn", l=3, coarsen={name: "map:job_kinds"}
+        )
+        shown = con.sql(f'select distinct "{quoted}" as label from {release.tables["qit"]} order by label').fetchall()
+        assert shown == [("kind 0",), ("kind 1",), ("kind 2",), (None,)], number
+    con.execute("create or replace table odd (ssn integer, v varchar, d varchar)")
+    con.executemany("insert into odd values (?, ?, ?)", [(i, v, f"d{i % 3}") for i, v in enumerate(NASTY_VALUES * 3)])
+    con.execute('create or replace table odd_labels as select distinct v as "from", \'<\' || v as "to" from odd')
+    release = sqlanon.anatomy(con, "odd", quasi="v", sensitive="d", id="ssn", l=3, coarsen={"v": "map:odd_labels"})
+    made = con.sql(f"select v from {release.tables['qit']} order by all").fetchall()
+    assert made == sorted((f"<{value}",) for value in NASTY_VALUES * 3)
+
+
+def test_how_it_is_typed():
+    assert COARSEN.read("--coarsen", ["age=10,job=jobs.csv"]) == {"age": "10", "job": "map:jobs.csv"}
+    assert COARSEN.read("--coarsen", ["a=b=map:x, y=2.csv"]) == {"a=b": "map:x, y=2.csv"}
+    for text in ("job=map:", "job=jobs", "job=mapping"):
+        with pytest.raises(UsageError, match=r"no way to coarsen values: .* with columns from and to"):
+            COARSEN.read("--coarsen", [text])
+
+
+@pytest.mark.thorough
+def test_the_command_line_and_jobs_take_it(shell):
+    shell.folder.joinpath("sexes.csv").write_text("from,to\nF,anybody\nM,anybody\n")
+    words = ["patients.parquet", "--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn"]
+    done = shell("publish", "anatomy", *words, "-l", 4, "--coarsen", "sex=sexes.csv", "--out", "release")
+    assert done.returncode == 0 and "coarsen: sex: mapping" in done.stdout
+    assert "--against patients.parquet --coarsen sex=map:sexes.csv --id ssn" in done.stderr
+    against = ["release", "--against", "patients.parquet", "--coarsen", "sex=map:sexes.csv"]
+    assert shell("verify", *against).returncode == 0
+    folder = shell.folder / "jobs"
+    folder.mkdir()
+    folder.joinpath("sexes.csv").write_text("from,to\nF,anybody\nM,anybody\n")
+    folder.joinpath("job.yml").write_text(
+        "source: ../patients.parquet\nmethod: anatomy\nparameters:\n  l: 4\n  coarsen: {age: 10, sex: sexes.csv}\n"
+        "roles:\n  quasi: [age, sex]\n  sensitive: disease\n  id: ssn\noutput: {out: ../nightly}\n"
+    )
+    done = shell("run", "jobs/job.yml")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["parameters"]["coarsen"] == {"age": "10", "sex": "mapping"}
+    done = shell("check", *words, "--coarsen", "age=10,sex=sexes.csv", "--format", "json")
+    assert json.loads(done.stdout)["figures"]["classes"] == 6
