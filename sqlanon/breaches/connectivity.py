@@ -67,8 +67,8 @@ class Part:
     @property
     def keys(self) -> list[str]:
         """Return which of identifier and property its nodes carry, as our names."""
-        carried = {"identifier": self.has_identifier, "property": self.has_property}
-        return [key for key, is_carried in carried.items() if is_carried]
+        keys = {"identifier": self.has_identifier, "property": self.has_property}
+        return [key for key, is_there in keys.items() if is_there]
 
 
 @dataclass(frozen=True)

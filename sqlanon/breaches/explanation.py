@@ -79,12 +79,12 @@ def _read_nodes(layout: StatementLayout, engine: Engine, number: int, component:
 
 def _make_candidate(nodes: Sequence[tuple[int, NodeRow]]) -> Candidate:
     """Make the tuple of one node of each part."""
-    carried: dict[str, Any] = {}
+    node_values: dict[str, Any] = {}
     for _, node in nodes:
-        carried |= node
+        node_values |= node
     keys: tuple[Node, ...] = tuple((part, number) for part, (number, _) in enumerate(nodes))
     matches = all(node["matches"] for _, node in nodes)
-    return Candidate(str(carried["identifier"]), str(carried["property"]), matches, keys)
+    return Candidate(str(node_values["identifier"]), str(node_values["property"]), matches, keys)
 
 
 def _count_worlds(tuples: Sequence[Candidate], identifier: str, property_: str) -> dict[str, Any]:
@@ -122,5 +122,5 @@ def _list_worlds(tuples: Sequence[Candidate], nodes: Sequence[Node]) -> list[lis
 
 
 def _write_node(node: NodeRow) -> str:
-    carried = [str(value) for name, value in node.items() if name != "matches"]
-    return ", ".join(carried) if len(carried) == 1 else f"({', '.join(carried)})"
+    node_values = [str(value) for name, value in node.items() if name != "matches"]
+    return ", ".join(node_values) if len(node_values) == 1 else f"({', '.join(node_values)})"

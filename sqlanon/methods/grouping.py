@@ -47,7 +47,7 @@ class Attribute:
 
     column: its published name; internal: its name in our relations (`sensitive`, `sensitive_2` …).
     parameter: what `size` is called in messages (l, gamma). purpose: what its draws are for, unlike any other's.
-    carried: the columns that pass through the grouping. draws: one draw a row for each name.
+    payload: the columns that pass through the grouping. draws: one draw a row for each name.
     """
 
     column: str
@@ -55,7 +55,7 @@ class Attribute:
     parameter: str
     purpose: str
     groups_per_block: int
-    carried: tuple[str, ...]
+    payload: tuple[str, ...]
     internal: str = "sensitive"
     draws: tuple[str, ...] = ("draw",)
     suffix: str = ""
@@ -166,7 +166,7 @@ def pack_rows(design: Grouping) -> Steps:
 
 
 def draw(design: Grouping, counts: str = "") -> Steps:
-    """Return the step that draws for every row, once: `drawn` holds the carried columns, the value, the draws."""
+    """Return the step that draws for every row, once: `drawn` holds the payload columns, the value, the draws."""
     return draw_from(design, "sensitive", counts=counts)
 
 
@@ -178,8 +178,8 @@ def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "
     rows that take part, where there is one.
     """
     request, attribute = design.request, design.attribute
-    # a draw is made here, so it is not carried from before
-    extra = [name for name in attribute.carried if name not in attribute.draws]
+    # a draw is made here, so that none comes from before
+    extra = [name for name in attribute.payload if name not in attribute.draws]
     values: dict[str, object] = {"drawn_columns": (*extra, value)}
     template, rows, draw_values = draws.which_draws(request, attribute.draws, bool(counts))
     if request.draws != "random":  # the engine's own generator needs no key
@@ -215,7 +215,7 @@ def code_rows(design: Grouping) -> Steps:
     """Return the step that gives rows the code of their value, before they are drawn for."""
     request = design.request
     rows = rows_to_draw_for(request)
-    return code_rows_of(design, rows, (*design.attribute.carried, *identity_names(request)))
+    return code_rows_of(design, rows, (*design.attribute.payload, *identity_names(request)))
 
 
 def code_rows_of(design: Grouping, rows: str, columns: tuple[str, ...]) -> tuple[Step]:
@@ -240,7 +240,7 @@ def seat_rows(design: Grouping) -> Steps:
 
 def seat_rows_of(design: Grouping, rows: str) -> Steps:
     """Return `seat_rows` for drawn rows in the relation `rows`."""
-    columns = (*design.attribute.carried, "draw", *tie_names(design.request))
+    columns = (*design.attribute.payload, "draw", *tie_names(design.request))
     (coded,) = code_rows_of(design, rows, columns)
     return (coded, *_seat(design, coded.stem))
 
@@ -253,7 +253,7 @@ def seat_coded(design: Grouping) -> Steps:
 def _seat(design: Grouping, rows: str) -> Steps:
     attribute = design.attribute
     suffix, reads = attribute.suffix, {"drawn": rows}
-    placed: dict[str, object] = {"carried": attribute.carried}
+    placed: dict[str, object] = {"payload": attribute.payload}
     seated = {**placed, "ties": tie_names(design.request)}
     positioned: Steps = (
         # a window over a whole value would not spill: shards of its draws bound what is held at once
@@ -277,4 +277,4 @@ def _seat(design: Grouping, rows: str) -> Steps:
 
 def form_groups(design: Grouping) -> Steps:
     """Return the step that ends in `grouped`: every row with its group."""
-    return (Step("methods/grouping/grouped", values={"carried": design.attribute.carried}),)
+    return (Step("methods/grouping/grouped", values={"payload": design.attribute.payload}),)

@@ -84,7 +84,7 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
         "identifier_columns": ["identifier_1"],
         "coded_columns": ["quasi_1", "identity"],
         "drawn_columns": ["quasi_1", "code"],
-        "carried": ["quasi_1"],
+        "payload": ["quasi_1"],
         "draws": ["draw", "tie"],
         "ties": ["tie"],
         "draws_name": Sql("draws" if draws else "'keyed'"),

@@ -70,7 +70,7 @@ def tally_movers(rows: str) -> Step:
 
 def keep_apart(design: Grouping) -> Steps:
     """Return the step that lets only those groups stand that have enough members who did not move to them."""
-    values = {"carried": design.attribute.carried, "least_apart": _promised(design)}
+    values = {"payload": design.attribute.payload, "least_apart": _promised(design)}
     return (Step("methods/moves/formed", yields="grouped", suffix="_apart", values=values),)
 
 

@@ -48,14 +48,14 @@ def order_blocks(design: Grouping, first_cell: Sql, frequency: str = "frequency"
 
 def form_groups(design: Grouping) -> Steps:
     """Return the steps that end in `grouped`, where no value's rows are left out: every row with its group."""
-    carried = {"carried": design.attribute.carried}
-    ordered = {**carried, "ties": tie_names(design.request)}
+    payload = {"payload": design.attribute.payload}
+    ordered = {**payload, "ties": tie_names(design.request)}
     if _by_runs(design.request):
         return _form_by_runs(design)
     if design.sorts_rows:
         return (
             Step("methods/grouping/ordered", values=ordered),
-            Step("methods/one_pass/numbered", yields="grouped", values=carried),
+            Step("methods/one_pass/numbered", yields="grouped", values=payload),
         )
     return (Step("methods/one_pass/grouped", values=ordered),)
 
@@ -63,7 +63,7 @@ def form_groups(design: Grouping) -> Steps:
 def _form_by_runs(design: Grouping) -> Steps:
     """Return the steps of an engine with several workers, each of which numbers the rows that it has after a sort."""
     # a window over everything would have one worker
-    carried = {"carried": design.attribute.carried}
+    payload = {"payload": design.attribute.payload}
     whole = _whole_columns(design.request) if design.layout is None else ()
     numbers = [list(range(1, number + 1)) for number in range(len(whole) + 1)]
     spans = {
@@ -72,9 +72,9 @@ def _form_by_runs(design: Grouping) -> Steps:
         "all_whole": len(whole) == len(design.request.roles.quasi),
     }
     return (
-        Step("methods/one_pass/ranked", values={**carried, "ties": tie_names(design.request)}),
+        Step("methods/one_pass/ranked", values={**payload, "ties": tie_names(design.request)}),
         Step("methods/one_pass/run", values=spans),
-        Step("methods/one_pass/by_runs", "view", "grouped", values={**carried, "whole_columns": whole}),
+        Step("methods/one_pass/by_runs", "view", "grouped", values={**payload, "whole_columns": whole}),
     )
 
 

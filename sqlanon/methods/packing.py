@@ -1,4 +1,4 @@
-"""Quasi values of whole numbers as one number, where they fit: rows are carried and sorted at a fraction of the cost.
+"""Quasi values of whole numbers as one number, where they fit: rows are moved and sorted at a fraction of the cost.
 
     packed = Σ (v_i - least_i) 2^(b_i+1 + … + b_n + g),    b_i = bits of (most_i - least_i + 1),    NULL = 2^b_i - 1,
 

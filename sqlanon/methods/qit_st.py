@@ -72,7 +72,7 @@ def attribute(
         parameter=parameter,
         purpose=f"{method}/{sensitive}",
         groups_per_block=block or ONE_BLOCK,
-        carried=packing.carried_quasi(request, layout),
+        payload=packing.carried_quasi(request, layout),
     )
 
 

@@ -77,8 +77,8 @@ def following(design: Design) -> Following:
 def carried_attribute(attribute: Attribute, release: Following) -> Attribute:
     """Return the attribute with what the ledger needs of each row, and draws of this release alone."""
     purpose = attribute.purpose if release.is_first else f"{attribute.purpose}/release {release.number}"
-    carried = (*attribute.carried, "person", "mark", "class_mark", *release.mover_columns)
-    return replace(attribute, carried=carried, purpose=purpose, size=attribute.size + release.reserve)
+    payload = (*attribute.payload, "person", "mark", "class_mark", *release.mover_columns)
+    return replace(attribute, payload=payload, purpose=purpose, size=attribute.size + release.reserve)
 
 
 def select_rows(design: Design) -> Steps:

@@ -8,6 +8,7 @@ The words of the project, which mean the same in every module, template and mess
     identifier         a column that tells persons apart, never published
     key                64 hex digits from which every keyed draw follows; whoever has it can undo a release
     draw               a pseudo-random whole number of a row, which orders rows and picks groups
+    payload            columns that go with a row from step to step, and that no step on the way reads
     population         the rows of the source that take part
     code               a sensitive value as a whole number: its place by falling frequency
     position           a row's place when rows are sorted by code and draw

@@ -47,10 +47,10 @@ def lay_out_tuples(layout: StatementLayout) -> JoinTree:
         layout.add("breaches/chains/chain_bounds/node", yields=f"node_{number}", **values)
     _lay_out_degrees(layout, tree)
     joins = join_from(layout, tree, 1)
-    carried = [(number, name) for number, columns in enumerate(tree.parts, start=1)
+    payload = [(number, name) for number, columns in enumerate(tree.parts, start=1)
                for name in ("identifier", "property") if name in columns]  # fmt: skip
     first = {"first": layout.relations["degree_1"], "parts": layout.numbers}
-    layout.add("breaches/chains/chain_bounds/tuple", yields="tuple", joins=joins, carried=carried, **first)
+    layout.add("breaches/chains/chain_bounds/tuple", yields="tuple", joins=joins, payload=payload, **first)
     _lay_out_cover(layout, tree)
     return tree
 

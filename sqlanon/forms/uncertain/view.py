@@ -113,8 +113,8 @@ class UncertainView(GroupView):
         ]
         others = original.split_places(n for n in range(1, len(self.read.quasi) + 1) if n not in self.read.trees)
         # what stands in the place of the label is the set of sensitive alternatives
-        carried = {"labels": ["sensitive"], "trees": trees, **others}
-        rows = self.published.subquery("forms/uncertain/true_row", relations, **carried)
+        parts = {"labels": ["sensitive"], "trees": trees, **others}
+        rows = self.published.subquery("forms/uncertain/true_row", relations, **parts)
         values = {"kinds": self._kinds, "marks": self.names[-1], "held": original.kinds["sensitive"]}
         sql = render_query("forms/uncertain/shown_microdata", values, {"true_row": rows})
         return self.meet(self.workspace.keep("microdata", sql))

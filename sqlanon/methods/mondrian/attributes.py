@@ -163,11 +163,11 @@ def coded(
     sensitive: Sequence[SensitiveColumn],
     prefix: str,
     rows: str,
-    carried: Sequence[str],
+    payload: Sequence[str],
 ) -> Steps:
     """Return the steps that put every row's codes in the place of its values: one partition of all rows.
 
-    rows: the relation of the rows. carried: what else of them is kept.
+    rows: the relation of the rows. payload: what else of them is kept.
     """
     pairs = zip(attributes, quasi_names(request), strict=True)
     values = {
@@ -176,7 +176,7 @@ def coded(
             (sensitive_column.internal, sensitive_column.code, sensitive_column.dictionary(prefix))
             for sensitive_column in sensitive
         ],
-        "carried": list(carried),
+        "payload": list(payload),
     }
     return (
         *(_sensitive_value(sensitive_column) for sensitive_column in reversed(sensitive)),

@@ -55,7 +55,7 @@ class Mondrian(Grouping):
         return "reopened" if self.partition == "relaxed" else "splitting"
 
     @property
-    def carried(self) -> tuple[str, ...]:
+    def payload(self) -> tuple[str, ...]:
         """Return the columns by which rows with equal values are told apart at a cut, none where they stay together."""
         return ("draw", *tie_names(self.request)) if self.partition == "relaxed" else ()
 
@@ -98,7 +98,7 @@ def design(request: Request, k: int, l: int, partition: Partitioning, hierarchy:
         parameter="k",
         purpose=f"{NAME}/{sensitive[0].name}",
         groups_per_block=ONE_BLOCK,
-        carried=(*quasi_names(request), *sensitive_names(request)[1:]),
+        payload=(*quasi_names(request), *sensitive_names(request)[1:]),
     )
     return Mondrian(
         request=request,

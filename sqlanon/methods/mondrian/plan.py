@@ -37,7 +37,7 @@ MOST_TURNS = 40
 class Asked:
     """What boxes are asked for.
 
-    k: least rows. l: least different values, of each sensitive column. carried: the columns that say in which order
+    k: least rows. l: least different values, of each sensitive column. payload: the columns that say in which order
     rows with equal values go.
     """
 
@@ -46,7 +46,7 @@ class Asked:
     prefix: str
     k: int
     l: int
-    carried: Sequence[str]
+    payload: Sequence[str]
 
     @property
     def codes(self) -> list[tuple[int, str]]:
@@ -85,7 +85,7 @@ def split(asked: Asked) -> Repeat:
             relation_name(asked.prefix, f"diverse_place{sensitive_column.suffix}") for sensitive_column in further
         ],
     }
-    placed = {**least, "attribute_codes": asked.codes, "passed": [*asked.carried, *asked.sensitive_codes]}
+    placed = {**least, "attribute_codes": asked.codes, "passed": [*asked.payload, *asked.sensitive_codes]}
     body = (
         Step("methods/mondrian/plan/choice", values=asked.choice),
         *(step for sensitive_column in further for step in _diverse_place(asked, sensitive_column)),
@@ -118,12 +118,12 @@ def halve(asked: Asked) -> tuple[Step, Repeat]:
     A half without l values of each sensitive column is no cut.
     """
     least = {"least_rows": asked.k}
-    rows = {"attribute_codes": asked.codes, "passed": [*asked.carried, *asked.sensitive_codes]}
+    rows = {"attribute_codes": asked.codes, "passed": [*asked.payload, *asked.sensitive_codes]}
     placed = {**least, **rows}
     judged = {**least, "diversity": asked.diversity, "sensitive_codes": asked.sensitive_codes}
     body = (
         Step("methods/mondrian/plan/choice", values=asked.choice),
-        Step("methods/mondrian/plan/half", values={**rows, "ties": list(asked.carried)}),
+        Step("methods/mondrian/plan/half", values={**rows, "ties": list(asked.payload)}),
         Step("methods/mondrian/plan/judged_half", values=judged),
         Step("methods/mondrian/plan/placed_half", yields="placed", values=placed),
     )
@@ -266,12 +266,12 @@ def number_values(design: Mondrian) -> Steps:
 def code_rows(design: Mondrian) -> Steps:
     """Return the steps that put codes in the place of values: one partition of all rows."""
     columns = design.attributes, design.sensitive
-    return attributes.coded(design.request, *columns, design.prefix, design.rows, design.carried)
+    return attributes.coded(design.request, *columns, design.prefix, design.rows, design.payload)
 
 
 def split_partitions(design: Mondrian) -> Steps:
     """Return the loop that cuts partitions as long as the parts are large and diverse enough."""
-    terms = Asked(design.attributes, design.sensitive, design.prefix, design.k, design.l, design.carried)
+    terms = Asked(design.attributes, design.sensitive, design.prefix, design.k, design.l, design.payload)
     return (split(terms), *(halve(terms) if design.partition == "relaxed" else ()))
 
 

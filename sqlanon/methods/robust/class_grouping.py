@@ -34,7 +34,7 @@ from sqlanon.plans.templates import Sql
 
 def seat(design: Grouping) -> Steps:
     """Return the steps that sort the rows, and order the values of each block."""
-    ordered = {"carried": design.attribute.carried, "ties": tie_names(design.request)}
+    ordered = {"payload": design.attribute.payload, "ties": tie_names(design.request)}
     return (
         Step("methods/grouping/ordered", values=ordered),
         Step("methods/robust/class_grouping/seating"),
@@ -50,7 +50,7 @@ def form_groups(design: Grouping) -> Steps:
     }
     return (
         Step("methods/robust/class_grouping/renumbered_by_number", yields="renumbered", values=numbers),
-        Step("methods/robust/class_grouping/numbered", yields="grouped", values={"carried": design.attribute.carried}),
+        Step("methods/robust/class_grouping/numbered", yields="grouped", values={"payload": design.attribute.payload}),
     )
 
 
@@ -210,7 +210,7 @@ def coding(design: ClassGrouping) -> tuple[dict[str, object], dict[str, str]]:
     identified = identity_names(request) == ("identity",)
     drawn_from = (*carried_quasi(request, design.layout), *identity_names(request))
     # under a ledger rows carry their person's name
-    drawn_from += tuple(name for name in design.attribute.carried if name not in drawn_from)
+    drawn_from += tuple(name for name in design.attribute.payload if name not in drawn_from)
     values: dict[str, object] = {"drawn_from": drawn_from, "signature": design.signature}
     return values, {"population": "identified"} if identified else {}
 
@@ -242,7 +242,7 @@ def form_class_groups(design: ClassGrouping) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
     if design.in_one_pass:
         return form_groups(design)
-    purpose, carried = design.attribute.purpose, design.attribute.carried
+    purpose, payload = design.attribute.purpose, design.attribute.payload
     # a list of whole numbers is not written alike in every dialect
     renumbered = "methods/robust/class_grouping/renumbered"
     if design.request.traits.few_tables:
@@ -250,7 +250,7 @@ def form_class_groups(design: ClassGrouping) -> Steps:
     return (
         # groups are made class by class: numbers in that order would tell which class a group is of
         Step(renumbered, yields="renumbered", values={"group_purpose": f"{purpose}/group/"}),
-        Step("methods/robust/class_grouping/grouped", values={"carried": carried}),
+        Step("methods/robust/class_grouping/grouped", values={"payload": payload}),
     )
 
 

@@ -40,12 +40,12 @@ def repair_groups(design: ClassGrouping) -> Steps:
     if not design.turns:
         return ()
     request, r, guarantee, turns = design.request, design.r, design.promised, design.turns
-    carried = {"carried": quasi_names(request)}
+    payload = {"payload": quasi_names(request)}
     # each background counts by itself: an offer has to be good under every one
     priors, prior_steps = _priors(design)
     values: dict[str, object] = {"priors": priors}
     return (
-        Step("methods/robust/class_merging/waiting", values={**carried, "ties": tie_names(request)}),
+        Step("methods/robust/class_merging/waiting", values={**payload, "ties": tie_names(request)}),
         *prior_steps,
         Step("methods/robust/class_merging/neighbour", values=values),
         Step("methods/robust/class_merging/host"),
@@ -56,12 +56,12 @@ def repair_groups(design: ClassGrouping) -> Steps:
                 Step("methods/robust/class_merging/offered"),
                 Step("methods/robust/class_merging/merged", values=values),
                 Step(ACCEPTED[guarantee], yields="accepted", values={**values, "r": r}),
-                Step("methods/robust/class_merging/placed", values=carried),
+                Step("methods/robust/class_merging/placed", values=payload),
             ),
             Step("methods/robust/class_merging/left_over", "query"),
             turns,
         ),
-        Step("methods/robust/class_merging/repaired", yields="grouped", suffix="_repaired", values=carried),
+        Step("methods/robust/class_merging/repaired", yields="grouped", suffix="_repaired", values=payload),
     )
 
 

@@ -245,11 +245,11 @@ def code_rows(design: SeveralClasses) -> Steps:
 def draw_coded(design: SeveralClasses) -> Steps:
     """Return the steps that draw for every row, once, and leave rows over until every column has room."""
     ties = tie_names(design.request)
-    carried = (*quasi_names(design.request), *design.codes)
-    drawn = replace(design, attribute=replace(design.attribute, carried=carried))
-    columns: dict[str, object] = {"kept_columns": (*carried, "draw", *ties)}
+    payload = (*quasi_names(design.request), *design.codes)
+    drawn = replace(design, attribute=replace(design.attribute, payload=payload))
+    columns: dict[str, object] = {"kept_columns": (*payload, "draw", *ties)}
     per_block = {"signature": (), **design.size, "groups_per_block": design.attribute.groups_per_block}
-    coded = {"coded_columns": (*carried, "draw", *ties), "seated_by": design.codes[0]}
+    coded = {"coded_columns": (*payload, "draw", *ties), "seated_by": design.codes[0]}
     return (
         *grouping.draw_from(drawn, "class", "classed"),
         *_leave_over(design, columns),

@@ -29,11 +29,11 @@ def number_values(design: SharedGroups) -> Steps:
     )
 
 
-def code_values(design: SharedGroups, rows: str, carried: tuple[str, ...]) -> Step:
+def code_values(design: SharedGroups, rows: str, payload: tuple[str, ...]) -> Step:
     """Return the step that gives the rows in the relation `rows` the numbers of their values, beside these columns."""
     numbers = tuple(f"number{attribute.suffix}" for attribute in design.attributes)
     values = {
-        "carried": carried,
+        "payload": payload,
         "numbered": list(zip(sensitive_names(design.request), numbers, design.relations("frequency"), strict=True)),
         "chosen": [(code, _exchanged(numbers, place)) for place, code in enumerate(design.codes)],
     }

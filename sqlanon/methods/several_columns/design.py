@@ -92,7 +92,7 @@ def attributes_of(
             parameter=parameter,
             purpose=f"{method}/{column}",
             groups_per_block=block or ONE_BLOCK,
-            carried=(*quasi_names(request), *codes),
+            payload=(*quasi_names(request), *codes),
             internal=name,
             suffix=f"_{number}",
         )

@@ -18,7 +18,7 @@ OFFERS = 8  # rows that one asks in the first of these turns, and as many more i
 
 def seats(design: SharedGroups) -> dict[str, object]:
     """Return what rows keep beside their group so that they can change places."""
-    return {"carried": (*design.attribute.carried, "block", "number")}
+    return {"payload": (*design.attribute.payload, "block", "number")}
 
 
 def change_places(design: SharedGroups) -> Steps:
@@ -33,7 +33,7 @@ def change_places(design: SharedGroups) -> Steps:
         Repeat("exchange_places", "standing", _exchange(design), rest, TURNS),
         Step("methods/several_columns/resettled", values={"group_size": design.attribute.size}),
         Step("methods/several_columns/renamed"),
-        Step("methods/several_columns/grouped", "view", values={**codes, "carried": quasi_names(design.request)}),
+        Step("methods/several_columns/grouped", "view", values={**codes, "payload": quasi_names(design.request)}),
         *show_values(design),
     )
 

@@ -98,8 +98,8 @@ def _refuse_unfollowed(request: Request, release: Following, drops: bool) -> Non
 
 def _followed_attribute(attribute: Attribute, release: Following) -> Attribute:
     """Return the attribute with what the ledger needs of each row, and a draw by which rows of later releases wait."""
-    carried = republication.carried_attribute(attribute, release)
-    return carried if release.is_first else replace(carried, draws=(*carried.draws, "wait_draw"))
+    payload = republication.carried_attribute(attribute, release)
+    return payload if release.is_first else replace(payload, draws=(*payload.draws, "wait_draw"))
 
 
 def randomize_arrivals(design: Randomization) -> Steps:
@@ -258,7 +258,7 @@ MACROS = (
         macro_steps.grouping_values(NAME, "gamma", True, [_SMALL])
         | {
             "draws": ["draw", "slot_draw", "tie"],
-            "carried": ["quasi_1", "slot_draw"],
+            "payload": ["quasi_1", "slot_draw"],
             "identifier_names": Sql("cast(id as varchar[])"),
         },
     ),

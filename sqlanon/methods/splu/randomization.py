@@ -194,7 +194,7 @@ def _attributes(
             parameter="gamma",
             purpose=f"splu/{column}",
             groups_per_block=groups_per_block,
-            carried=(
+            payload=(
                 *quasi,
                 *(_published(before) for before in range(number)),
                 *internal[number + 1 :],
@@ -217,13 +217,13 @@ def _published(number: int) -> str:
 def _randomize_one(design: Randomization, number: int) -> Steps:
     """Return the steps that randomize one attribute; the next one's value takes the name `sensitive`."""
     column_design, attributes = design.of(number), design.attributes
-    suffix, carried = column_design.attribute.suffix, column_design.attribute.carried
+    suffix, payload = column_design.attribute.suffix, column_design.attribute.payload
     after = {attributes[number + 1].internal: "sensitive"} if number + 1 < len(attributes) else {}
     # a residue is left out once: with one gamma for all, N mod gamma is the same for every attribute
     drops = design.drops and number == 0
     rows = "kept" if drops else "drawn"
     # the slot's draw has done its work; whoever saw it could tell the slot that was drawn
-    columns = [(name, after.get(name, name)) for name in carried if name != "slot_draw"]
+    columns = [(name, after.get(name, name)) for name in payload if name != "slot_draw"]
     return (
         *draw(column_design, f"tally{suffix}"),
         *(_drop_residue(column_design) if drops else ()),
@@ -241,7 +241,7 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
 
 def form_decoys(one: Randomization, rows: str) -> Steps:
     """Return the steps from drawn rows in the relation `rows` to `decoy_group`: every row with its group and slot."""
-    suffix, passing = one.attribute.suffix, {"carried": one.attribute.carried}
+    suffix, passing = one.attribute.suffix, {"payload": one.attribute.payload}
     tally_suffix = f"{suffix}_randomized"
     tally = Step(
         "methods/grouping/tally",
@@ -265,9 +265,9 @@ def form_decoys(one: Randomization, rows: str) -> Steps:
 def _seat_sorted(column_design: Randomization, rows: str) -> Steps:
     """Return the steps that sort the rows, and order the values of each block by their counts alone."""
     attribute, suffix = column_design.attribute, column_design.attribute.suffix
-    columns = (*attribute.carried, "draw", *tie_names(column_design.request))
+    columns = (*attribute.payload, "draw", *tie_names(column_design.request))
     (coded,) = code_rows_of(column_design, rows, columns)
-    ordered = {"carried": attribute.carried, "ties": tie_names(column_design.request)}
+    ordered = {"payload": attribute.payload, "ties": tie_names(column_design.request)}
     blocks = {
         "block_purpose": f"{attribute.purpose}/block/",
         "own_draws": draws.are_of_one_engine(column_design.request),
@@ -298,7 +298,7 @@ def drop_residue(one: Randomization, rows: str) -> Steps:
 def kept_columns(one: Randomization) -> tuple[str, ...]:
     """Return the columns of drawn rows; draws go under their own names, behind the ties that order equal ones."""
     attribute = one.attribute
-    passing = (name for name in attribute.carried if name not in attribute.draws)
+    passing = (name for name in attribute.payload if name not in attribute.draws)
     return (*passing, "sensitive", *tie_names(one.request), *attribute.draws)
 
 

@@ -39,7 +39,7 @@ def _halved(cut: dict[str, int], columns: dict[str, object], state: str, sorts_r
 
 
 def refine_clusters(
-    dimensions: Sequence[Dimension], carried: Sequence[str], turns: int, k: int, sorts_rows: bool = False
+    dimensions: Sequence[Dimension], payload: Sequence[str], turns: int, k: int, sorts_rows: bool = False
 ) -> tuple[Step | Repeat, ...]:
     """Return a loop of at most `turns` turns; in each, every cluster meets the one after it and the one before it.
 
@@ -78,7 +78,7 @@ def refine_clusters(
         Step("methods/uncertain/clustering/width", values=wide),
         Step("methods/uncertain/clustering/refining", values=moved),
         Repeat("refinement", "refining", tuple(body), Step("methods/uncertain/clustering/unsettled", "query"), turns),
-        Step("methods/uncertain/clustering/settled", values={"carried": carried}),
+        Step("methods/uncertain/clustering/settled", values={"payload": payload}),
     )
 
 
@@ -114,7 +114,7 @@ class Clustering:
     sorts_rows: bool = False
 
     @property
-    def carried(self) -> tuple[str, ...]:
+    def payload(self) -> tuple[str, ...]:
         """Return what a row keeps to the end: packed rows are whole and need no join with what they were."""
         return CARRIED if self.layout is None else (*CARRIED, PACKED, *self.ties)
 
@@ -131,7 +131,7 @@ class Clustering:
     @property
     def diversity(self) -> Diversity:
         """Return what is asked of the clusters' sensitive values."""
-        passed = () if self.layout is None else self.carried[1:]
+        passed = () if self.layout is None else self.payload[1:]
         sizes, ties = (self.k, self.l, self.undiverse, self.most_rows), tuple(self.ties)
         # what numbers rows as it writes them is DuckDB, which counts bits of whole numbers as well
         return Diversity(*sizes, ties, self.certain, passed, by_remainders=self.sorts_rows)
@@ -156,7 +156,7 @@ def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
 
 def _refined(clustering: Clustering) -> tuple[Step | Repeat, ...]:
     return refine_clusters(
-        clustering.dimensions, clustering.carried, clustering.refine, clustering.k, clustering.sorts_rows
+        clustering.dimensions, clustering.payload, clustering.refine, clustering.k, clustering.sorts_rows
     )
 
 
@@ -282,7 +282,7 @@ def _point(clustering: Clustering, rows: str) -> Step:
     if clustering.layout is not None:
         looked_up += [scales.weighed(f"word_{word}") for word in _words(clustering)]
     values = {
-        "carried": [*dict.fromkeys((*clustering.carried, *clustering.ties)), *coded, *branched, *looked_up],
+        "payload": [*dict.fromkeys((*clustering.payload, *clustering.ties)), *coded, *branched, *looked_up],
         "numbers": [
             (dimension.reading, *(f"{part}_{place}" for part in parts))
             for place, dimension in attributes.numbers(clustering.dimensions)
@@ -331,10 +331,10 @@ def _levels(clustering: Clustering) -> list[tuple[int, Level]]:
 
 
 def _sorted(clustering: Clustering) -> tuple[Step, ...]:
-    carried = [*clustering.carried, *(attributes.coordinates(clustering.dimensions) if clustering.refine else [])]
+    payload = [*clustering.payload, *(attributes.coordinates(clustering.dimensions) if clustering.refine else [])]
     values = {
-        "carried": carried,
-        "passed": list(dict.fromkeys((*carried, *clustering.ties))),
+        "payload": payload,
+        "passed": list(dict.fromkeys((*payload, *clustering.ties))),
         "words": [
             (
                 f"word_{word}",
@@ -354,7 +354,7 @@ def _sorted(clustering: Clustering) -> tuple[Step, ...]:
     }
     if not clustering.sorts_rows:
         return (Step("methods/uncertain/clustering/clustering", values={**values, "k": clustering.k}),)
-    numbered = {"carried": carried, "k": clustering.k}
+    numbered = {"payload": payload, "k": clustering.k}
     return (
         Step("methods/uncertain/clustering/ordered", values=values),
         Step("methods/uncertain/clustering/numbered", "view", "clustering", values=numbered),

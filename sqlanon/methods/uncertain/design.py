@@ -172,7 +172,7 @@ def _attribute(reading: Reading, k: int) -> Attribute:
         parameter="K",
         purpose=f"{NAME}/{reading.sensitive.name}",
         groups_per_block=ONE_BLOCK,
-        carried=(*quasi_names(reading.request), "row_number", *labels),
+        payload=(*quasi_names(reading.request), "row_number", *labels),
     )
 
 

@@ -62,7 +62,7 @@ select
     total.unique_rows
 from total;
 
--- population_packed: The rows with their quasi values as one number: what is carried through the grouping and sorted at a fraction of what columns cost
+-- population_packed: The rows with their quasi values as one number: what goes through the grouping and sorted at a fraction of what columns cost
 create temporary view "sqlanon_population_packed" as
 select
     valued."sensitive",

@@ -47,7 +47,7 @@ def design(request: Request, l: int, first_group: int) -> Toy:
 
 def move_groups(design: Toy) -> Steps:
     """Return the step that renumbers the groups."""
-    values = {"carried": design.attribute.carried, "distance": design.first}
+    values = {"payload": design.attribute.payload, "distance": design.first}
     return (Step("methods/toy/moved", yields="grouped", suffix="_moved", values=values),)
 
 
