@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Engine(Protocol):
     """Run statements in one database session; what it makes ends with the session unless it is `lasting`.
 
-    places: where a release can go (`directory`, `schema`, `session`); in_process: whether a whole table is
-    cheap to fetch, so that it may be held in memory; in_parts: whether a table's rows lie in several files,
+    places: where a release can go (`directory`, `schema`, `session`); in_process: whether a statement costs no
+    more than its rows, so that many small ones may be run; in_parts: whether a table's rows lie in several files,
     each read in its own order, whose order is that of their names. traits: what it does cheaply.
     """
 
