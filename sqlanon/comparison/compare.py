@@ -5,13 +5,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from sqlanon.adversary.findings import CLEAR
 from sqlanon.comparison.analysts import draw_analysts
 from sqlanon.comparison.comparison import Comparison
-from sqlanon.comparison.figures import Found, summarize, write_lines
+from sqlanon.comparison.figures import Found, median_error, summarize, write_lines
 from sqlanon.comparison.own_queries import read_queries
 from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.resistance import (
@@ -23,6 +24,7 @@ from sqlanon.comparison.resistance import (
     find_between,
     grow_background,
     leave_columns_out,
+    refine_background,
 )
 from sqlanon.comparison.rivals import largest_share
 from sqlanon.comparison.workload import WORKLOADS, AskedQuery, Microdata, draw_queries
@@ -111,7 +113,10 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
 
     for first_candidate in _first_candidates(question, data):
         begin = time.perf_counter()
-        candidate, way = _resisting(question, roles, first_candidate, attack)
+        candidate, way = _resisting(
+            question, roles, first_candidate, attack,
+            cache(partial(_ask_trial, question, roles, engine, queries, row["row_count"])),
+        )  # fmt: skip
         notes += way
         try_candidate(candidate, begin)
         begin = time.perf_counter()
@@ -174,7 +179,11 @@ def _answers(
 
 
 def _resisting(
-    question: CompareQuestion, roles: Roles, candidate: Candidate, attack: Callable[[Candidate], Resistance | None]
+    question: CompareQuestion,
+    roles: Roles,
+    candidate: Candidate,
+    attack: Callable[[Candidate], Resistance | None],
+    ask: Callable[[Candidate], float | None],
 ) -> tuple[Candidate, list[str]]:
     """Return the candidate that the search for resistance comes to, and its way in words."""
     if question.resist is None or (candidate.method not in ("anatomy", "robust") and not question.coarsen):
@@ -183,6 +192,8 @@ def _resisting(
     if candidate.method == "robust":
         candidate, way = grow_background(candidate, roles.quasi, question.resist, attack)
         notes += [f"{named}, attacked for each background: {'; '.join(way)}"] if way else []
+        candidate, way = refine_background(candidate, roles.quasi, question.resist, attack, ask)
+        notes += [f"{named}, asked with other backgrounds that resist: {'; '.join(way)}"] if way else []
     if candidate.method == "anatomy":
         candidate, way = draw_from_whole(candidate, question.resist, attack)
         notes += [f"{named}, attacked with groups from the whole table: {'; '.join(way)}"] if way else []
@@ -220,6 +231,22 @@ def _attack_trial(
     with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
         original = trial.original(question.source)
         return attack_candidate(release, original, roles.identifier, telling, question.attack_sample)
+    return None
+
+
+def _ask_trial(
+    question: CompareQuestion,
+    roles: Roles,
+    engine: Engine,
+    queries: Sequence[AskedQuery],
+    rows: int,
+    trial: Candidate,
+) -> float | None:
+    """Return the median relative error of a candidate, None where the data does not allow it."""
+    log.info("asking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
+    with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
+        lines, _ = _ask(release, trial, queries, roles)
+        return median_error(Found(trial, 0.0, 0.0, lines), rows)
     return None
 
 

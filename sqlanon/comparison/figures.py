@@ -56,7 +56,7 @@ def summarize(
     import pandas as pd
 
     answers = pd.concat([_frame(outcome, rows) for outcome in found], ignore_index=True)
-    empty = answers["truth"].isna() | (answers["truth"] == 0)
+    empty = _is_empty(answers)
     judged = answers[~empty]
     if judged.empty:
         raise DataError("every true answer is 0 or NULL; there is no relative error to compare")
@@ -83,6 +83,17 @@ def summarize(
         command=_command(question, roles, chosen["candidate"]) if chosen else "",
         strongest=_strongest(published),
     )  # fmt: skip
+
+
+def median_error(outcome: Found, rows: int) -> float:
+    """Return the median relative error of one candidate, as its line tells it; NaN where none is left."""
+    answers = _frame(outcome, rows)
+    return float(_overall(outcome, answers[~_is_empty(answers)])["median"])
+
+
+def _is_empty(answers: "pd.DataFrame") -> "pd.Series[bool]":
+    """Tell which truths have no relative error."""
+    return answers["truth"].isna() | (answers["truth"] == 0)
 
 
 def _frame(outcome: Found, rows: int) -> "pd.DataFrame":

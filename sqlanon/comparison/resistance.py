@@ -1,6 +1,6 @@
 """Which candidates withstand what `attack` runs: each is attacked as published, guesses meet the source."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlanon.adversary.findings import CLEAR
@@ -71,7 +71,7 @@ def grow_background(
     grown, reached, left_out, way = candidate, 1.0, 0.0, []
     known: tuple[str, ...] = ()
     while reached > target:
-        trials = {name: attack(replace(candidate, background=(*known, name))) for name in quasi if name not in known}
+        trials = {name: attack(know(candidate, quasi, {*known, name})) for name in quasi if name not in known}
         steps = {
             name: (trial.reached, trial.left_out)
             for name, trial in trials.items()
@@ -82,9 +82,46 @@ def grow_background(
         # of those that resist, the one that leaves out least; else the best exchange of rows for resistance
         name = min(steps, key=lambda name: _price(*steps[name], reached, left_out, target))
         known, (reached, left_out) = (*known, name), steps[name]
-        grown = replace(candidate, background=known)
+        grown = know(candidate, quasi, set(known))
         way.append(f"{', '.join(known)}: {reached:.1%}, {left_out:.2%} left out")
     return grown, way
+
+
+def know(candidate: Candidate, quasi: Sequence[str], known: Collection[str]) -> Candidate:
+    """Return the candidate whose adversary knows these columns, in the order of the quasi columns."""
+    return replace(candidate, background=tuple(name for name in quasi if name in known))
+
+
+def refine_background(
+    candidate: Candidate,
+    quasi: Sequence[str],
+    target: float,
+    attack: Callable[[Candidate], Resistance | None],
+    ask: Callable[[Candidate], float | None],
+) -> tuple[Candidate, list[str]]:
+    """Add or leave out columns of what robust's adversary knows, one by one, while answers get nearer and it resists.
+
+    More classes may tell more of the questions, and leave out more rows: errors do not follow from the columns' number.
+    attack: as for `grow_background`. ask: the median error of a candidate, None where the data does not allow it.
+    Returns the candidate that was reached, as it was where it does not resist, and the way there in words.
+    """
+    way: list[str] = []
+    error = ask(candidate) if _resists(attack(candidate), target) else None
+    while error is not None:
+        known = set(candidate.background)
+        changed = [know(candidate, quasi, known ^ {name}) for name in quasi if known != {name}]
+        errors = {trial: told for trial in changed if (told := ask(trial)) is not None and told < error}
+        nearer = sorted(errors, key=lambda trial: errors[trial])
+        resisting = next((trial for trial in nearer if _resists(attack(trial), target)), None)
+        if resisting is None:
+            break
+        candidate, error = resisting, errors[resisting]
+        way.append(f"{', '.join(candidate.background)}: error {error:.1%}")
+    return candidate, way
+
+
+def _resists(trial: Resistance | None, target: float) -> bool:
+    return trial is not None and trial.reached is not None and trial.reached <= target
 
 
 def draw_from_whole(
@@ -117,7 +154,7 @@ def find_between(
     while best.value - low > 1:
         middle = replace(best, value=(low + best.value) // 2)
         trial = attack(middle)
-        resists = trial is not None and trial.reached is not None and trial.reached <= target
+        resists = _resists(trial, target)
         said = "not attacked" if trial is None or trial.reached is None else f"{trial.reached:.1%}"
         way.append(f"{middle.parameter}: {said}")
         low, best = (low, middle) if resists else (middle.value, best)
