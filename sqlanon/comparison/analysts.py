@@ -50,12 +50,14 @@ def draw_analysts(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
     part = int(wanted * SHARE)
     texts = list(dict.fromkeys(_draw_groups(data, domains, part, random) + _draw_averages(data, domains, part, random)))
     left = wanted - len(texts)
-    ranges = _choose(data, RANGES, _draw_ranges(data, domains, DRAWN_FOR_ONE * (left // 2), random), left // 2)
+    (row,) = data.workspace.engine.rows(f"select count(*) as row_count from {data.relation}")
+    rows, drawn = row["row_count"], _draw_ranges(data, domains, DRAWN_FOR_ONE * (left // 2), random)
+    ranges = _choose(data, rows, RANGES, drawn, left // 2)
     left -= len(ranges)
     pool = draw_conjunctions(data, DRAWN_FOR_ONE * left, seed, random)
     texts_of_ranges = {query.text for query in ranges}  # some are single values in all columns
     pool = [conditions for conditions in pool if name_count("", conditions, 0).text not in texts_of_ranges]
-    counts = [*ranges, *_choose(data, CONJUNCTIONS, pool, left)]
+    counts = [*ranges, *_choose(data, rows, CONJUNCTIONS, pool, left)]
     if not counts and not texts:
         raise DataError("no row has values in a quasi column and in the sensitive one; there is nothing to ask")
     answers = answer_over(data, [text for _, text in texts])
@@ -66,13 +68,12 @@ def draw_analysts(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
     return [*counts, *others]
 
 
-def _choose(data: Microdata, kind: str, drawn: Sequence[Conditions], wanted: int) -> list[AskedQuery]:
+def _choose(data: Microdata, rows: int, kind: str, drawn: Sequence[Conditions], wanted: int) -> list[AskedQuery]:
     """Return so many of the queries, as evenly as there are of all sizes; what no row meets comes last."""
     drawn = list(dict.fromkeys(drawn))
     if not drawn:
         return []
-    (row,) = data.workspace.engine.rows(f"select count(*) as row_count from {data.relation}")
-    limits = [0.0, float(SMALL), *(row["row_count"] * most for most, _ in BANDS)]
+    limits = [0.0, float(SMALL), *(rows * most for most, _ in BANDS)]
     by_size: list[list[AskedQuery]] = [[] for _ in limits]
     for conditions, truth in zip(drawn, count_truths(data, drawn), strict=True):
         size = next(place for place, most in enumerate(limits) if truth <= most)

@@ -101,6 +101,12 @@ class Coarsening:
             return "DOUBLE"
         elif family == "DECIMAL" and self.rule not in YEARS and (decimal := self._type_of_decimals(kind)):
             return decimal
+        if kind == "TIMESTAMP WITH TIME ZONE":
+            raise UsageError(
+                f"{option('coarsen')} {column}={self.rule!r} is not for values of type {kind}, whose day depends on"
+                f" where one is: read the column as CAST({column} AS TIMESTAMP) AS {column} in a {option('query')}",
+                about=["coarsen"],
+            )
         raise UsageError(
             f"{option('coarsen')} {column}={self.rule!r} is not for values of type {kind}: steps are for numbers (with"
             " no more decimals than these have), units of time for dates and timestamps (decade and century for numbers"

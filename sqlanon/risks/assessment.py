@@ -34,6 +34,7 @@ from sqlanon.risks.suggestion import (
     SAYS_NOTHING,
     describe_columns,
     profile_columns,
+    suggest_coarser,
     suggest_command,
     suggest_roles,
 )
@@ -230,7 +231,10 @@ def _assess(classes: Classes) -> Check:
     notes = note_risks(classes, figures, uniqueness, feasible)
     notes += [each.note for each in given_away if each.note]
     lines = tuple(each.as_line() for each in given_away)
-    return Check(figures, tuple(measures), uniqueness, lines, feasible=tuple(feasible), notes=tuple(notes))
+    return Check(
+        figures, tuple(measures), uniqueness, lines, feasible=tuple(feasible), notes=tuple(notes),
+        command=suggest_coarser(question, given_away),
+    )  # fmt: skip
 
 
 def _refuse_empty(rows: Any) -> None:

@@ -16,7 +16,10 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.methods.feasibility import INSTEAD
 from sqlanon.plans.build import render_query
+from sqlanon.plans.coarsening import example_rule
 from sqlanon.plans.plan import Source
+from sqlanon.risks.given_away import GivenAway
+from sqlanon.risks.question import CheckQuestion
 from sqlanon.risks.relations import select_columns
 from sqlanon.sql.sources.queried_source import QueriedSource, source_words
 from sqlanon.wording import option
@@ -180,3 +183,22 @@ def suggest_command(
     if sensitive.nulls:
         words += ["--nulls", "value"]
     return shlex.join([*words, "-l", str(sensitive.largest_l), "--out", "release"]), ""
+
+
+def suggest_coarser(question: CheckQuestion, given_away: Sequence[GivenAway]) -> str:
+    """Return the command that checks the table with the most telling column coarser; '' where none gives much away."""
+    rules = {
+        each.column: example_rule(each.kind)
+        for each in sorted(given_away, key=lambda each: each.ruled_out)
+        if each.note and each.column not in question.coarsen and example_rule(each.kind)
+    }
+    if not rules or not isinstance(question.source, str | QueriedSource):
+        return ""
+    worst = list(rules)[-1]
+    words = ["sqlanon", "check", *source_words(question.source)]
+    for flag in ("quasi", "sensitive", "identifier"):
+        words += [word for name in getattr(question, flag) for word in (f"--{flag.replace('identifier', 'id')}", name)]
+    coarser = {**question.coarsen, worst: rules[worst]}
+    return shlex.join(
+        [*words, *(word for column, rule in coarser.items() for word in ("--coarsen", f"{column}={rule}"))]
+    )

@@ -121,6 +121,7 @@ def test_rules_are_written_alike(case):
         ("2.55", "DECIMAL(4,1)", "with no more decimals than these have"),
         ("10", "VARCHAR", "'10' is not for values of type VARCHAR"),
         ("year", "VARCHAR", "units of time for dates"),
+        ("year", "TIMESTAMP WITH TIME ZONE", r"read the column as CAST.v AS TIMESTAMP. AS v in a"),
         ("year", "INTEGER", "decade and century for numbers of years"),
         ("decade", "DOUBLE", "is not for values of type DOUBLE"),
         ("2 letters", "DOUBLE", "letters for texts"),

@@ -115,3 +115,13 @@ def test_names_of_any_kind(con):
     con.execute(f'create table "odd; table" as {select}').fetchall()
     found = sqlanon.check(con, "odd; table", quasi=odd, sensitive="sé;")
     assert [(line["known"], line["with_one_value"]) for line in found.given_away] == [(odd, 5)]
+
+
+def test_check_offers_to_look_at_the_table_with_the_column_coarser():
+    con = connect()
+    con.execute(WAGES)
+    command = sqlanon.check(con, "wages", **ASKED).command
+    assert command == "sqlanon check wages --quasi year --quasi sex --sensitive income --id id --coarsen year=10"
+    assert not sqlanon.check(con, "wages", **ASKED, coarsen={"year": 10}).command
+    assert not sqlanon.check(con, "wages", **{**ASKED, "quasi": "sex"}).command
+    assert not sqlanon.check(con, con.sql("from wages"), **ASKED).command
