@@ -20,8 +20,6 @@ from sqlanon.errors import TargetError, UsageError
 from sqlanon.wording import option
 
 # Renames that the plain one cannot do: only where nothing stands, and two names at once (renameat2 of Linux).
-
-
 _AT_CWD, _NO_REPLACE, _EXCHANGE = -100, 1, 2
 _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)  # to the kernel, or to this file system
 

@@ -15,13 +15,12 @@ from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.wording import option
 
+
 # What a release promises, as the confidence of an adversary who can exclude j values of a group. Anatomy and
 # its kin promise one number. Different values among the rows of a group promise a weaker one: where n rows
 # hold l different values and j of them are excluded, l - 1 - j values of one row each may be all that is left
 # beside the one that is named, so that it is held by n - (l - 1) of n - j rows. Where cells are sets of
 # alternatives, the l weights may all stand in one row: the named value then has n - 1 + 1 / l of n - j / l.
-
-
 @dataclass(frozen=True)
 class Promise:
     """What is promised of the confidence in anybody's value, None where nothing is.

@@ -17,8 +17,6 @@ from sqlanon.plans.sensitive_tables import one_column
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.release import Release
 
-# Exclude values: what the groups alone give away.
-
 
 def exclude_values(view: View) -> list[Finding]:
     """Return the largest confidence of an adversary who can exclude j values of a group: top / (size - the j next)."""

@@ -15,10 +15,9 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables
 
+
 # Several releases of randomized values: who is alone with the quasi values shows what is published most
 # often.
-
-
 def pool_releases(
     view: View, others: Sequence[Release], truth: Sql | None, promised: float | None
 ) -> tuple[list[Finding], list[str]]:

@@ -22,8 +22,6 @@ from sqlanon.engines.base import Engine
 # fixed point. Where every property has one node in a component, each property is as likely as another and
 # nothing needs to be weighed. Where columns of WHERE tell nodes of one property apart, a property with more
 # nodes has more worlds.
-
-
 BITS = 256  # of the fixed point; doubled until half of them are left after cancellation
 MOST_BITS = 1 << 16
 

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from sqlanon.publishing.shown_steps import ShownStep
 
 
-# The posteriors of a release as a table for people to read.
-
-
 SEVERAL_BACKGROUNDS = "each background by itself: who combines them is met only by one over all their columns"
 
 

@@ -26,8 +26,6 @@ from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter
 
 # The scripts of a breach analysis and of a check, beside those of the methods: compile breach, compile check.
-
-
 CHECK_EPILOG = "Example: sqlanon compile check ward.patients --quasi age,sex --sensitive disease --dialect spark"
 BREACH_EPILOG = (
     "Example: sqlanon compile breach patients --view 'SELECT name, age FROM patients'"

@@ -305,8 +305,6 @@ def _settle_ratio(value: Array, error: Array, growth: Array, curve: Array) -> So
 # How far rows that a release leaves out may move an answer. Of a class with groups such rows have values that stand in
 # every one of them; how many have which is not published. Other classes leave no group at all, for they have too few
 # different values: they are like the smallest classes.
-
-
 def bound_left_out(each: Array, share: Array, rows: float) -> tuple[Array, Array]:
     """Return what `rows` rows that a release leaves out may take off and add, for D value sets: low <= 0 <= high.
 

@@ -25,9 +25,8 @@ from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_s
 from sqlanon.releases.targets import MANIFEST
 from sqlanon.wording import option
 
+
 # Which store a ledger has: DuckDB keeps a file, Spark a directory of files, PostgreSQL tables of the server.
-
-
 def open_store(named: str, engine: Engine, place: Destination) -> Store:
     """Hold the ledger of a release that goes to `place`; raise UsageError where the two do not go together."""
     if place.named is None:

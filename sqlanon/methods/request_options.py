@@ -14,8 +14,6 @@ from sqlanon.plans.json_schema import Schema
 from sqlanon.wording import option
 
 # What every method takes where releases of the same people follow each other under a ledger, declared once.
-
-
 Names = str | Iterable[str]
 Place = str | os.PathLike[str]
 

@@ -21,9 +21,8 @@ from sqlanon.releases.database_targets import SchemaTarget
 from sqlanon.releases.directory_target import DirectoryTarget
 from sqlanon.releases.targets import Target
 
+
 # A release's target in step with its ledger: both appear or neither.
-
-
 class LedgerTarget:
     """A directory or a schema that appears in step with its ledger, which goes first and comes back where that fails.
 

@@ -18,11 +18,6 @@ from sqlanon.methods.request_options import RequestOptions
 from sqlanon.publishing.thresholds import Threshold, threshold
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
-# Read YAML so that every complaint names the file and the line. The only importer of `yaml`.
-
-
-__all__ = ["MappingNode", "Node", "NodeReader", "ScalarNode", "SequenceNode", "composed"]
-
 LONGEST = 2**20  # bytes of a job
 _WORDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 # What a method would promise with several parameters: the source is counted, and nothing is drawn or
 # published.
-
-
 SMALLEST = 2
 
 

@@ -34,8 +34,6 @@ from sqlanon.sql.grammar import (
     UNITS,
 )
 
-# The queries of a file, each with the line on which it begins.
-
 
 def split_queries(text: str) -> list[tuple[int, str]]:
     """Return the line and the text of each query; semicolons end one, comments belong to none.

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 
 # What a schema of DuckDB's holds: tables, and whatever else can carry a text.
-
-
 _KINDS = {  # kind: the catalog's function, the name there, and what tells the kind from others
     "table": ("duckdb_tables()", "table_name", "true"),
     "view": ("duckdb_views()", "view_name", "true"),

@@ -25,8 +25,6 @@ from sqlanon.wording import option
 
 # What DuckDB says of a file that it cannot read, in our words: file, column, what to do; no value of the
 # data.
-
-
 _VIEW = "make them alike, or publish a view over {reader}('…', union_by_name = true) in a DuckDB file, with " + option(
     "database", "FILE"
 )

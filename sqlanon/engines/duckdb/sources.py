@@ -21,8 +21,6 @@ from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
 # Find the line of a CSV that makes DuckDB take the whole file for something else.
-
-
 DELIMITERS = ",;\t|"
 _ENDINGS = (".csv", ".tsv", ".txt")
 _LONGEST_HEAD = 1 << 20  # letters of the first line

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 # What PostgreSQL's types are called and become outside the server: DuckDB's names, columns of numbers and
 # dates.
-
-
 _NAMES = {  # types by what DuckDB calls them
     "bool": "BOOLEAN",
     "int2": "SMALLINT",

@@ -31,9 +31,8 @@ from pyspark.sql.functions import col as column
 from sqlanon.engines.spark.sources import file_address
 from sqlanon.key import Key
 
+
 # What stands in the Java process behind a session, and data frames made of it.
-
-
 def java_session(session: SparkSession) -> Any:
     """Return the session as Java has it; None for a remote one, whose plans and sets of rows are out of reach."""
     return getattr(session, "_jsparkSession", None)

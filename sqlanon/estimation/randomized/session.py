@@ -22,8 +22,6 @@ from sqlanon.sql.aggregate_query import Query
 from sqlanon.wording import option, spoken
 
 # Randomized values undone by the paper's iteration: counts are guessed, randomized again, and guessed better.
-
-
 Iteration = tuple[str, float, int]  # the transition, the relative change to stop at, the most turns
 
 

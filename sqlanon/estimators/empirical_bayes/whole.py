@@ -32,8 +32,6 @@ from sqlanon.estimators.empirical_bayes.spectrum import Spectra
 # stands out, and is asked about for that, is more than a normal prior holds. Intervals therefore go by a wide
 # prior: four times the chance, and a τ² of 16 times its median or four times its 95 % point, whichever is
 # larger, up to the largest.
-
-
 GRID = np.geomspace(1e-4, 1.0, 13)  # τ² as shares of its largest value
 SURE = 0.95  # of the weights of the grid, up to the point that intervals go by
 WIDER, LIKELY_WIDER = 4.0, 16.0

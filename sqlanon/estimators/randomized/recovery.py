@@ -23,8 +23,6 @@ from sqlanon.estimators.randomized.variance import Variance
 # by value is Σ_v w_v x_v, taken at the posterior mean x̂ (`whole`). Where the wide prior's mean x̌ and
 # variance say more than the likeliest prior allows, x̂ goes only as near as one standard error to x̌ (limited
 # translation: Efron and Morris 1972), for what stands out may be more than a normal prior holds.
-
-
 NUMBERS_AT_ONCE = 4_000_000
 TABLES = 20  # of a condition's values while it is weighed; an asked set takes a number for each value of a column
 

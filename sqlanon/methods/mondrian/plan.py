@@ -27,8 +27,6 @@ from sqlanon.plans.templates import Sql
 # Partitions split level by level: one turn cuts all open partitions at once, each by one attribute. The
 # templates are `sql_templates/methods/mondrian/plan/`. They begin and end with `splitting`: partition,
 # attempts (attributes that gave no cut), open, code_1 …, sensitive_code …
-
-
 # log2(N / k) turns of cuts and a few of attempts; what is still open after these is as private, and coarser
 MOST_TURNS = 40
 
@@ -146,8 +144,6 @@ def _shares(attribute: Attribute) -> list[tuple[str, Sql]]:
 
 
 # What is published of partitions: bounds, nodes and sets of values, and every row's exact sensitive values.
-
-
 def made(attributes: Sequence[Attribute], prefix: str, rows: str) -> Steps:
     """Return the steps that end in `box`: what is published of each partition; rows: the relation of the rows."""
     reads = {"splitting": rows}

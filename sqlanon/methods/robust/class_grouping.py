@@ -27,11 +27,10 @@ from sqlanon.methods.robust.suppression import (
 from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.templates import Sql
 
+
 # Class-first groups of rows that are sorted once, where a table numbers its rows. They are the groups of
 # `class_grouping.py`, row for row. How many rows of a value lie in a block follows from counts, and no row is
 # read for the groups' numbers.
-
-
 def seat(design: Grouping) -> Steps:
     """Return the steps that sort the rows, and order the values of each block."""
     ordered = {"payload": design.attribute.payload, "ties": tie_names(design.request)}

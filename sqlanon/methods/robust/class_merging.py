@@ -25,8 +25,6 @@ from sqlanon.plans.plan import Repeat, Step
 # class asked. A row of class d joins n rows of class c only where no posterior rises above 1/r (or where the
 # paper's condition holds), in every background by itself, and where the group lacks its value. One row a
 # group. The templates are `sql_templates/methods/robust/class_merging/`.
-
-
 # by what is promised: each posterior as it is, or the paper's condition
 ACCEPTED = {
     "exact": "methods/robust/class_merging/accepted_exact",

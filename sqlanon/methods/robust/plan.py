@@ -49,8 +49,6 @@ from sqlanon.wording import option
 # A group of one signature has posterior 1/n for its members whatever the distributions are (Wong et al.
 # 2010), and keeps it while its lines in ST stay. Whose signature changed cannot stay: the group would mix
 # classes.
-
-
 WAITING_CLASSES = (
     "{waiting:,} of {rows:,} rows ({share:.1%}) would wait for the next release, more than "
     + option("max_suppressed")

@@ -29,8 +29,6 @@ from sqlanon.plans.plan import Guard, Repeat, Request, Row, Step
 from sqlanon.wording import option
 
 # What class-first groups of several sensitive columns refuse, with the column that stands in the way.
-
-
 NOT_POSSIBLE = (
     "r = {r:g} is not possible: {least}{left_over:,} of {row_count:,} rows ({share}) find no group of {size} rows of"
     " one signature that differ in every one of {columns}, and "

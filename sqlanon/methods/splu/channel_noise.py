@@ -17,8 +17,6 @@ from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.methods.splu import binomial
 
 # What several γ would promise of a column, before anything is published: from N and the largest count alone.
-
-
 GAMMAS = (2, 3, 4, 5, 6, 8, 10)
 
 

@@ -62,8 +62,6 @@ from sqlanon.wording import option
 # brought a group's values, each assignment is as likely, since rows of one value are dealt evenly. So what is
 # published, who stays and who leaves (as long as values do not decide it) leave all gamma! assignments of a
 # group as likely as before.
-
-
 MUCH_DRIFT = 0.1  # of the values of those who come new
 RESIDUE = "{count} rows beyond a multiple of gamma, drawn evenly, wait for others to draw decoys among"
 MOVE = (

@@ -18,8 +18,6 @@ from sqlanon.plans.plan import Repeat, Row, Step
 
 # Cuts of neighbouring clusters that make them narrower, in declared turns of SQL. The templates are
 # `sql_templates/methods/uncertain/clustering/`; they begin with `clustering` and end in `settled`.
-
-
 SHIFTS = (0, 1)  # every cluster with the one after it, then with the one before it
 GAINLESS_PARTS = 3  # a pair that costs no more than a third of the mean is not worth a cut
 PLACES_PER_K = 4  # a pair of clusters has less than 3 K rows

@@ -17,14 +17,13 @@ from sqlanon.plans.plan import Guard, Repeat, Row, Step, relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
+
 # The third way with clusters that are not diverse: they climb their hierarchies (Ren, Yang, Zhang and Jia,
 # 2012). The templates are `sql_templates/methods/uncertain/diversity/`. A cluster that fails shows the common
 # ancestors of its rows; clusters that show the same are one region, whose rows are dealt out into groups as
 # merged ones are. A region that is not diverse climbs one level of one attribute at each turn, until it meets
 # others that it is diverse with; what is left at the roots is joined by regions that were diverse, as many as
 # it takes.
-
-
 def climb_hierarchies(
     limits: Mapping[str, int], dimensions: Sequence[Dimension], rows: str, prefix: str
 ) -> tuple[tuple[Step | Repeat, ...], Step]:

@@ -10,10 +10,9 @@ from sqlglot import exp
 
 from sqlanon.errors import TemplateError
 
+
 # How each dialect writes what templates do with lists. Templates with lists cannot be written in a dialect without an
 # entry here.
-
-
 @dataclass(frozen=True)
 class ArraySpelling:
     """One dialect's own SQL for each use of an array; `{0}` is the array, or the expression that is aggregated.
