@@ -64,9 +64,11 @@ def gather(
     log.info("verifying the release")
     verification = release.verify(against)
     if attack is None:
-        # of what is not in groups no sample can be drawn, and on so many rows learning takes minutes
-        quick = sample is None and manifest["rows"] > LARGE and not draws_groups(release.form)
-        looked_at = Sample(LARGE, required=False) if sample is None else Sample(sample)
+        # no sample is drawn of what is not in groups, and where each small statement costs seconds it would not help
+        is_large, draws = manifest["rows"] > LARGE, draws_groups(release.form) and release.engine.in_process
+        quick = sample is None and is_large and not draws
+        rows = LARGE if sample is None and is_large and draws else sample
+        looked_at = None if rows is None else Sample(rows)
         attack = attack_release(release, against, identifier, others, quick=quick, sample=looked_at)
     log.info("counting values and groups")
     columns = {table: release.published_tables.columns(table) for table in release.tables}
