@@ -88,7 +88,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     if question.resist is not None:
         check_target(data, question.resist)
     outcomes: list[Found] = []
-    refused: list[SqlanonError] = []
+    refused: list[tuple[Candidate, SqlanonError]] = []
     resolve_rules(question.coarsen, data.quasi, data.types)  # what cannot be is told before anything is published
     attacked: dict[Candidate, Resistance | None] = {}  # by the search: what it comes to is not attacked again
     told: set[Candidate] = set()  # those of them whose most telling column was looked for
@@ -105,7 +105,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
             outcome, failures = _answers(question, roles, candidate, queries, engine, attacked.get(candidate))
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
-            refused.append(error)
+            refused.append((candidate, error))
             notes.append(f"{candidate.method}, {candidate.parameter} is left out: {error}")
         else:
             outcomes.append(replace(outcome, seconds=time.perf_counter() - begin))
@@ -133,8 +133,11 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
             try_candidate(candidate, begin)
     outcomes += _ask_rivals(question, data, queries, notes)
     if not outcomes:
-        raise refused[0]
-    return summarize(question, roles, outcomes, row["row_count"], [*notes, *question.tell_sample(row["row_count"])])
+        raise refused[0][1]
+    return replace(
+        summarize(question, roles, outcomes, row["row_count"], [*notes, *question.tell_sample(row["row_count"])]),
+        failed=tuple((each.method, each.parameter, str(error)) for each, error in refused),
+    )
 
 
 def _first_candidates(question: CompareQuestion, data: Microdata) -> list[Candidate]:

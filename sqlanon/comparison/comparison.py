@@ -37,6 +37,7 @@ class Comparison:
     with resist, the most accurate release that resists; without either the most accurate one of which attacks reach no
     more than it promises, else the one of which they reach least; '' where none is.
     strongest: method and parameter of the strongest promise of all, which a chart draws before the others.
+    failed: method, parameter and reason of each candidate that this data does not allow.
     """
 
     answers: "pd.DataFrame"
@@ -48,6 +49,7 @@ class Comparison:
     resist: float | None = None
     command: str = ""
     strongest: tuple[str, str] | None = None
+    failed: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -123,7 +125,7 @@ class Comparison:
     def shown(self) -> tuple[list[str], list[list[Any]]]:
         """Return a line per candidate for people: what it promises and costs, and what attacks reach, if any were run.
 
-        The most accurate one comes first, of those that resist.
+        The most accurate one comes first, of those that resist; what this data does not allow comes last, with why.
         """
         attacked = any(line["reached"] is not None for line in self.overall)
         shorter = any(line["without"] for line in self.overall)
@@ -136,7 +138,12 @@ class Comparison:
             rest = (line["median"], line["half_width"], line["coverage"], *([line["unanswered"]] if shorter else ()))
             lines.append([*first, *(reached if attacked else ()), *map(_percent, rest), f"{line['seconds']:.1f}"])
         costs = ["median error", "half width", "coverage", *(["unanswered"] if shorter else ())]
-        return [*heads, *costs, "seconds"], lines
+        heads = [*heads, *costs, "seconds"]
+        if self.failed:
+            lines = [[*line, ""] for line in lines]
+            empty = [""] * (len(heads) - 2)
+            lines += [[method, parameter, *empty, reason] for method, parameter, reason in self.failed]
+        return [*heads, *(["failed"] if self.failed else ())], lines
 
     def details(self) -> tuple[list[str], list[list[Any]]]:
         """Return the lines for people: heads without underscores, a candidate's name on its first line alone."""
