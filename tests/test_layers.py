@@ -11,7 +11,7 @@ from pathlib import Path
 
 import sqlanon
 from sqlanon.forms import FORMS
-from sqlanon.forms import NAMES as FORM_NAMES
+from sqlanon.forms import MODULES as FORM_NAMES
 from sqlanon.methods import METHODS
 from sqlanon.plans.templates import template_names
 from tests.benchmarks.house import BARE, bindings

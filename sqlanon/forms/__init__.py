@@ -7,21 +7,22 @@ from typing import Any
 from sqlanon.forms.form import Form
 from sqlanon.methods import METHODS
 
-NAMES = ("qit_st", "class_qit_st", "randomized", "uncertain", "generalized")  # each is a package here
+_NAMES = ("qit_st", "class_qit_st", "randomized", "uncertain", "generalized")  # each is a package here
+MODULES = {name: f"sqlanon.forms.{name}" for name in _NAMES}  # where each is declared, under its name in capitals
 
 
 class _Forms(Mapping[str, Form]):
     """Load a form when it is first asked for: a release is of one."""
 
     def __getitem__(self, name: str) -> Form:
-        form: Form = getattr(import_module(f"sqlanon.forms.{name}"), name.upper())
+        form: Form = getattr(import_module(MODULES[name]), name.upper())
         return form
 
     def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
+        return iter(MODULES)
 
     def __len__(self) -> int:
-        return len(NAMES)
+        return len(MODULES)
 
 
 FORMS = _Forms()

@@ -48,7 +48,7 @@ def _splitting_column(release: Release) -> str | None:
     if not release.form.keeps_quasi:
         return None
     pairs = [(column, f"quasi_{number}") for number, column in enumerate(manifest["columns"]["quasi"], start=1)]
-    published = release.tables["qit" if "qit" in release.tables else "data"]
+    published = release.tables[release.form.grouping(manifest)[1]]
     sql = render_query("reports/distinct_values", {"named": pairs}, {"published": published})
     (counts,) = release.engine.rows(sql)
     able = [(int(counts[name]), column) for column, name in pairs if 2 <= counts[name] <= MOST_SPLIT]

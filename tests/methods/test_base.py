@@ -12,6 +12,7 @@ import sqlanon
 from sqlanon import cli
 from sqlanon.cli.app import app
 from sqlanon.forms import FORMS
+from sqlanon.forms import MODULES as FORM_MODULES
 from sqlanon.methods import METHODS, MODULES
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import templates
@@ -73,6 +74,12 @@ def test_a_sixth_method_stands_on_the_command_line(toy, shell):
     assert answer.exit_code == 0 and answer.stdout.startswith("    n  n_std_error")
     script = run("compile", "toy", "patients", *roles, "--dialect", "spark").stdout
     assert script.startswith("-- sqlanon toy for spark: l = 4, first_group = 100") and "grouped_moved" in script
+
+
+def test_a_form_is_found_where_its_module_is_listed(monkeypatch):
+    monkeypatch.setitem(FORM_MODULES, "qit_st", "tests.methods.toy.absent")
+    with pytest.raises(ModuleNotFoundError, match=r"tests\.methods\.toy\.absent"):
+        FORMS["qit_st"]
 
 
 def test_a_sixth_method_runs_as_a_job(toy, shell):
