@@ -54,7 +54,7 @@ def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str
     for number, other in enumerate(others, start=2):
         columns = other.manifest["columns"]
         same = set(view.quasi) <= set(columns["quasi"]) and view.sensitive in columns["sensitive"]
-        if "data" not in other.tables or not same:
+        if not other.form.view.randomized or not same:
             notes.append(f"release {number} has no randomized values over the same columns; it is left out")
             continue
         stored = {"stored_data": other.tables["data"]}

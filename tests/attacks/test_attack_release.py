@@ -194,6 +194,16 @@ def test_randomized_values_that_are_drawn_again_are_pooled(con):
     assert any("has no randomized values" in note for note in alone.notes)
 
 
+def test_boxes_are_not_pooled_with_randomized_values(con):
+    con.execute(
+        "create table t as select i as ssn, i % 40 as age, i % 2 as sex, 'd' || i % 5 as v from range(400) r(i)"
+    )
+    roles = {"quasi": ["age", "sex"], "sensitive": "v", "id": "ssn"}
+    randomized, boxes = sqlanon.splu(con, "t", gamma=2, **roles), sqlanon.mondrian(con, "t", k=10, **roles)
+    result = sqlanon.attack(randomized, others=[boxes])
+    assert any("release 2 has no randomized values" in note for note in result.notes)
+
+
 def test_excluded_values_and_presence_are_counted(con):
     people(con)
     result = sqlanon.attack(grouped(con, l=4))
