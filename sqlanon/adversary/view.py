@@ -38,21 +38,15 @@ class Promise:
         return self.excluding[0]
 
 
-def promise_of(manifest: Mapping[str, Any], largest: int | None) -> Promise:
-    """Return what a manifest promises; largest: rows of the largest group that the promise speaks of, None: none."""
-    promises, parameters, columns = manifest["guarantee"], manifest["parameters"], manifest["columns"]
-    if "gamma" in parameters:  # randomized: a row keeps its value with probability 1 / gamma
-        gamma = parameters["gamma"]
-        return Promise((1 / (gamma[columns["sensitive"][0]] if isinstance(gamma, dict) else gamma),))
-    l = int(parameters["l"])
+def promise_of_different(l: int, largest: int | None, what: str, sets: bool = False) -> Promise:
+    """Return what l different values leave, or weights (what), in groups of up to `largest` rows, None: no group.
+
+    sets: whether a row holds several alternatives.
+    """
     excluded = range(max(l - 1, 1))
-    if "k" not in promises:
-        return Promise(tuple(float(promises.get("confidence", 1 / l)) for _ in excluded))
     if l < 2 or not largest:
         return Promise(tuple(None for _ in excluded))
-    sets = len(columns.get("values", ())) > 1
     bounds = tuple(_largest_of_sets(largest, l, j) if sets else 1 - (l - 1 - j) / (largest - j) for j in excluded)
-    what = "weights" if "threshold" in parameters else "values"
     rows = f"{l} different {what} in groups of up to {largest:,} rows"
     return Promise(bounds, f"{rows} leave a confidence of up to {bounds[0]:.1%}, and no more is promised")
 
@@ -188,11 +182,15 @@ class View:
 
     @cached_property
     def promise(self) -> Promise:
-        """Return what the release promises, as confidences."""
-        if "k" not in self.manifest["guarantee"]:
-            return promise_of(self.manifest, None)
+        """Return what the release promises, as confidences: of groups one, whoever excludes how many values."""
+        l = int(self.manifest["parameters"]["l"])
+        confidence = float(self.manifest["guarantee"].get("confidence", 1 / l))
+        return Promise(tuple(confidence for _ in range(max(l - 1, 1))))
+
+    def count_largest(self) -> int | None:
+        """Return the rows of the largest group that the promise speaks of, None where it speaks of none."""
         (row,) = self.engine.rows(f"select max(group_size) as largest from {self.promised_holdings()}")
-        return promise_of(self.manifest, None if row["largest"] is None else round(row["largest"]))
+        return None if row["largest"] is None else round(row["largest"])
 
     def combinations(self) -> Sql:
         """Return what people are known by: combinations of quasi values with their rows."""

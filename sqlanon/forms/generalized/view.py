@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from sqlanon.adversary.findings import Finding
-from sqlanon.adversary.view import View, refuse_unmet
+from sqlanon.adversary.view import Promise, View, promise_of_different, refuse_unmet
 from sqlanon.adversary.voter_list import boxes_query
 from sqlanon.engines.base import Engine
 from sqlanon.forms.generalized.verification import covered_values
@@ -169,6 +169,11 @@ class BoxView(View):
         """Return the people of the source, as it has them."""
         assert self._people is not None, "boxes show nobody before the source is read"
         return self._people
+
+    @cached_property
+    def promise(self) -> Promise:
+        """Return what different values in a box leave."""
+        return promise_of_different(int(self.manifest["parameters"]["l"]), self.count_largest(), "values")
 
     def lines(self) -> Sql:
         """Return how much of every value a box holds."""

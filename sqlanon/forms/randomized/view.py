@@ -1,5 +1,8 @@
 """What an adversary sees of randomized rows."""
 
+from functools import cached_property
+
+from sqlanon.adversary.view import Promise
 from sqlanon.forms.qit_st.view import ExactView, shown_quasi
 from sqlanon.plans.templates import Sql
 
@@ -10,6 +13,12 @@ class RandomizedView(ExactView):
     table = "data"
     kept = "value"
     randomized = True
+
+    @cached_property
+    def promise(self) -> Promise:
+        """Return the share of the rows that keep their value."""
+        gamma = self.manifest["parameters"]["gamma"]
+        return Promise((1 / (gamma[self.sensitive] if isinstance(gamma, dict) else gamma),))
 
     def people(self) -> Sql:
         """Return the published rows as they lie."""

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from sqlanon.adversary.findings import Finding
+from sqlanon.adversary.view import Promise, promise_of_different
 from sqlanon.engines.base import Engine
 from sqlanon.forms.qit_st.view import GroupView
 from sqlanon.forms.uncertain.release_relations import frame_tree_nodes, unfold_marks
@@ -28,6 +29,12 @@ class UncertainView(GroupView):
     even = False
     exact_groups = False
     several_alternatives = True
+
+    @cached_property
+    def promise(self) -> Promise:
+        """Return what different weights leave in groups with a grave value."""
+        sets = len(self.manifest["columns"]["values"]) > 1
+        return promise_of_different(int(self.manifest["parameters"]["l"]), self.count_largest(), "weights", sets)
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:
         """Take the published tables and the manifest."""
