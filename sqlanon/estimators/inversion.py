@@ -74,7 +74,7 @@ class Bracketed:
 def invert(shares: Shares, quantile: Quantile) -> Bracketed:
     """Find where F reaches the level of a quantile, and where its interval may (Woodruff's interval)."""
     known, null = shares.known, ~(shares.rows > 0)
-    rows = np.where(null, 1.0, shares.rows)
+    rows = np.where(null, 1.0, np.maximum(np.rint(shares.rows), 1.0))  # estimates may be no whole numbers
     value = _order(np.where(known, np.nan_to_num(shares.value), np.nan))
     first_rank, second_rank, nearness = quantile.rank_rows(rows)
     with np.errstate(invalid="ignore"):

@@ -10,6 +10,35 @@ from itertools import permutations
 from tests.oracles.uncertain import hidden, keys_of, rows_of
 
 
+def least_and_greatest_quantile(release, conditions, measure, values, level, key=None):
+    """Return {key: (least, greatest)} over all worlds that count a row; values: what the measure may be, in order."""
+    base = 1 + len(release["people"])  # a row adds one at the place of its value: a sum says which values a world has
+    places = {value: base**place for place, value in enumerate(values)}
+
+    def placed(row, value):
+        return places.get(measure[0](row, value))
+
+    shown = [person for person in release["people"] if not hidden(person[2])]
+    names = {None} if key is None else keys_of(release, shown, key)
+    ends = {}
+    for name in names:
+        worlds, *_ = _worlds(release, shown, Reading(conditions, (placed, *measure[1:]), key, name))
+        found = {_quantile(summed, count, base, values, level) for summed, count in worlds if count}
+        ends[name] = (min(found), max(found)) if found else None
+    return ends
+
+
+def _quantile(summed, count, base, values, level):
+    """Return the value of the row whose place is the level of so many."""
+    place = max(-(-level * count // 1), 1)
+    for value in values:
+        summed, copies = divmod(summed, base)
+        place -= copies
+        if place <= 0:
+            return value
+    raise AssertionError("a world has fewer rows than it counts")
+
+
 def total(release, conditions, measure, key=None):
     """Return {key: (least, greatest, expected, least average, greatest average, average expected, a world is empty)}.
 
@@ -48,7 +77,8 @@ class Reading:
         return likely, besides
 
 
-def _total(release, shown, reading):
+def _worlds(release, shown, reading):
+    """Return the sums and counts of all worlds, and the expected ones."""
     worlds, mean, rows = {(0, 0)}, Fraction(0), Fraction(0)
     told = {person: rows_of(release, dict(person[1]), person[2]) for person in map(_frozen, shown)}
     for group in sorted({group for *_, group in release["people"]}):
@@ -65,6 +95,11 @@ def _total(release, shown, reading):
                 mean += sum(share * value for value, share in likely.items() if value is not None) / len(orders)
                 rows += sum(share for value, share in likely.items() if value is not None) / len(orders)
         worlds = {(a + c, b + d) for a, b in worlds for c, d in sums}
+    return worlds, mean, rows
+
+
+def _total(release, shown, reading):
+    worlds, mean, rows = _worlds(release, shown, reading)
     averages = [Fraction(summed) / count for summed, count in worlds if count]
     if not averages:
         return None

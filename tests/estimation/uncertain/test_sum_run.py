@@ -1,6 +1,7 @@
 """SUM and AVG over uncertain data: least, greatest and expected, against worlds written down one by one."""
 
 import json
+from fractions import Fraction
 
 import pandas as pd
 import pytest
@@ -93,6 +94,35 @@ def test_figures_are_those_of_the_worlds(tmp_path_factory, release, conditions, 
     empty = sum(wanted[name] is not None and wanted[name][6] for name in found)
     told = any("no row to add up" in message for message in frame.attrs["messages"])
     assert told == bool(empty)
+    opened.engine.connection.close()
+
+
+AGES = {"age": ("age", MEASURES["age"]), "length(disease)": ("length(disease)", (lambda _, v: len(v), set(), True))}
+
+
+@pytest.mark.thorough
+@examples(15)
+@given(
+    release=releases(),
+    conditions=st.lists(pieces().filter(lambda piece: not (piece[2] and piece[3])), max_size=2),
+    measure=st.sampled_from([*AGES]),
+    quarters=st.integers(0, 4),
+    key=st.sampled_from([None, None, *KEYS]),
+)
+def test_quantiles_are_those_of_the_worlds(tmp_path_factory, release, conditions, measure, quarters, key):
+    opened = sqlanon.open(write_release(tmp_path_factory.mktemp("worlds"), **release))
+    where = " AND ".join(f"({sql})" for sql, *_ in conditions)
+    values = range(0, 100)
+    wanted = oracle.least_and_greatest_quantile(
+        release, [piece[1:] for piece in conditions], AGES[measure][1], values, Fraction(quarters, 4), KEYS.get(key)
+    )
+    text = f"QUANTILE_DISC({measure}, {quarters / 4}) AS q FROM release {'WHERE ' if where else ''}{where}"
+    frame = opened.estimate(f"SELECT {text}" if key is None else f"SELECT {key} AS k, {text} GROUP BY 1")
+    keys = [None] * len(frame) if key is None else [None if pd.isna(value) else value for value in frame["k"]]
+    for name, least, greatest in zip(keys, frame["q_certain"], frame["q_possible"], strict=True):
+        if pd.isna(least):  # where no likely world counts a row, there is no quantile to be expected
+            continue
+        assert (least, greatest) == wanted[name], (name, text)
     opened.engine.connection.close()
 
 
