@@ -47,14 +47,14 @@ class Answer(pd.DataFrame):
         })  # fmt: skip
 
     def _figures(self) -> dict[str, tuple[str, ...]]:
-        """Return the columns of value, low and high of every figure."""
+        """Return the columns of value, low and high of every figure that is a number."""
         names = set(self.columns)
         figures: dict[str, tuple[str, ...]] = {}
         for column in self.columns:
             for value, low, high in _SIDES:
                 name = column.removesuffix(value)
                 sides = f"{name}{value}", f"{name}{low}", f"{name}{high}"
-                if column == sides[0] and set(sides) <= names:
+                if column == sides[0] and set(sides) <= names and self[column].dtype.kind != "M":
                     figures[name] = sides
         return figures
 

@@ -26,7 +26,14 @@ class Answered:
 
     def tell_missing(self, name: str) -> BoolArray:
         """Tell which figures of a column are NULL."""
-        return np.asarray(np.isnan(np.asarray(self.columns[name], dtype=float)))
+        column = np.asarray(self.columns[name])
+        if column.dtype.kind == "M":
+            return np.asarray(np.isnat(column))
+        if column.dtype.kind == "O":  # of times, as some databases' drivers give them, beside None or NaT
+            import pandas as pd
+
+            return np.asarray(pd.isna(column))
+        return np.asarray(np.isnan(column.astype(float)))
 
     def df(self) -> "pd.DataFrame":
         """Return a frame whose `attrs` hold what is said."""

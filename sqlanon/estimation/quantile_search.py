@@ -316,7 +316,9 @@ class _CountedShares(_Reader):
 
     def _read_halves(self, threshold: Sql | None) -> tuple[Array, ...]:
         """Return the share of rows that are not above a threshold, its bounds, the rows, and the least of these."""
-        below = _write_below(self.argument, threshold) if threshold else _write_case(self.argument, "is not null")
+        condition = f"<= {threshold}" if threshold else "is not null"
+        sql, other = (Sql(f"({text} {condition})") for text in (self.argument.sql, self.argument.other))
+        below = Piece(self.argument.role, sql, other)
         query = self.search.plain(aggregates=(Aggregate(COUNT),), keys=(*self.search.query.keys, below))
         run = self.search.start(query)
         try:

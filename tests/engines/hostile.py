@@ -37,6 +37,9 @@ QUERIES = [
     f"WITH old AS (SELECT * FROM release WHERE age >= 30) SELECT {ident(SENSITIVE)} AS s, COUNT(age) AS n,"
     " round(100 * COUNT(*) FILTER (WHERE age < 45) / COUNT(*), 2) AS share, AVG(age) - 1 AS x"
     f" FROM old WHERE {ident(SENSITIVE)} <> 'abc' GROUP BY 1 HAVING n > 2 ORDER BY s",
+    "SELECT age < 40 AS young, MEDIAN(seen) AS m, QUANTILE_CONT(price, 0.3) AS q,"
+    f" MEDIAN(length({ident(SENSITIVE)})) AS l"
+    f" FROM release WHERE {ident(SENSITIVE)} <> 'abc' GROUP BY young ORDER BY young",
 ]
 
 
@@ -135,6 +138,7 @@ BOX_QUERIES = [
     f"SELECT {ident(SENSITIVE)} AS s, COUNT(*) FROM release WHERE price > 3 OR age IS NULL GROUP BY s ORDER BY s",
     f"SELECT {ident(NASTY_NAMES[0])} AS q, COUNT(*) AS n FROM release WHERE age < 40 GROUP BY q ORDER BY q",
     f"SELECT COUNT(*) AS n FROM release WHERE {ident(SENSITIVE)} = {ident(NASTY_NAMES[0])}",
+    f"SELECT MEDIAN(seen) AS m, QUANTILE_DISC(price, 0.7) AS q FROM release WHERE {ident(SENSITIVE)} <> 'abc'",
 ]
 SETS = {
     r'["a","b \"\\\u001B",null]': ["a", 'b "\\\x1b', None],
@@ -189,6 +193,7 @@ DOUBT_QUERIES = [
     f"SELECT {ident(NASTY_NAMES[0])} AS q, COUNT(*) AS n FROM release WHERE price < 5 AND mark > DATE '1955-01-01'"
     f" OR {ident(SENSITIVE)} = 'Z' GROUP BY q ORDER BY q",
     f"SELECT {ident(SENSITIVE)} AS s, COUNT(*) AS n FROM release WHERE price BETWEEN 2 AND 7 GROUP BY s ORDER BY s",
+    f"SELECT MEDIAN(mark) AS m, MEDIAN(price) AS q FROM release WHERE {ident(SENSITIVE)} > 'Z'",
     f"SELECT SUM(price) AS s, AVG(price) AS a FROM release WHERE mark > DATE '1952-03-01' AND {ident(SENSITIVE)} > 'Z'",
 ]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.errors import AnswerError, QueryError
+from sqlanon.errors import AnswerError, QueryError, UsageError
 from tests.databases import connect
 from tests.examples import examples
 
@@ -183,6 +183,20 @@ def test_the_paper_s_estimate_has_no_error_bar(releases):
     answer = releases["anatomy"].estimate("select median(age) as x from release where cost = 1", "uniform").iloc[0]
     assert 20 <= answer["x"] <= 60
     assert answer[["x_std_error", "x_low", "x_high"]].isna().all()
+
+
+def test_no_row_is_told_of_dates_too(releases):
+    answer = releases["anatomy"].estimate("select median(born) b, median(age) m from release where age > 900")
+    assert answer.isna().all(axis=None)
+    assert "b, m: 1 of 1 answers are empty, for SUM, AVG and quantiles over no row are NULL" in answer.attrs["messages"]
+
+
+def test_among_many_questions_and_in_a_chart(releases):
+    queries = ["select count(*) as n from release where cost = 1", "select median(born) as n from release"] * 5
+    answers = list(releases["anatomy"].estimate_each(queries))
+    assert [answer["n"].dtype.kind for answer in answers] == ["f", "M"] * 5
+    with pytest.raises(UsageError, match="0 figures is no chart"):
+        answers[1].plot()
 
 
 @pytest.mark.thorough

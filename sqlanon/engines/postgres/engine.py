@@ -210,18 +210,18 @@ class PostgresEngine(Schemas):
         self._run(f"analyze {relation}")
 
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
-        """Put a small table of numbers and texts of the driver's into a temporary table."""
-        number_types = {"i": "bigint", "u": "bigint", "f": "double precision"}
+        """Put a small table of numbers, times and texts of the driver's into a temporary table."""
+        types = {"i": "bigint", "u": "bigint", "f": "double precision", "M": "timestamp"}
         text = 'varchar collate "C"'  # in the order of bytes, whatever the database's language is
-        kinds = [number_types.get(kind.kind, text) for kind in frame.dtypes]
+        kinds = [types.get(kind.kind, text) for kind in frame.dtypes]
         columns = ", ".join(f"{ident(str(name))} {kind}" for name, kind in zip(frame.columns, kinds, strict=True))
         self.drop([str(relation)])
         self._run(f"create temporary table {relation} ({columns})")
         with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
             with cursor.copy(f"copy {relation} from stdin") as copy:
                 values = frame.astype(object)
-                texts = [kind == text for kind in kinds]
-                for row in values.mask(values.isna() & texts, None).itertuples(index=False, name=None):
+                has_null = [kind in (text, "timestamp") for kind in kinds]  # NaN is a number
+                for row in values.mask(values.isna() & has_null, None).itertuples(index=False, name=None):
                     copy.write_row(row)
         self._run(f"analyze {relation}")
 
