@@ -3,6 +3,7 @@
 import atexit
 import os
 import sys
+from contextlib import suppress
 
 _SERVED = {"psycopg", "pyspark"}  # what is connected to another process says good-bye as Python ends
 
@@ -15,8 +16,10 @@ def run() -> None:
     if sys.argv[1:] == ["--version"]:  # what asks no verb waits for none
         from sqlanon.version import say_version
 
-        say_version()
-        return
+        with suppress(OSError):  # what cannot be written is told by the command line below
+            say_version()
+            sys.stdout.flush()
+            return
     from sqlanon.cli import main
 
     try:

@@ -229,8 +229,9 @@ def test_clumsy_input_ends_with_2(shell, arguments):
     assert "fault of sqlanon" not in done.stderr
 
 
-def test_an_answer_that_cannot_be_written_is_no_bug(release):
-    command = f"{sys.executable} -m sqlanon verify release > /dev/full"
+@pytest.mark.parametrize("words", ["verify release", "--version"])
+def test_an_answer_that_cannot_be_written_is_no_bug(release, words):
+    command = f"{sys.executable} -m sqlanon {words} > /dev/full"
     done = subprocess.run(["bash", "-c", command], cwd=release.folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "cannot write" in done.stderr
