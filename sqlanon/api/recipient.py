@@ -69,6 +69,7 @@ def verify(
     r: float | None = None,
     since: "str | Path | None" = None,
     query: str | None = None,
+    coarsen: object = None,
     database: str | None = None,
     con: Any = None,
 ) -> "Report":
@@ -76,7 +77,7 @@ def verify(
 
     Returns the Report. Raises ReleaseError where there is no release, and as `Release.verify` does.
     """
-    return open(release, database, con).verify(against, voters, background, r, since, query)
+    return open(release, database, con).verify(against, voters, background, r, since, query, coarsen)
 
 
 def estimate(
