@@ -95,7 +95,7 @@ class Attack:
 
     @property
     def beyond(self) -> Finding | None:
-        """Return the confidence of who knows more that lies furthest beyond the promise, if any does."""
+        """Return the largest confidence of who knows more that is beyond its promise, if any is."""
         further = [
             finding
             for finding in self.findings
@@ -104,7 +104,7 @@ class Attack:
             and finding.promised
             and (finding.reached or 0.0) > finding.promised + CLEAR
         ]
-        return max(further, key=lambda finding: (finding.reached or 0.0) / (finding.promised or 1.0), default=None)
+        return max(further, key=lambda finding: (finding.reached or 0.0, -(finding.promised or 0.0)), default=None)
 
     @property
     def headline(self) -> str:
