@@ -72,7 +72,9 @@ def check(
         Parameter(Required(), "Distance of a class from the table, at most: by order for numbers.", flag="-t"),
     ] = None,
     beta: Annotated[float | None, Parameter(Required(), "(p - q) / q of any value of a class, at most.")] = None,
-    delta: Annotated[float | None, Parameter(Required(), "|ln(p / q)| of any value of a class, at most.")] = None,
+    delta: Annotated[
+        float | None, Parameter(Required(), "ln(p / q) of any value of a class, at most, up or down.")
+    ] = None,
     failing: Annotated[
         FilePath | None,
         Parameter(PathName(), "Write the rows of failing classes to this Parquet file: microdata, for you."),

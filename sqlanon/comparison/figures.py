@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _WORDS = ["comparison/words.txt"]
+DIGITS = 12  # of an answer that counts
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,9 @@ def _frame(outcome: Found, rows: int) -> "pd.DataFrame":
     candidate, lines = outcome.candidate, outcome.lines
     heads = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "answered", "text"]
     frame = pd.DataFrame(lines, columns=heads)
+    # threads add numbers up in any order: the same seed gives the same digits
+    numbers = ["truth", "estimate", "low", "high"]
+    frame[numbers] = frame[numbers].astype(float).map(lambda number: float(f"{number:.{DIGITS}g}"))
     frame.insert(0, "knowing", _knowing(candidate))
     frame.insert(0, "parameter", candidate.parameter)
     frame.insert(0, "method", candidate.method)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from sqlanon.engines.spark.files import (
@@ -105,10 +106,9 @@ class SparkEngine:
 
         with required_settings(self.session):
             fetched = self._run(sql).toArrow()
-        floats = [pa.float64() if pa.types.is_decimal(kind) else kind for kind in fetched.schema.types]
         # by place: two columns of a result may have one name; through Arrow, for pyspark knows no pandas 3
         names = [str(place) for place in range(fetched.num_columns)]
-        table = fetched.rename_columns(names).cast(pa.schema(list(zip(names, floats, strict=True))))
+        table = pa.table([_plain(column) for column in fetched.columns], names=names)
         frame: pd.DataFrame = table.to_pandas(date_as_object=False)
         frame.columns = pd.Index(fetched.column_names)
         return frame
@@ -301,6 +301,13 @@ class SparkEngine:
         self._sources.append(name)
         frame.createOrReplaceTempView(name)
         return name
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return decimals as floats, and times as the session's clock shows them, without its zone."""
+    if pa.types.is_decimal(column.type):
+        return column.cast(pa.float64())
+    return pc.local_timestamp(column) if getattr(column.type, "tz", None) else column
 
 
 def _view_name(relation: str) -> str:
