@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HEADS = ("method", "parameter", "promise", "confidence", "estimator", "workload", "selectivity", "queries",
          "median_relative_error", "mean_relative_error", "coverage", "seconds")  # fmt: skip
 
+NOT_POSSIBLE = "not possible"
 SMALL = 10  # rows: what the papers call small counts
 BANDS = ((0.005, "up to 0.5 %"), (0.01, "0.5 to 1 %"), (0.05, "1 to 5 %"), (math.inf, "above 5 %"))
 SMALL_COUNTS, OTHERS = f"1 to {SMALL} rows", "sums, averages"
@@ -125,7 +126,7 @@ class Comparison:
     def shown(self) -> tuple[list[str], list[list[Any]]]:
         """Return a line per candidate for people: what it promises and costs, and what attacks reach, if any were run.
 
-        The most accurate one comes first, of those that resist; what this data does not allow comes last, with why.
+        The most accurate one comes first, of those that resist; what this data does not allow comes last, as notes say.
         """
         attacked = any(line["reached"] is not None for line in self.overall)
         shorter = any(line["without"] for line in self.overall)
@@ -139,11 +140,8 @@ class Comparison:
             lines.append([*first, *(reached if attacked else ()), *map(_percent, rest), f"{line['seconds']:.1f}"])
         costs = ["median error", "half width", "coverage", *(["unanswered"] if shorter else ())]
         heads = [*heads, *costs, "seconds"]
-        if self.failed:
-            lines = [[*line, ""] for line in lines]
-            empty = [""] * (len(heads) - 2)
-            lines += [[method, parameter, *empty, reason] for method, parameter, reason in self.failed]
-        return [*heads, *(["failed"] if self.failed else ())], lines
+        blank = [""] * (len(heads) - 3)
+        return heads, lines + [[method, parameter, NOT_POSSIBLE, *blank] for method, parameter, _ in self.failed]
 
     def details(self) -> tuple[list[str], list[list[Any]]]:
         """Return the lines for people: heads without underscores, a candidate's name on its first line alone."""

@@ -65,6 +65,9 @@ def summarize(
     remarks = [*notes]
     if len(left_out):
         remarks.append(f"{len(left_out)} figures whose truth is 0 or NULL are left out")
+    for candidate, attacked in ((outcome.candidate, outcome.attacked) for outcome in found):
+        if attacked is not None and attacked.unscored:
+            remarks.append(f"{candidate.method}, {candidate.parameter}: no attack was scored: {attacked.unscored}")
     overall = [_overall(outcome, judged) for outcome in found]
     overall = [line for line in overall if line["figures"]]
     published = [line for line in overall if isinstance(line["candidate"], Candidate)]

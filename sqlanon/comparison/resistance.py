@@ -21,13 +21,14 @@ class Resistance:
     """What the best attack reaches: the share of the people whose value it names, None where no guess met the truth.
 
     family: its kind. left_out: the share of the rows. telling: the quasi column that gives most away, '' where that was
-    not looked for, or attacks cannot say it.
+    not looked for, or attacks cannot say it. unscored: why no guess met the truth.
     """
 
     reached: float | None
     family: str
     left_out: float
     telling: str = ""
+    unscored: str = ""
 
 
 def check_target(data: Microdata, target: float) -> None:
@@ -56,7 +57,9 @@ def attack_candidate(
     best, column = attack.most_named(), attack.most_telling
     rows, left_out = release.manifest["rows"], release.manifest["dropped_rows"]
     share = left_out / max(rows + left_out, 1)
-    return Resistance(None, "", share) if best is None else Resistance(best.reached, best.family, share, column)
+    if best is None:
+        return Resistance(None, "", share, unscored="; ".join(attack.notes))
+    return Resistance(best.reached, best.family, share, column)
 
 
 def grow_background(

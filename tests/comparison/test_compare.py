@@ -144,8 +144,9 @@ def test_what_this_data_does_not_allow_is_left_out_and_said():
     found = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=[4, 90], queries=6, target_error=1e-9)
     assert [note for note in found.notes if note.startswith("anatomy, l = 90 is left out: ")]
     heads, lines = found.shown()
-    assert heads[-1] == "failed" and [line[:2] for line in lines] == [["anatomy", "l = 4"], ["anatomy", "l = 90"]]
-    assert all(len(line) == len(heads) for line in lines) and lines[0][-1] == "" and "l = 90" in lines[1][-1]
+    assert [line[:3] for line in lines] == [["anatomy", "l = 4", "25.0%"], ["anatomy", "l = 90", "not possible"]]
+    assert all(len(line) == len(heads) for line in lines)
+    assert [line[:2] for line in found.failed] == [("anatomy", "l = 90")] and "l = 90" in found.failed[0][2]
     assert (found.holds, found.command) == (False, "")
     assert any(note.startswith("no median error is at most 1e-09; the nearest is ") for note in found.notes)
     with pytest.raises(DataError, match="l = 90"):
