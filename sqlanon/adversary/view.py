@@ -66,8 +66,8 @@ class View:
     so that naming the most frequent one is no attack of its own. kept: what is known of a person beside quasi values.
     shows_people: whether people lie in the release itself. telling: whether to find out which quasi column tells most.
     exact_groups: whether it has groups of exact quasi values with certain sensitive ones. randomized: whether a row's
-    value may not be its own. several_alternatives: whether a cell may stand for several values. boxes: what looks into
-    the boxes of a release, where it has any.
+    value may not be its own. several_alternatives: whether a cell may stand for several values. intersects: whether a
+    release leaves some values possible for people, which other releases narrow further.
     """
 
     numbered = True
@@ -76,7 +76,7 @@ class View:
     exact_groups = False
     randomized = False
     several_alternatives = False
-    boxes: Any = None
+    intersects = False
     telling = True
     kept = "group_id"
 
@@ -149,6 +149,22 @@ class View:
 
     def links(self, truth: Sql) -> Sql:
         """Return how likely each value of somebody's group is to be their true one; the weights sum to 1."""
+        raise NotImplementedError
+
+    @staticmethod
+    def show_people(view: "View", published: PublishedTables, name: str) -> Sql:
+        """Return everybody with the value that a release of randomized values shows of them, as `people` does.
+
+        view: says by which columns they are known, and keeps the relation under the name.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def find_candidates(view: "View", published: PublishedTables, name: str) -> Sql:
+        """Return the values that a release of this form leaves possible for each combination of the people of `view`.
+
+        view: has the people, and keeps the relation under the name.
+        """
         raise NotImplementedError
 
     def find_aligned(self, against: object) -> list[str]:

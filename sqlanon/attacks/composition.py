@@ -7,11 +7,8 @@ from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import View
 from sqlanon.attacks import learning
 from sqlanon.forms import has_several
-from sqlanon.forms.generalized.view import Boxes
-from sqlanon.forms.qit_st.view import shown_quasi
-from sqlanon.forms.uncertain.view import read_sets
 from sqlanon.plans.sensitive_tables import one_column
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables
 
@@ -57,11 +54,7 @@ def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str
         if not other.form.view.randomized or not same:
             notes.append(f"release {number} has no randomized values over the same columns; it is left out")
             continue
-        stored = {"stored_data": other.tables["data"]}
-        quasi = shown_quasi(other.published_tables, "data", view.quasi)
-        other_labelled = view.keep(
-            f"told_{number}", "adversary/view/published_person", stored, quasi=quasi, sensitive=view.sensitive
-        )
+        other_labelled = other.form.view.show_people(view, other.published_tables, f"told_{number}")
         if words := tell_others(view, other_labelled, number, view.names):
             notes.append(words)
             continue
@@ -82,7 +75,7 @@ def intersect_releases(
 ) -> tuple[list[Finding], list[str]]:
     """Return how many people are fixed to one value by all releases together, and notes on those left out."""
     notes: list[str] = []
-    candidates, used = _candidates(view, view.published, "candidate"), 1
+    candidates, used = view.find_candidates(view, view.published, "candidate"), 1
     for number, other in enumerate(others, start=2):
         if reason := _unlike(view, other):
             notes.append(f"release {number} {reason}; it is left out")
@@ -92,7 +85,7 @@ def intersect_releases(
         tables = other.published_tables
         if has_several(other.manifest):
             tables = PublishedTables(other.engine, *one_column(other.tables, other.manifest, view.sensitive))
-        other_candidates = _candidates(view, tables, f"told_{number}")
+        other_candidates = other.form.view.find_candidates(view, tables, f"told_{number}")
         if words := tell_others(view, other_candidates, number, ["combination"]):
             notes.append(words)
             continue
@@ -134,39 +127,10 @@ def tell_others(view: View, told: Sql, number: int, keys: Sequence[str]) -> str:
 def _unlike(view: View, other: Release) -> str:
     """Say why another release cannot be intersected with this one; empty where it can."""
     columns = other.manifest["columns"]
-    boxed, grouped = "data" in other.tables and "k" in other.manifest["guarantee"], "st" in other.tables
-    if not (grouped or boxed) or not set(view.manifest["columns"]["quasi"]) <= set(columns["quasi"]):
+    if not other.form.view.intersects or not set(view.manifest["columns"]["quasi"]) <= set(columns["quasi"]):
         return "has no groups over the same quasi columns"
     if view.sensitive not in columns["sensitive"]:
         return "is about another sensitive column"
-    if boxed and view.several_alternatives:
+    if view.several_alternatives and not other.form.view.shows_people:
         return "has boxes, and what this one shows of uncertain cells lies in none"
     return ""
-
-
-def _candidates(view: View, published: PublishedTables, name: str) -> Sql:
-    """Return the values that a release leaves possible for each combination of quasi values of the view's people."""
-    columns = published.manifest["columns"]
-    if "st" not in published.tables:
-        boxes = view.boxes if published is view.published else Boxes(view, published, f"_of_{name}")
-        return view.keep(name, "adversary/view/boxed_candidate", {"fit": boxes.find_people(), "line": boxes.lines()})
-    if "values" in columns:
-        line = view.keep(f"{name}_line", "adversary/view/member_line", {"set_line": read_sets(published)})
-    else:
-        roles = {"group_column": columns["group"], "sensitive": columns["sensitive"][0]}
-        line = view.keep(f"{name}_line", "adversary/view/plain_line", {"stored_st": published.tables["st"]}, **roles)
-    relations = {"combination": view.combinations(), "stored_qit": published.tables["qit"], "line": line}
-    known_by = _known_by(view, published)
-    return view.keep(name, "adversary/view/candidate", relations, known_by=known_by, group_column=columns["group"])
-
-
-def _known_by(view: View, published: PublishedTables) -> list[tuple[Sql, Sql]]:
-    """Return by what people are found in QIT: quasi values, as texts where one side shows more than plain values."""
-    quasi = {name: ident(view.quasi[name]) for name in view.manifest["columns"]["quasi"]}
-    as_text = "values" in published.manifest["columns"] or view.several_alternatives
-    kinds = published.columns("qit")
-    texts = {name: "cast({} as varchar)" if as_text or kinds.get(name) == "VARCHAR" else "{}" for name in quasi}
-    return [
-        (Sql(texts[name].format(f"combination.{person_column}")), Sql(texts[name].format(f"qit.{ident(name)}")))
-        for name, person_column in quasi.items()
-    ]

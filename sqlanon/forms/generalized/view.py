@@ -157,7 +157,7 @@ class BoxView(View):
     numbered = False
     even = False
     shows_people = False
-    boxes: Boxes
+    intersects = True
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:
         """Take the published table and the manifest."""
@@ -169,6 +169,15 @@ class BoxView(View):
         """Return the people of the source, as it has them."""
         assert self._people is not None, "boxes show nobody before the source is read"
         return self._people
+
+    @staticmethod
+    def find_candidates(view: View, published: PublishedTables, name: str) -> Sql:
+        """Return the values of the boxes that have room for people."""
+        if isinstance(view, BoxView) and published is view.published:
+            boxes = view.boxes
+        else:
+            boxes = Boxes(view, published, f"_of_{name}")
+        return view.keep(name, "adversary/view/boxed_candidate", {"fit": boxes.find_people(), "line": boxes.lines()})
 
     @cached_property
     def promise(self) -> Promise:

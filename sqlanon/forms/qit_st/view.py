@@ -48,13 +48,34 @@ class ExactView(View):
         relations = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
         return self.keep("truth", "adversary/view/truth", relations, quasi=self.names)
 
+    def links(self, truth: Sql) -> Sql:
+        """Return how likely each value is to be somebody's true one, as source and groups tell: weights sum to 1.
+
+        A release does not say whose row is whose. Who is known by quasi values of their own has one value; others share
+        what the source says of people like them, dealt out as the groups hold it (iterative proportional fitting).
+        """
+        relations = {"coded_person": self.coded_people(), "holding": self.holdings(), "truth": truth}
+        link = self.replace("link", "adversary/view/link", relations)
+        for _ in range(LINK_TURNS):
+            link = self.replace("link", "adversary/view/settled_link", {"link": link})
+        return link
+
 
 class GroupView(ExactView):
     """QIT and ST. drawn: the groups that are looked at, None for all."""
 
     table = "qit"
     exact_groups = True
+    intersects = True
     drawn: Sql | None = None
+
+    @staticmethod
+    def find_candidates(view: View, published: PublishedTables, name: str) -> Sql:
+        """Return the values of everybody's group."""
+        columns = published.manifest["columns"]
+        roles = {"group_column": columns["group"], "sensitive": columns["sensitive"][0]}
+        line = view.keep(f"{name}_line", "adversary/view/plain_line", {"stored_st": published.tables["st"]}, **roles)
+        return find_in_groups(view, published, name, line, view.several_alternatives)
 
     def find_aligned(self, against: object) -> list[str]:
         """Return the names of the columns whose order within the groups tells more than in drawn groups."""
@@ -100,14 +121,17 @@ class GroupView(ExactView):
         low, high = bound_share(right, people)
         return f"{words} of a sample (95 %: {low:.1%} to {high:.1%})"
 
-    def links(self, truth: Sql) -> Sql:
-        """Return how likely each value is to be somebody's true one, as source and groups tell: weights sum to 1.
 
-        A release does not say whose row is whose. Who is known by quasi values of their own has one value; others share
-        what the source says of people like them, dealt out as the groups hold it (iterative proportional fitting).
-        """
-        relations = {"coded_person": self.coded_people(), "holding": self.holdings(), "truth": truth}
-        link = self.replace("link", "adversary/view/link", relations)
-        for _ in range(LINK_TURNS):
-            link = self.replace("link", "adversary/view/settled_link", {"link": link})
-        return link
+def find_in_groups(view: View, published: PublishedTables, name: str, line: Sql, as_text: bool) -> Sql:
+    """Return what `line` says of the groups in which QIT shows each combination of quasi values of the view's people.
+
+    as_text: quasi values are compared as texts, for one side shows more than plain values.
+    """
+    kinds, known_by = published.columns("qit"), []
+    for column in view.manifest["columns"]["quasi"]:
+        text = "cast({} as varchar)" if as_text or kinds.get(column) == "VARCHAR" else "{}"
+        sides = f"combination.{ident(view.quasi[column])}", f"qit.{ident(column)}"
+        known_by.append(tuple(Sql(text.format(side)) for side in sides))
+    relations = {"combination": view.combinations(), "stored_qit": published.tables["qit"], "line": line}
+    group_column = published.manifest["columns"]["group"]
+    return view.keep(name, "adversary/view/candidate", relations, known_by=known_by, group_column=group_column)

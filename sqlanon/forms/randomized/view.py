@@ -2,9 +2,10 @@
 
 from functools import cached_property
 
-from sqlanon.adversary.view import Promise
+from sqlanon.adversary.view import Promise, View
 from sqlanon.forms.qit_st.view import ExactView, shown_quasi
 from sqlanon.plans.templates import Sql
+from sqlanon.verification.checks import PublishedTables
 
 
 class RandomizedView(ExactView):
@@ -22,14 +23,14 @@ class RandomizedView(ExactView):
 
     def people(self) -> Sql:
         """Return the published rows as they lie."""
-        stored = {"stored_data": self.engine.in_stored_order(self.tables["data"])}
-        return self.keep(
-            "person",
-            "adversary/view/published_person",
-            stored,
-            quasi=shown_quasi(self.published, self.table, self.quasi),
-            sensitive=self.sensitive,
-        )
+        return self.show_people(self, self.published, "person")
+
+    @staticmethod
+    def show_people(view: View, published: PublishedTables, name: str) -> Sql:
+        """Return the rows, with the columns that the people of `view` are known by."""
+        stored = {"stored_data": published.engine.in_stored_order(published.tables["data"])}
+        quasi = shown_quasi(published, "data", view.quasi)
+        return view.keep(name, "adversary/view/published_person", stored, quasi=quasi, sensitive=view.sensitive)
 
     def values(self) -> Sql:
         """Return every published value with its number."""

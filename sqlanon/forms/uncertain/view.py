@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import Any
 
 from sqlanon.adversary.findings import Finding
-from sqlanon.adversary.view import Promise, promise_of_different
+from sqlanon.adversary.view import Promise, View, promise_of_different
 from sqlanon.engines.base import Engine
-from sqlanon.forms.qit_st.view import GroupView
+from sqlanon.forms.qit_st.view import GroupView, find_in_groups
 from sqlanon.forms.uncertain.release_relations import frame_tree_nodes, unfold_marks
 from sqlanon.forms.uncertain.source_rows import read_source_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
@@ -41,6 +41,12 @@ class UncertainView(GroupView):
         super().__init__(engine, tables, manifest)
         self.read = described(manifest)
         self.quasi[manifest["columns"]["qiid"]] = f"quasi_{len(self.quasi) + 1}"
+
+    @staticmethod
+    def find_candidates(view: View, published: PublishedTables, name: str) -> Sql:
+        """Return the alternatives of everybody's group."""
+        line = view.keep(f"{name}_line", "adversary/view/member_line", {"set_line": read_sets(published)})
+        return find_in_groups(view, published, name, line, as_text=True)
 
     @property
     def _kinds(self) -> list[Sql]:
