@@ -67,7 +67,9 @@ class View:
     shows_people: whether people lie in the release itself. telling: whether to find out which quasi column tells most.
     exact_groups: whether it has groups of exact quasi values with certain sensitive ones. randomized: whether a row's
     value may not be its own. several_alternatives: whether a cell may stand for several values. intersects: whether a
-    release leaves some values possible for people, which other releases narrow further.
+    release leaves some values possible for people, which other releases narrow further. lacks_groups: what it has
+    where whole groups cannot be drawn as a sample, empty where they can. drawn: the groups that are looked at, None for
+    all.
     """
 
     numbered = True
@@ -77,6 +79,8 @@ class View:
     randomized = False
     several_alternatives = False
     intersects = False
+    lacks_groups = "no groups"
+    drawn: Sql | None = None
     telling = True
     kept = "group_id"
 

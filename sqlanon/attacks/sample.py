@@ -6,8 +6,6 @@ from sqlanon.adversary.findings import NORMAL_QUANTILE
 from sqlanon.adversary.view import View
 from sqlanon.errors import UsageError
 from sqlanon.forms.form import Form
-from sqlanon.forms.generalized.view import BoxView
-from sqlanon.forms.qit_st.view import GroupView
 from sqlanon.wording import option
 
 LEAST = 10_000  # rows: of fewer a share is known to a point of a hundred at best, and little is learned
@@ -24,8 +22,8 @@ SAMPLED = "orders were matched and learning ran on a sample"
 
 
 def draws_groups(form: Form) -> bool:
-    """Tell whether whole groups can be drawn of a release of some form: boxes overlap, randomized rows have none."""
-    return issubclass(form.view, GroupView)
+    """Tell whether whole groups can be drawn of a release of some form."""
+    return not form.view.lacks_groups
 
 
 @dataclass(frozen=True)
@@ -61,14 +59,14 @@ class Sample:
         not in groups.
         """
         rows = int(view.manifest["rows"])
-        if not isinstance(view, GroupView):
+        if view.lacks_groups:
             if self.required:
-                what = "boxes, which overlap" if isinstance(view, BoxView) else "no groups"
-                raise UsageError(f"{option('sample')} draws whole groups, and this release has {what}; leave it out")
+                raise UsageError(
+                    f"{option('sample')} draws whole groups, and this release has {view.lacks_groups}; leave it out"
+                )
             return ""
         if rows <= self.rows:
             return ""
-        assert isinstance(part, GroupView)
         (row,) = view.engine.rows(f"select count(distinct group_id) as groups from {view.lines()}")
         most = max(1, -(-row["groups"] * self.rows // rows))
         relations, parameters = {"line": view.lines()}, {"seed": str(self.seed), "most": int(most)}

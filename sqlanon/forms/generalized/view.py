@@ -158,6 +158,7 @@ class BoxView(View):
     even = False
     shows_people = False
     intersects = True
+    lacks_groups = "boxes, which overlap"
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:
         """Take the published table and the manifest."""

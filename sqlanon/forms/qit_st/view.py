@@ -62,12 +62,12 @@ class ExactView(View):
 
 
 class GroupView(ExactView):
-    """QIT and ST. drawn: the groups that are looked at, None for all."""
+    """QIT and ST."""
 
     table = "qit"
     exact_groups = True
     intersects = True
-    drawn: Sql | None = None
+    lacks_groups = ""
 
     @staticmethod
     def find_candidates(view: View, published: PublishedTables, name: str) -> Sql:
