@@ -2,29 +2,37 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from sqlanon.api.verbs import verb
 from sqlanon.engines.connect import engine_of
+from sqlanon.engines.time_limit import LONGEST
 from sqlanon.errors import UsageError
-from sqlanon.releases.release import Release, open_release
+from sqlanon.estimators import ESTIMATOR_NAMES
+from sqlanon.methods.kinds import Choice, Number, Text, Whole
+from sqlanon.methods.parameters import Parameter
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sqlanon.completion.completed import Completed
     from sqlanon.estimation.answer import Answer
+    from sqlanon.releases.release import Release
     from sqlanon.verification.checks import Report
 
 
-def open(path: str | Path, database: str | None = None, con: Any = None) -> Release:
+def open(path: str | Path, database: str | None = None, con: Any = None) -> "Release":
     """Open a release: a directory, or with `database` (a DuckDB file) a schema in it; `con`: on this connection."""
+    from sqlanon.releases.release import open_release
+
     if not isinstance(path, str | os.PathLike):
         raise UsageError(f"a release is a path or a schema's name, not a {type(path).__name__}")
     return open_release(path, database, None if con is None else engine_of(con))
 
 
 def complete(
-    release: Release,
+    release: "Release",
     *,
     tables: int = 10,
     seed: int | None = None,
@@ -80,21 +88,39 @@ def verify(
     return open(release, database, con).verify(against, voters, background, r, since, query, coarsen)
 
 
+ITERATIVE = option("estimator", "iterative")
+
+
+@verb
 def estimate(
     release: str | Path,
-    query: str,
-    estimator: str | None = None,
+    query: Annotated[
+        str, Parameter(Text(), "SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) FROM release …", metavar="query")
+    ],
+    estimator: Annotated[
+        str | None, Parameter(Choice(ESTIMATOR_NAMES), "How to count; the method's own first choice if not given.")
+    ] = None,
     *,
+    transition: Annotated[
+        Literal["paper", "exact"] | None,
+        Parameter(Choice(("paper", "exact")), f"With {ITERATIVE}: the paper's, or the exact one."),
+    ] = None,
+    tolerance: Annotated[
+        float | None, Parameter(Number(), f"With {ITERATIVE}: the relative change to stop at.")
+    ] = None,
+    max_iterations: Annotated[int | None, Parameter(Whole(), f"With {ITERATIVE}: the most turns.")] = None,
+    timeout: Annotated[float, Parameter(Number(), "Seconds after which the query is interrupted.")] = LONGEST,
     database: str | None = None,
     con: Any = None,
-    **options: Any,
 ) -> "Answer":
     """Answer one aggregate query from a release; for several, open it once: `open(release).estimate_many(queries)`.
 
-    options: those of `Release.estimate`. Returns the Answer. Raises ReleaseError where there is no release or its files
-    have changed, and as `Release.estimate` does.
+    query: as for `Release.estimate`. database, con: as for `open`. Returns the Answer. Raises ReleaseError where there
+    is no release or its files have changed, and as `Release.estimate` does.
     """
     opened = open(release, database, con)
     # an answer from files that somebody changed would look like any other
     opened.require_unchanged()
-    return opened.estimate(query, estimator, **options)
+    iteration = {"transition": transition, "tolerance": tolerance, "max_iterations": max_iterations}
+    options = {name: value for name, value in iteration.items() if value is not None}
+    return opened.estimate(query, estimator, timeout=timeout, **options)

@@ -18,7 +18,7 @@ def typed_option(parameter: Parameter) -> inspect.Parameter:
     """Return a parameter as typer reads it from a command's signature."""
     default, words = _typed_default(parameter), spoken(parameter.help, "command line")
     information = (
-        typer.Argument(metavar=parameter.metavar, help=words)
+        typer.Argument(metavar=None if parameter.metavar == parameter.name else parameter.metavar, help=words)
         if parameter.metavar
         else typer.Option(parameter.option, help=words)
     )

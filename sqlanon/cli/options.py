@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.errors import UsageError
-from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.key import Key
 from sqlanon.sql.spellings import DIALECTS
 from sqlanon.wording import spoken
@@ -34,15 +33,7 @@ class EngineName(StrEnum):
     postgres = "postgres"
 
 
-class Transition(StrEnum):
-    """The transition matrix of the iteration."""
-
-    paper = "paper"
-    exact = "exact"
-
-
 Dialect = Enum("Dialect", {name: name for name in DIALECTS}, type=str)  # type: ignore[misc]
-Estimator = Enum("Estimator", {name: name for name in ESTIMATOR_NAMES}, type=str)  # type: ignore[misc]
 
 _SOURCE = typer.Argument(metavar="SOURCE", help="Parquet, CSV or JSON path or glob; with --database a table or view.")
 SourceArgument = Annotated[str, _SOURCE]

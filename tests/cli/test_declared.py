@@ -15,15 +15,26 @@ SESSION = {"database", "engine", "master", "dsn", "how", "sql", "threads", "memo
 TYPED_ALONE = {  # what the command line has alone, and why
     "check": {},
     "compare": {"details": "prints a second table: Comparison.details()"},
+    "estimate": {
+        "release": "is opened where the session's options say",
+        "plot": "saves a picture: Answer.plot().save(…)",
+        "overwrite": "that picture's",
+    },
 }
 PYTHON_ALONE = {  # what Python has alone: where it runs
     "check": {"con"},
     "compare": {"con"},
+    "estimate": {"release", "database", "con"},
 }
 
 
 def command_named(verb: str):
     return typer.main.get_command(app).commands[verb]
+
+
+def typed_as(parameter):
+    """Return the words that give a parameter its name for a value."""
+    return [parameter.name] if parameter.param_type_name == "argument" else [parameter.opts[0], parameter.name]
 
 
 @pytest.mark.parametrize("verb", TYPED_ALONE)
@@ -43,7 +54,7 @@ def test_what_can_be_typed_is_what_the_function_takes(verb):
 def test_what_is_not_typed_is_left_to_the_function(verb):
     """So that a default is the signature's, and no other."""
     command, declared = command_named(verb), parameters_of(getattr(sqlanon, verb))
-    words = [word for name, parameter in declared.items() if parameter.required for word in (parameter.option, name)]
+    words = [word for parameter in command.params if parameter.required for word in typed_as(parameter)]
     context = command.make_context(verb, words)
     typed = {name: context.params[name] for name in declared}
     assert set(read_typed(declared, typed)) == {name for name, parameter in declared.items() if parameter.required}

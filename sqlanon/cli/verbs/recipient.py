@@ -3,25 +3,23 @@
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sqlanon.api import recipient
 from sqlanon.cli.app import app
+from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import (
     AgainstQuery,
     BackgroundOption,
-    Estimator,
     Format,
     LabelsOption,
     ReleaseArgument,
-    Transition,
     say,
 )
 from sqlanon.cli.session_options import SessionOptions, with_session
-from sqlanon.engines.time_limit import LONGEST
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
 
@@ -172,51 +170,18 @@ def _keep_voters(report: "Report", out: Path | None) -> None:
         say(f"shown: the {SHOWN_VOTERS} lines of voters with the highest risk, of {lines:,}; --out FILE saves all")
 
 
-@dataclass(kw_only=True)
-class HowOptions:
-    """How to count, and for how long."""
-
-    estimator: Annotated[
-        Estimator | None, typer.Option("--estimator", help="How to count; the method's own first choice if not given.")
-    ] = None
-    transition: Annotated[
-        Transition | None,
-        typer.Option("--transition", help="With --estimator iterative: the paper's, or the exact one."),
-    ] = None
-    tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="With --estimator iterative: the relative change to stop at.")
-    ] = None
-    max_iterations: Annotated[
-        int | None, typer.Option("--max-iterations", help="With --estimator iterative: the most turns.")
-    ] = None
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds after which the query is interrupted.")] = LONGEST
-
-    @property
-    def name(self) -> str | None:
-        """Return the estimator's name."""
-        return None if self.estimator is None else self.estimator.value
-
-    @property
-    def iteration(self) -> dict[str, object]:
-        """Return what the iterative estimator is told."""
-        kind = None if self.transition is None else self.transition.value
-        options = {"transition": kind, "tolerance": self.tolerance, "max_iterations": self.max_iterations}
-        return {name: value for name, value in options.items() if value is not None}
-
-
 @app.command(
     epilog="Example: sqlanon estimate release \"SELECT sex, COUNT(*) FROM release WHERE disease = 'flu' GROUP BY sex\""
 )
-@with_session
+@command_of(recipient.estimate)
 def estimate(
     release: ReleaseArgument,
-    query: Annotated[str, typer.Argument(help="SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) FROM release …")],
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the intervals into this file, .png or .svg.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="With --plot: replace the file.")] = False,
     *,
-    how: HowOptions,
+    values: Values,
     session: SessionOptions,
 ) -> None:
     """Answer an aggregate query from a release, with standard errors and 95 % intervals.
@@ -225,15 +190,15 @@ def estimate(
     """
     from sqlanon.cli import display
 
-    opened = session.open_release(release)
+    query, opened = values.pop("query"), session.open_release(release)
     if plot is not None or overwrite:
         _check_plot(plot, overwrite, opened.directory, session.database)
     if session.sql:
-        sys.stdout.write(opened.estimation_sql(query, how.name))
+        sys.stdout.write(opened.estimation_sql(query, values.get("estimator")))
         return
     opened.require_unchanged()
     with display.progress("estimating"):
-        answer = opened.ask(query, how.name, timeout=how.timeout, **how.iteration)
+        answer = opened.ask(query, **values)
     for message in answer.messages:
         say(message)
     display.show_answer(answer, session.how.value)
