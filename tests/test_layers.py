@@ -140,7 +140,7 @@ def test_imports_point_one_way(module):
 HOMONYMS = {
     ("methods", "uncertain"),
     ("methods.splu.plan", "randomized"),
-    ("releases.companions.readme", "uncertain"),
+    ("releases.companions.registry", "uncertain"),
 }
 
 

@@ -68,8 +68,7 @@ class Release(AskedRelease):
         proved (groups that mix signatures are proved by their background). Raises nothing for a failed check,
         UsageError or DataError for a background that is no distribution or does not fit the release.
         """
-        from sqlanon.releases.verification_run import Evidence  # whoever only asks does not verify
-        from sqlanon.verification.succession import check_since
+        from sqlanon.releases.verification_run import Evidence, check_since  # whoever only asks does not verify
 
         rules = COARSEN.check("coarsen", coarsen)
         against = choose_original(against, query, self.engine.dialect, rules)
@@ -107,8 +106,7 @@ class Release(AskedRelease):
         coarsen: object = None,
     ) -> str:
         """Return the statements that `verify` would run, in order."""
-        from sqlanon.releases.verification_run import Evidence, verification_statements
-        from sqlanon.verification.succession import since_query
+        from sqlanon.releases.verification_run import Evidence, since_query, verification_statements
 
         rules = COARSEN.check("coarsen", coarsen)
         against = choose_original(against, query, self.engine.dialect, rules)

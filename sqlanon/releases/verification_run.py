@@ -1,26 +1,175 @@
-"""Verify an opened release: its files, its tables, and where they are at hand its source and adversaries."""
+"""Verify an opened release: its files, its tables, and where they are at hand its source and adversaries.
+
+A recipient who has two releases of one ledger compares them. Whoever is shown twice is shown in the same group, and a
+group keeps its lines in ST, so that both tell what one tells. With randomized values whoever is shown twice publishes
+one value twice. Who is alone with the quasi values in both releases may be another person the second time, so that
+nobody can prove it; but of values that were drawn again at most a share of 1/gamma would be those of before.
+"""
 
 import logging
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
 from sqlanon.errors import DataError, UsageError
 from sqlanon.forms import has_several
 from sqlanon.forms.form import Form
 from sqlanon.forms.uncertain.verification import ONE_VALUE
-from sqlanon.plans.manifest import follows
+from sqlanon.plans.coarsening import MAPPING, Coarsening
+from sqlanon.plans.manifest import Manifest, follows
+from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases import file_checks
 from sqlanon.releases.targets import Place
 from sqlanon.sql.sources.queried_source import read_files
-from sqlanon.verification.checks import Check, PublishedTables, Report
-from sqlanon.verification.coarseness import find_finer
-from sqlanon.verification.coarseness import queries as coarseness_queries
-from sqlanon.verification.look_alikes import NAME, look_alike_queries, report_look_alikes
+from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
+from sqlanon.wording import option
 
 log = logging.getLogger("sqlanon")
+
+SINCE = "since"  # names of checks
+LOOK_ALIKES = "look_alikes"
+
+
+def look_alike_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Find values that people read as one and engines count as several: no group is as diverse as it seems.
+
+    Return for each sensitive column of texts its name and a query; none but DuckDB normalizes texts for us.
+    """
+    if published.engine.dialect != "duckdb":
+        return []
+    columns = published.manifest["columns"]["sensitive"]
+    pairs = zip(columns, resolve_names(list(types), columns), strict=True)
+    return [(column, _look_alike_query(published, source, name)) for column, name in pairs if types[name] == "VARCHAR"]
+
+
+def _look_alike_query(published: PublishedTables, source: Source, column: str) -> str:
+    value = Sql(f"(select cast({ident(column)} as varchar) as value from {source.relation})")
+    return published.query("releases/verification_run/look_alikes", {"original": value})
+
+
+def report_look_alikes(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[Check]:
+    """Return a check that reports how many values of each column look like another's; none where none does."""
+    counts = {
+        column: int(published.engine.rows(sql)[0]["values_alike"])
+        for column, sql in look_alike_queries(published, source, types)
+    }
+    alike = {column: f"{count} values look like another" for column, count in counts.items() if count}
+    return [Check(LOOK_ALIKES, REPORTED, alike, None)] if alike else []
+
+
+def _coarse_columns(published: PublishedTables) -> Mapping[str, Sequence[str]]:
+    """Return the columns of each table that hold single values of a coarser column: no bounds, no alternatives."""
+    rules = published.manifest["parameters"].get("coarsen", {})
+    columns = {table: published.columns(table) for table in published.tables} if rules else {}
+    return {
+        table: names
+        for table, types in columns.items()
+        if (
+            names := [
+                name
+                for name, kind in types.items()
+                # a label stands for what only the publisher knows
+                if rules.get(name, MAPPING) != MAPPING and not kind.endswith("]")
+            ]
+        )
+    }
+
+
+def coarseness_queries(published: PublishedTables) -> list[tuple[str, str]]:
+    """Return the name and text of a query for each table: how many rows have a finer value, column by column.
+
+    Raises UsageError where a column's type is none for its rule.
+    """
+    texts = []
+    for table, names in _coarse_columns(published).items():
+        types, compared = published.columns(table), []
+        for place, name in enumerate(names, 1):
+            rule = Coarsening(published.manifest["parameters"]["coarsen"][name])
+            rule.type_of(name, types[name])
+            compared.append((ident(name), rule.write(ident(name), types[name]), f"finer_{place}"))
+        relations = {"published": published.tables[table]}
+        sql = published.query("releases/verification_run/finer", relations, compared=compared)
+        texts.append((f"coarseness of {table}", sql))
+    return texts
+
+
+def find_finer(published: PublishedTables) -> Check | None:
+    """Return the failed check of a manifest whose columns are finer than it says, or none."""
+    try:
+        rows = [published.answer(sql) for _, sql in coarseness_queries(published)]
+    except UsageError as error:
+        return Check("manifest", "rules that are for their columns", str(error), False)
+    counts = [count for row in rows for count in row.values()]
+    columns = [name for names in _coarse_columns(published).values() for name in names]
+    finer = {name: int(count) for name, count in zip(columns, counts, strict=True) if count}
+    return Check("manifest", "no value finer than it says", {"rows with finer values": finer}, False) if finer else None
+
+
+def since_query(published: PublishedTables, earlier: PublishedTables) -> str:
+    """Return the query that compares the groups that both releases show.
+
+    Raises UsageError where one is not an earlier release of the other's kind.
+    """
+    _refuse_others(published.manifest, earlier.manifest)
+    columns, before = published.manifest["columns"], earlier.manifest["columns"]
+    if "data" in published.tables:
+        shared = [name for name in columns["quasi"] if name in before["quasi"]]
+        if not shared:
+            raise UsageError(f"{option(SINCE)} names a release that has no quasi column in common with this one")
+        return published.query(
+            "releases/verification_run/shared_rows",
+            {"earlier_data": earlier.tables["data"]},
+            named_columns=[(name, f"quasi_{number}") for number, name in enumerate(shared, start=1)],
+            sensitive=columns["sensitive"][0],
+        )
+    return published.query(
+        "releases/verification_run/shared_groups",
+        {"earlier_st": earlier.tables["st"]},
+        group_column=columns["group"],
+        sensitive=columns["sensitive"][0],
+        count_column=columns["count"],
+        earlier_group_column=before["group"],
+        earlier_count_column=before["count"],
+    )
+
+
+def check_since(published: PublishedTables, earlier: PublishedTables) -> Check:
+    """Check that every group that both releases show has the same lines in ST, or that values were not drawn again."""
+    (row,) = published.engine.rows(since_query(published, earlier))
+    if "data" in published.tables:
+        return _check_kept(row, min(published.manifest["parameters"]["gamma"].values()))
+    return Check(SINCE, "every group in both has the same lines in ST", row, not row["changed_groups"])
+
+
+def _check_kept(row: dict[str, Any], gamma: int) -> Check:
+    """Tell whether more people publish what they published before than would if values had been drawn again.
+
+    None where that cannot be told: where they are few, and where as many do not, for they may be other people.
+    """
+    alone, same = int(row["alone_in_both"]), int(row["same_value"])
+    # two draws agree with probability at most 1/gamma: 4 standard errors, and 1 for small numbers, above that
+    chance = alone / gamma + 4 * math.sqrt(alone / gamma * (1 - 1 / gamma)) + 1
+    required = f"the same value of more than {chance:,.1f}, which values drawn again do not reach"
+    return Check(SINCE, required, {"alone_in_both": alone, "same_value": same}, True if same > chance else None)
+
+
+def _refuse_others(now: Manifest, earlier: Manifest) -> None:
+    numbers = [manifest["parameters"].get("release") for manifest in (now, earlier)]
+    if not all(type(number) is int for number in numbers):
+        raise UsageError(f"{option(SINCE)} compares releases that were published under one ledger")
+    if numbers[0] <= numbers[1]:
+        raise UsageError(f"{option(SINCE)} names release {numbers[1]}, which this one, {numbers[0]}, does not follow")
+    randomized = all("gamma" in manifest["parameters"] for manifest in (now, earlier))
+    if not randomized and not {"group", "count"} <= set(earlier["columns"]) & set(now["columns"]):
+        raise UsageError(f"{option(SINCE)} compares groups, and releases of {now['method']} have none")
+    if now["method"] != earlier["method"] or now["columns"]["sensitive"] != earlier["columns"]["sensitive"]:
+        raise UsageError(f"{option(SINCE)} names a release of another ledger: method or sensitive column differ")
 
 
 @dataclass(frozen=True)
@@ -110,7 +259,7 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
     if evidence.against is not None:
         source = published.find_original(evidence.against)
         queries += form.verification.against_queries(published, *source)
-        queries += [(f"{NAME} of {column}", sql) for column, sql in look_alike_queries(published, *source)]
+        queries += [(f"{LOOK_ALIKES} of {column}", sql) for column, sql in look_alike_queries(published, *source)]
         queries += form.compared_queries(published, *source) if form.compared_queries else []
     if evidence.voters is not None:
         queries.append(_presence_query(published, form, evidence.voters))

@@ -14,7 +14,7 @@ from sqlanon.forms.qit_st.rank_alignment import MOST_PEOPLE
 from sqlanon.plans.templates import ident
 from sqlanon.releases.parquet.foreign_parts import foreign_parts
 from sqlanon.releases.parquet.layouts import read_footer
-from sqlanon.verification.succession import check_since
+from sqlanon.releases.verification_run import check_since
 from tests.engines.hostile import (
     ASKED,
     BOX_QUERIES,

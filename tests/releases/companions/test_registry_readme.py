@@ -9,7 +9,7 @@ from sqlanon.forms import FORMS
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import manifest_text
 from sqlanon.releases.companions.column_types import read_types
-from sqlanon.releases.companions.readme import write_earlier_readme, write_first_readme, write_readme
+from sqlanon.releases.companions.registry import write_earlier_readme, write_first_readme, write_readme
 from tests.databases import connect
 
 SOURCE = (

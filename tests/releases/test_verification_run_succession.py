@@ -5,8 +5,8 @@ import pytest
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import UsageError
 from sqlanon.plans.templates import Sql
+from sqlanon.releases.verification_run import check_since
 from sqlanon.verification.checks import PublishedTables
-from sqlanon.verification.succession import check_since
 from tests.databases import connect
 
 
