@@ -1,6 +1,6 @@
 """What an adversary sees of a release: people by their quasi values, groups, values; all relations in SQL."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.wording import option
@@ -287,11 +288,12 @@ class View:
         )
         refuse_unmet(figures["met_people"], figures["people"])
 
-    def refuse_repeated(self, relation: Sql, identifier: tuple[str, ...]) -> None:
-        """Refuse an identifier that several rows share."""
+    def refuse_repeated(self, relation: Sql, columns: Sequence[str], identifier: Sequence[str]) -> None:
+        """Refuse an identifier, among a relation's columns, that several rows share."""
         if not identifier:
             return
-        sql = render_query("shared/persons", {"identifier_columns": identifier}, {"population": relation})
+        names = resolve_names(columns, split_columns(identifier, columns))
+        sql = render_query("shared/persons", {"identifier_columns": names}, {"population": relation})
         (row,) = self.engine.rows(sql)
         if repeated := row["repeating_persons"]:
             raise DataError(f"{repeated:,} persons have several rows in the source: {option('id')} names no single row")

@@ -1,31 +1,35 @@
 """What a table, its views or a release give away, as functions."""
 
 import math
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlanon.api.verbs import (
+    AgainstQuery,
+    Background,
     Coarsen,
     FilePath,
+    Labels,
     Names,
     Persons,
     Quasi,
     Query,
+    ScoredBy,
     Sensitive,
     Source,
     replacing,
+    source_against,
     verb,
 )
 from sqlanon.engines.connect import engine_of, opener_of
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import Choice, CountOrFile, Number, Numbers, Share, Switch, Whole, WholeNumbers, Words
-from sqlanon.methods.named_kinds import COARSEN, PathName, Place, check_names, named_place
+from sqlanon.methods.named_kinds import COARSEN, PathName, Place, Places, check_names, named_place
 from sqlanon.methods.parameters import Parameter
 from sqlanon.risks.limits import Required, RequiredPair, RequiredWhole
 from sqlanon.sql.sources.queried_source import read_files
-from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_original, choose_source
+from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -246,56 +250,78 @@ def breach(
     return analyse(BreachQuestion(chosen_source, check_names(views), secret, model, samples, seed), engine)
 
 
+Others = Annotated[
+    Iterable["Release"], Parameter(Places(), "Another release of the same people; repeatable.", flag="--with")
+]
+AttackedRows = Annotated[
+    int | None, Parameter(Whole(), "Match orders and learn on about so many rows in whole groups.")
+]
+
+
+class AttackOrFile(PathName):
+    """An Attack, or the path of a file that holds one."""
+
+    def check(self, name: str, value: Any) -> Any:
+        """Take both: the report says what it cannot read."""
+        return value
+
+
+@verb
 def attack(
     release: "Release",
     *,
-    against: object = None,
-    query: str | None = None,
-    id: str | Iterable[str] = (),
-    others: Iterable["Release"] = (),
-    background: object = (),
-    sample: int | None = None,
-    seed: int | None = None,
-    coarsen: Mapping[str, object] | Iterable[str] | None = None,
+    against: Annotated[object, Parameter(Place(), "The source: score guesses against it.")] = None,
+    query: AgainstQuery = None,
+    id: ScoredBy = (),
+    coarsen: Labels = None,
+    others: Others = (),
+    background: Background = (),
+    sample: AttackedRows = None,
+    seed: Annotated[
+        int | None, Parameter(Whole(), f"With {option('sample')}: another number draws other groups.")
+    ] = None,
 ) -> "Attack":
     """Tell what an adversary gets out of a release, promised beside reached: order, learning, composition, presence.
 
-    against: the source, as for `anatomy`; it scores guesses. query: in its place. id: columns that tell its rows apart.
-    others: releases of the same people, opened in the same session (`sqlanon.open(path, con=con)`). background: tables
-    of distributions, as for `Release.verify`. sample: of groups, how many rows, about, orders and learning look at; the
-    shares that they reach have an interval. seed: the same one draws the same groups. coarsen: the tables of labels
-    that columns were published through, as for `anatomy`. Returns the Attack. Raises UsageError, and DataError for a
-    source that is about others.
+    others: opened in the same session (`sqlanon.open(path, con=con)`). background: as for `Release.verify`. With sample
+    the shares that are reached have an interval. Returns the Attack. Raises UsageError, and DataError for a source that
+    is about others.
     """
     from sqlanon.attacks.attack_release import attack_release
     from sqlanon.attacks.sample import read_sample
 
-    rules = COARSEN.check("coarsen", coarsen)
-    source = choose_original(named_place(against), query, release.engine.dialect, rules)
-    return attack_release(release, source, check_names(id), tuple(others), background, sample=read_sample(sample, seed))
+    source = source_against(against, query, coarsen, release.engine.dialect, id)
+    return attack_release(release, source, tuple(id), tuple(others), background, sample=read_sample(sample, seed))
 
 
+@verb
 def report(
     release: "Release",
-    out: str | os.PathLike[str] | None = None,
+    out: Annotated[FilePath | None, Parameter(PathName(), "The .html file to write.")] = None,
     *,
-    against: object = None,
-    query: str | None = None,
-    id: str | Iterable[str] = (),
-    others: Iterable["Release"] = (),
-    comparison: str | os.PathLike[str] | None = None,
-    attack: "Attack | str | os.PathLike[str] | None" = None,
-    sample: int | None = None,
-    overwrite: bool = False,
-    coarsen: Mapping[str, object] | Iterable[str] | None = None,
+    overwrite: Annotated[bool, replacing(f"the file at {option('out')}")] = False,
+    against: Annotated[
+        object, Parameter(Place(), "The source: score attacks, show true values; makes it internal.")
+    ] = None,
+    query: AgainstQuery = None,
+    id: ScoredBy = (),
+    coarsen: Labels = None,
+    others: Others = (),
+    comparison: Annotated[
+        FilePath | None, Parameter(PathName(), "Folder that compare wrote; makes it internal, too.")
+    ] = None,
+    attack: Annotated[
+        "Attack | FilePath | None",
+        Parameter(AttackOrFile(), "File of attack --format json: nothing is attacked again."),
+    ] = None,
+    sample: AttackedRows = None,
 ) -> "Page":
     """Tell about a release on one page of HTML: promise beside attacks, what was verified, what is lost, columns.
 
-    out: the .html file to write. against, query, id, others, coarsen: as for `attack`; with the source the page holds
-    figures of it and is internal, without it what anybody can compute who has the release. comparison: a folder that
-    `compare` wrote, for errors by selectivity, which are figures of the source. attack: an Attack found before, or a
-    file of `attack`'s JSON; without it the release is attacked here. sample: of groups, how many rows orders and
-    learning look at, 200,000 if None; of boxes with more rows they are left out, for they take minutes.
+    others: as for `attack`. With the source the page holds figures of it and is internal, without it what anybody can
+    compute who has the release; errors by selectivity, from `comparison`, are figures of the source. attack: an Attack
+    found before, too; without it the release is attacked here, on a sample of 200,000 rows above as many: of boxes with
+    more rows orders and learning are left out, for they take minutes.
     Returns the Page, whose `html` is the file's text.
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """
@@ -303,12 +329,11 @@ def report(
     from sqlanon.reports.page import ENDINGS
     from sqlanon.reports.report import make_page
 
-    rules, beside = COARSEN.check("coarsen", coarsen), tuple(others)
-    source = choose_original(named_place(against), query, release.engine.dialect, rules)
+    source, beside = source_against(against, query, coarsen, release.engine.dialect, id), tuple(others)
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
         check_beside(out, ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
-    page = make_page(release, source, check_names(id), beside, comparison, attack, sample)
+    page = make_page(release, source, tuple(id), beside, comparison, attack, sample)
     if out is not None:
         page.write(out, overwrite)
     return page

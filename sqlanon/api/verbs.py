@@ -15,6 +15,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import Switch, Text
 from sqlanon.methods.named_kinds import COARSEN, Columns, Place, Places
 from sqlanon.methods.parameters import REQUIRED, Parameter
+from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.wording import option, spoken
 
 P = ParamSpec("P")
@@ -37,6 +38,11 @@ Coarsen = Annotated[
 AgainstQuery = Annotated[
     str | None, Parameter(Text(), f"In place of {option('against')}: the query that was published.")
 ]
+ScoredBy = Annotated[Names, Parameter(Columns(), f"With {option('against')}: what tells its rows apart.")]
+Labels = Annotated[
+    Mapping[str, object] | Names | None,
+    Parameter(COARSEN, f"With {option('against')}: how a column got labels, as it was published: job=map:labels.csv."),
+]
 Background = Annotated[
     object,
     Parameter(
@@ -50,6 +56,20 @@ Background = Annotated[
 def replacing(what: str) -> Parameter:
     """Return the parameter of what may be replaced."""
     return Parameter(Switch(), f"Replace {what}.")
+
+
+def source_against(
+    against: object, query: str | None, coarsen: Any, dialect: str, identifier: Iterable[str] = ()
+) -> object:
+    """Return the source that a release is held against, None where there is none.
+
+    coarsen: the ways in which columns got labels. Raises UsageError for two sources, and for what is about one without.
+    """
+    rules = COARSEN.check("coarsen", coarsen)
+    source = choose_original(against, query, dialect, rules, option("against"))
+    if identifier and source is None:
+        raise UsageError(f"{option('id')} is about the source's rows; say {option('against', 'SOURCE')}")
+    return source
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:

@@ -1,14 +1,14 @@
 """Options of the command line, made of what a method or a verb's function declares."""
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from sqlanon.api.verbs import parameters_of
-from sqlanon.methods.parameters import Parameter
+from sqlanon.methods.parameters import REQUIRED, Parameter
 from sqlanon.wording import spoken
 
 Values = dict[str, Any]  # what was typed of the parameters that a verb's function declares, by name
@@ -46,13 +46,19 @@ def read_typed(parameters: Mapping[str, Parameter], typed: Mapping[str, Any]) ->
     }
 
 
-def command_of(function: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command_of(
+    function: Callable[..., Any], required: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command an option for everything that the verb's function declares.
 
     The command gets these as the argument `values`, which hands them over as the function takes them. An argument that
-    is a dataclass of options stands for its fields; any other is an option of the command line alone.
+    is a dataclass of options stands for its fields; any other is an option of the command line alone. required: what
+    has to be typed, though the function can do without: nothing would be left of its work.
     """
-    parameters = parameters_of(function)
+    parameters = {
+        name: replace(parameter, default=REQUIRED) if name in required else parameter
+        for name, parameter in parameters_of(function).items()
+    }
 
     def typed_command(command: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(command, include_extras=True)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from sqlanon.api.verbs import source_against
+from sqlanon.cli.declared import Values
 from sqlanon.cli.options import (
     DatabaseOption,
     Dsn,
@@ -25,6 +27,7 @@ from sqlanon.cli.options import (
 )
 from sqlanon.engines.connect import Opener
 from sqlanon.errors import UsageError
+from sqlanon.sql.sources.queried_source import read_files
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine
@@ -86,6 +89,21 @@ class SessionOptions:
         stranger = self.database is not None and not Path(release).is_dir()
         readable = [file for file in files if file is not None] if stranger else None
         return open_release(release, self.database, self.open(readable=readable))
+
+    def open_against(self, release: str, values: Values, *files: str | None) -> "Release":
+        """Open a release and the others that `values` name; they get these, and the source as it is read.
+
+        files: what else is read beside the release.
+        """
+        from sqlanon.releases.release import open_release
+
+        query, rules, others = values.pop("query", None), values.pop("coarsen", None), values.pop("others", ())
+        source = source_against(values.get("against"), query, rules, self.engine.value, values.get("id", ()))
+        opened = self.open_release(release, *map(str, read_files(source)), *others, *files)
+        values["against"] = source
+        if others:
+            values["others"] = [open_release(other, self.database, opened.engine) for other in others]
+        return opened
 
 
 @dataclass(kw_only=True)

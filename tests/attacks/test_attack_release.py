@@ -241,9 +241,12 @@ def test_what_cannot_be_attacked(con):
     con.execute("create table strangers as select id, age + 900 as age, area, value from people")
     with pytest.raises(DataError, match="it is about others, and nothing is scored"):
         sqlanon.attack(release, against="strangers")
-    con.execute("create table twice as select * from people union all select * from people")
-    with pytest.raises(DataError, match="1,200 persons have several rows"):
-        sqlanon.attack(release, against="twice", id="id")
+    con.execute('create table twice as select *, id as "i,d" from people union all select *, id from people')
+    for identifier in ("id", "i,d", "id,area", ["id", "area"]):  # a text that is a column's name is that column
+        with pytest.raises(DataError, match="1,200 persons have several rows"):
+            sqlanon.attack(release, against="twice", id=identifier)
+    with pytest.raises(UsageError, match="id is about the source's rows; say against=SOURCE"):
+        sqlanon.attack(release, id="id")
     con.execute("create table short as select id, age, area from people")
     with pytest.raises(UsageError, match="no column 'value'"):
         sqlanon.attack(release, against="short")

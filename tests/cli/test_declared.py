@@ -20,11 +20,18 @@ TYPED_ALONE = {  # what the command line has alone, and why
         "plot": "saves a picture: Answer.plot().save(…)",
         "overwrite": "that picture's",
     },
+    "attack": {"release": "is opened where the session's options say"},
+    "report": {"release": "is opened where the session's options say"},
 }
 PYTHON_ALONE = {  # what Python has alone: where it runs
     "check": {"con"},
     "compare": {"con"},
     "estimate": {"release", "database", "con"},
+    "attack": {"release"},
+    "report": {"release"},
+}
+TYPED_ALWAYS = {  # what has to be typed, though a function can do without, and why
+    "report": {"out": "a page that is written nowhere is lost"},
 }
 
 
@@ -47,7 +54,8 @@ def test_what_can_be_typed_is_what_the_function_takes(verb):
     assert set(signature) == set(declared) | PYTHON_ALONE[verb]
     for name, parameter in declared.items():
         assert typed[name].opts == [name if parameter.metavar else parameter.option]
-        assert typed[name].required == (signature[name].default is inspect.Parameter.empty) == parameter.required
+        assert parameter.required == (signature[name].default is inspect.Parameter.empty)
+        assert typed[name].required == (parameter.required or name in TYPED_ALWAYS.get(verb, {}))
 
 
 @pytest.mark.parametrize("verb", TYPED_ALONE)
@@ -57,7 +65,8 @@ def test_what_is_not_typed_is_left_to_the_function(verb):
     words = [word for parameter in command.params if parameter.required for word in typed_as(parameter)]
     context = command.make_context(verb, words)
     typed = {name: context.params[name] for name in declared}
-    assert set(read_typed(declared, typed)) == {name for name, parameter in declared.items() if parameter.required}
+    required = {name for name, parameter in declared.items() if parameter.required} | {*TYPED_ALWAYS.get(verb, {})}
+    assert set(read_typed(declared, typed)) == required
 
 
 def test_a_default_that_is_typed_is_the_functions_own():

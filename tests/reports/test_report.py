@@ -18,6 +18,7 @@ from sqlanon.errors import DataError, SourceError, TargetError, UsageError
 from sqlanon.releases.release import Release
 from sqlanon.reports.page import tell_attack
 from sqlanon.verification.checks import Check, Report
+from sqlanon.wording import spoken
 from tests.databases import connect
 from tests.pages import BREAKOUT, ELEMENTS, SCRIPT, Reader, read_safely
 
@@ -379,7 +380,7 @@ def test_the_command_line_writes_a_page_and_says_what_it_comes_to(anatomized, tm
     assert "of 100 people" in told["in short"]
     read_safely((tmp_path / "r.html").read_text())
     for words, message in (([], "exists"), (["--sql"], "report has no --sql"), (["--id", "a"], "say --against SOURCE")):
-        assert message in str(CliRunner().invoke(app, [*asked, *words]).exception)
+        assert message in spoken(CliRunner().invoke(app, [*asked, *words]).exception.args[0], "command line")
 
 
 def test_a_release_that_does_not_hold_has_a_page_that_says_so(anatomized, tmp_path, monkeypatch):

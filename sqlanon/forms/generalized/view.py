@@ -226,7 +226,7 @@ class BoxView(View):
         source, types = self.published.find_original(against)
         names = resolve_names(list(types), [*self.quasi, self.sensitive])
         kinds = {attribute.name: attribute.type for attribute in described(self.manifest)}
-        self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
+        self.refuse_repeated(source.relation, list(types), identifier)
         selected = [
             (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
             for name, (published, ours) in zip(names, self.quasi.items(), strict=False)

@@ -38,7 +38,7 @@ class ExactView(View):
             for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
         ]
         selected.append((source.expression(names[-1]), "value"))
-        self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
+        self.refuse_repeated(source.relation, list(types), identifier)
         rendered = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
         return self.meet(self.workspace.keep("microdata", rendered))
 

@@ -13,7 +13,6 @@ from sqlanon.forms.uncertain.source_rows import read_source_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 
@@ -117,7 +116,7 @@ class UncertainView(GroupView):
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Return the source's alternatives of people by combination, each by its share."""
         source, types = self.published.find_original(against)
-        self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
+        self.refuse_repeated(source.relation, list(types), identifier)
         original = read_source_rows(self.published, source, types)
         nodes = self.workspace.keep_frame("tree_node", frame_tree_nodes(self.read))
         relations = {"original": original.rows, "tree_node": nodes}
