@@ -189,15 +189,16 @@ def _resisting(
     ask: Callable[[Candidate], float | None],
 ) -> tuple[Candidate, list[str]]:
     """Return the candidate that the search for resistance comes to, and its way in words."""
-    if question.resist is None or (candidate.method not in ("anatomy", "robust") and not question.coarsen):
+    strength = candidate.strength
+    if question.resist is None or not (strength.knows or strength.blocks or question.coarsen):
         return candidate, []
     named, notes = f"{candidate.method}, {candidate.parameter}", []
-    if candidate.method == "robust":
+    if strength.knows:
         candidate, way = grow_background(candidate, roles.quasi, question.resist, attack)
         notes += [f"{named}, attacked for each background: {'; '.join(way)}"] if way else []
         candidate, way = refine_background(candidate, roles.quasi, question.resist, attack, ask)
         notes += [f"{named}, asked with other backgrounds that resist: {'; '.join(way)}"] if way else []
-    if candidate.method == "anatomy":
+    if strength.blocks:
         candidate, way = draw_from_whole(candidate, question.resist, attack)
         notes += [f"{named}, attacked with groups from the whole table: {'; '.join(way)}"] if way else []
     if question.coarsen:
@@ -215,7 +216,7 @@ def _without_columns(
     """
     target = question.resist
     # of groups of l values, and of randomized ones, 1 / l are named by whoever knows nothing
-    if target is None or (candidate.method in ("anatomy", "splu") and target < 1 / candidate.value - CLEAR):
+    if target is None or (candidate.strength.chance and target < 1 / candidate.value - CLEAR):
         return None, []
     reached = attack(candidate)
     if reached is None or reached.reached is None or (reached.reached <= target and not candidate.whole):
@@ -258,7 +259,8 @@ def _limits_of_resistance(question: CompareQuestion, outcomes: Sequence[Found]) 
     if question.resist is None:
         return []
     limits = []
-    for method in ("anatomy", "robust", "splu"):
+    candidates = [outcome.candidate for outcome in outcomes if isinstance(outcome.candidate, Candidate)]
+    for method in sorted({each.method for each in candidates if not each.strength.measured}):
         reached = {
             outcome.candidate: outcome.attacked.reached
             for outcome in outcomes

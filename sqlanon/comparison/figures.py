@@ -236,7 +236,7 @@ def _least_attacked(published: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]
 def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:
     """Order promises: by their number; at the same one, robust resists more than anatomy, and splu promises another."""
     candidate = line["candidate"]
-    return candidate.value, ("mondrian", "splu", "anatomy", "robust").index(candidate.method), -line["median"]
+    return candidate.value, candidate.strength.rank, -line["median"]
 
 
 def _strongest(published: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:

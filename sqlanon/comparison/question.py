@@ -12,21 +12,11 @@ from sqlanon.comparison.workload import WORKLOADS
 from sqlanon.errors import UsageError
 from sqlanon.forms import form_of_method
 from sqlanon.key import Key
+from sqlanon.methods import METHODS
+from sqlanon.methods.base import Strength
 from sqlanon.sql.sources.queried_source import read_files, source_of_release
 from sqlanon.wording import option
 
-COMPARED = {
-    "anatomy": "l",
-    "robust": "r",
-    "splu": "gamma",
-    "mondrian": "l",
-}  # how strong each promise is
-PROMISES = {
-    "anatomy": "confidence at most 1/{value}",
-    "robust": "posterior at most 1/{value}, knowing {background}",
-    "splu": "1/{value} of rows keep their value",
-    "mondrian": "boxes of {rows} rows, {value} values",
-}
 USUAL_METHODS = ("anatomy", "robust", "splu", "mondrian")
 USUAL_L: tuple[int, ...] = (5,)
 SEARCHED_L = (3, 5, 10)  # where what resists is searched
@@ -57,11 +47,18 @@ class Candidate:
     without: tuple[str, ...] = field(default=(), repr=False)
 
     @property
+    def strength(self) -> Strength:
+        """Return what the value is of."""
+        strength = METHODS[self.method].strength
+        assert strength is not None, "methods without one are refused before"
+        return strength
+
+    @property
     def parameter(self) -> str:
         """Return the parameter as it is shown."""
         block = ["block = all"] if self.whole else []
         lacking = [f"without {' and '.join(self.without)}"] if self.without else []
-        return ", ".join([f"{COMPARED[self.method]} = {self.value}", *block, *self.rules, *lacking])
+        return ", ".join([f"{self.strength.parameter} = {self.value}", *block, *self.rules, *lacking])
 
     def leave_out(self, column: str) -> "Candidate | None":
         """Return the candidate without a quasi column; None where robust's adversary would know none."""
@@ -87,7 +84,7 @@ class Candidate:
     @property
     def promise(self) -> str:
         """Return what a release would promise."""
-        return PROMISES[self.method].format(value=self.value, background=", ".join(self.background), rows=self.rows)
+        return self.strength.promise.format(value=self.value, background=", ".join(self.background), rows=self.rows)
 
     @property
     def estimator(self) -> str:
@@ -97,9 +94,9 @@ class Candidate:
     def confidence(self, verified: Mapping[str, Any]) -> float:
         """Return the confidence in anybody's sensitive value that an adversary may reach who knows the quasi values.
 
-        Boxes promise none: theirs is what the release's own figures (`verified`) show.
+        Some promise none: theirs is what the release's own figures (`verified`) show.
         """
-        return float(verified["largest_confidence"]) if self.method == "mondrian" else 1 / self.value
+        return float(verified[self.strength.measured]) if self.strength.measured else 1 / self.value
 
     def key(self, seed: int) -> Key:
         """Return the key of its draws: the same of every run, for the release is dropped and nobody gets it."""
@@ -113,8 +110,8 @@ class Candidate:
     @property
     def arguments(self) -> dict[str, Any]:
         """Return the method's own parameters."""
-        parameters: dict[str, Any] = {COMPARED[self.method]: self.value}
-        parameters |= {"k": self.rows} if self.method == "mondrian" else {}
+        parameters: dict[str, Any] = {self.strength.parameter: self.value}
+        parameters |= {"k": self.rows} if self.strength.boxed else {}
         parameters |= {"block": None} if self.whole else {}  # all
         if self.background:
             parameters |= {"background_from": (self.background,), "max_suppressed": self.max_suppressed}
@@ -123,8 +120,8 @@ class Candidate:
     @property
     def words(self) -> list[str]:
         """Return the same as words of a command."""
-        flag = f"--{COMPARED[self.method]}" if self.method == "splu" else f"-{COMPARED[self.method]}"
-        boxes = ["-k", str(self.rows)] if self.method == "mondrian" else []
+        flag = METHODS[self.method].parameters[self.strength.parameter].option
+        boxes = ["-k", str(self.rows)] if self.strength.boxed else []
         background = ["--background-from", ",".join(self.background)] if self.background else []
         if background and self.max_suppressed != USUAL_SUPPRESSED:
             background += ["--max-suppressed", f"{self.max_suppressed:g}"]
@@ -164,7 +161,7 @@ class CompareQuestion:
 
     def __post_init__(self) -> None:
         """Refuse what no data could meet."""
-        methods = {**COMPARED, **RIVALS}
+        methods = [*(name for name, method in METHODS.items() if method.strength is not None), *RIVALS]
         unknown = [name for name in self.methods if name not in methods]
         if unknown or not self.methods:
             method = repr(unknown[0]) if unknown else "none"
@@ -214,10 +211,10 @@ class CompareQuestion:
     def candidates(self, background: str) -> list[Candidate]:
         """Return what is compared; background: the quasi column whose distribution robust's adversary knows."""
         return [
-            Candidate(method, value, (background,) if method == "robust" else (), self.max_suppressed)
+            Candidate(method, value, (background,) if strength.knows else (), self.max_suppressed)
             for method in dict.fromkeys(self.methods)
-            if method in COMPARED
-            for value in self.values_of("gamma" if method == "splu" else "l")
+            if method not in RIVALS and (strength := METHODS[method].strength) is not None
+            for value in self.values_of(strength.takes)
         ]
 
     def rivals(self) -> list[Rival]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Required
 
 from sqlanon.methods import grouping, macro_steps, one_pass, packing, qit_st, republication
-from sqlanon.methods.base import Method, Steps
+from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import (
     BLOCK,
     Blocks,
@@ -200,5 +200,6 @@ ANATOMY = Method(
     compile_sentence="Print a script that publishes QIT and ST on another engine (no database is needed).",
     compile_example="patients --quasi age --sensitive disease --id ssn -l 4 --dialect spark",
     macros=MACROS,
+    strength=Strength(parameter="l", promise="confidence at most 1/{value}", rank=2, chance=True, blocks=True),
     recorded={"reserve": json_schema.whole()},
 )

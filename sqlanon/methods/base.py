@@ -110,6 +110,29 @@ class Design:
         return self
 
 
+@dataclass(frozen=True, kw_only=True)
+class Strength:
+    """What sets how much a method promises, by which `compare` holds it beside others.
+
+    parameter: its name. promise: what a release promises, in words: {value}, {rows}, {background} are put in. takes:
+    the list of `compare` whose values it takes. rank: at the same value, the promise of a larger one is worth more.
+    boxed: whether the rows of a box are asked for as well (k). measured: the figure of the manifest's `verified` that
+    is the confidence in anybody's value; empty where that is 1 / value. chance: whether who knows nothing names 1 /
+    value of the values. knows: whether some quasi columns are declared as known (background_from). blocks: whether
+    groups may be drawn from the whole table (block).
+    """
+
+    parameter: str
+    promise: str
+    rank: int
+    takes: str = "l"
+    boxed: bool = False
+    measured: str = ""
+    chance: bool = False
+    knows: bool = False
+    blocks: bool = False
+
+
 REMADE = "_remade"  # a step of `linked` of this name makes the relation before it once more, to be compared with it
 D = TypeVar("D", bound=Design)
 
@@ -145,6 +168,7 @@ class Method(Generic[D]):
     followed, followed_outputs: the steps of a release under a ledger; no_ledger: why there are none. recorded: the
     schemas of what the manifest's `parameters` say beside the method's own, or in place of one; None: they say nothing.
     linked: the rows that a run knows to the end, one step for each sensitive column: they are compared, not published.
+    strength: what `compare` varies; None: it is not compared.
     """
 
     name: str
@@ -173,6 +197,7 @@ class Method(Generic[D]):
     most_columns: int = 400
     recorded: Mapping[str, Schema | None] = field(default_factory=dict)
     linked: Callable[[D], Steps] = lambda design: ()
+    strength: Strength | None = None
     _declared: dict[str, Parameter] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

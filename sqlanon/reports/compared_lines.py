@@ -9,8 +9,8 @@ from typing import Any
 from sqlanon.bounded_files import read_bytes
 from sqlanon.comparison.comparison import ORDER
 from sqlanon.comparison.files import TABLES
-from sqlanon.comparison.question import COMPARED
 from sqlanon.errors import SourceError
+from sqlanon.methods import METHODS
 from sqlanon.plain_values import records
 from sqlanon.plans.manifest import Manifest
 from sqlanon.wording import option
@@ -64,7 +64,8 @@ def read_candidates(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 def candidate_of(manifest: Manifest) -> str:
     """Return the candidate that a release is, as charts name it."""
-    name = COMPARED.get(manifest["method"])
+    strength = METHODS[manifest["method"]].strength
+    name = strength.parameter if strength is not None else None
     value = manifest["parameters"].get(name)
     if isinstance(value, Mapping):
         value = next(iter(value.values()), None)

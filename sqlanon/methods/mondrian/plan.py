@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Literal, Required
 
 from sqlanon.methods import grouping
-from sqlanon.methods.base import REMADE, Method, Steps
+from sqlanon.methods.base import REMADE, Method, Steps, Strength
 from sqlanon.methods.grouping import check_persons, select_rows
 from sqlanon.methods.kinds import Choice, Whole
 from sqlanon.methods.mondrian import attributes
@@ -310,6 +310,9 @@ MONDRIAN: Method[Mondrian] = Method(
     compile_sentence="Print a script that publishes generalized rows (the source's columns are read).",
     compile_example="patients --database hospital.duckdb --quasi age,sex --sensitive disease --id ssn -k 10",
     most_columns=100,
+    strength=Strength(
+        parameter="l", promise="boxes of {rows} rows, {value} values", rank=0, boxed=True, measured="largest_confidence"
+    ),
     reads_source=True,
     recorded=RECORDED,
     no_ledger="boxes are cut anew through everybody who is there, and old and new boxes intersect",

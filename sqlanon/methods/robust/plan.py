@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlanon.errors import DataError
 from sqlanon.methods import moves, republication
-from sqlanon.methods.base import Method, Steps
+from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import check_persons, identify_rows, select_rows
 from sqlanon.methods.qit_st import publish_qit
 from sqlanon.methods.robust import several_columns
@@ -178,6 +178,7 @@ ROBUST: Method[Robustness] = Method(
     compile_example="patients --quasi age,sex --sensitive disease --id ssn -r 3 --background-from sex --dialect spark",
     saved="save_background",
     macros=MACROS,
+    strength=Strength(parameter="r", promise="posterior at most 1/{value}, knowing {background}", rank=3, knows=True),
     followed=(
         *republication.BEGINNING,
         match_class_members,

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Required
 
 from sqlanon.errors import UsageError
 from sqlanon.methods import macro_steps, republication
-from sqlanon.methods.base import Method, Steps
+from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import (
     BLOCK,
     Attribute,
@@ -277,6 +277,9 @@ SPLU: Method[Randomization] = Method(
     compile_example="patients --quasi age --sensitive disease --id ssn --gamma 5 --dialect spark",
     macros=MACROS,
     plans_promises="gamma",
+    strength=Strength(
+        parameter="gamma", takes="gamma", promise="1/{value} of rows keep their value", rank=1, chance=True
+    ),
     followed=(
         *republication.BEGINNING,
         republication.match_persons,
