@@ -4,12 +4,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from sqlanon.api.verbs import verb
+from sqlanon.api.verbs import FilePath, replacing, verb
 from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.methods.kinds import Choice, Number, Text, Whole
+from sqlanon.methods.named_kinds import PathName
 from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import option
 
@@ -31,25 +32,33 @@ def open(path: str | Path, database: str | None = None, con: Any = None) -> "Rel
     return open_release(path, database, None if con is None else engine_of(con))
 
 
+@verb
 def complete(
     release: "Release",
     *,
-    tables: int = 10,
-    seed: int | None = None,
-    sensitive: str | None = None,
-    out: str | os.PathLike[str] | None = None,
-    overwrite: bool = False,
+    out: Annotated[
+        FilePath | None, Parameter(PathName(), "Directory for completed_01.parquet …; it must not exist.")
+    ] = None,
+    tables: Annotated[int, Parameter(Whole(), "How many tables.")] = 10,
+    seed: Annotated[
+        int | None, Parameter(Whole(), "The same number gives the same tables; fresh if not given.")
+    ] = None,
+    sensitive: Annotated[
+        str | None, Parameter(Text(), "Of several sensitive columns in groups, the one to complete.")
+    ] = None,
+    overwrite: Annotated[bool, replacing("older completed tables")] = False,
 ) -> "Completed":
     """Complete a release: tables of plausible microdata, drawn from a model that is learned from the release alone.
 
-    tables: how many. seed: the same one gives the same tables. sensitive: of several columns in groups, the one to
-    complete. out: a directory for them (`completed_01.parquet` …). Returns the Completed; analyse each table, and
-    `pool` what they say. Raises UsageError for a release, a number or a column that cannot be used, and TargetError.
+    Returns the Completed, whose `files` are those in `out`; analyse each table, and `pool` what they say. Raises
+    UsageError for a release, a number or a column that cannot be used, ReleaseError where its files have changed, and
+    TargetError.
     """
     from sqlanon.completion.completed import check_directory
 
     if out is not None:
         check_directory(out, overwrite, release.directory)
+    release.require_unchanged()
     completion = release.complete(tables, seed, sensitive)
     if out is not None:
         completion.write(out, overwrite)

@@ -56,6 +56,7 @@ class Completed:
         """
         self.engine, self.columns, self.seed, self._release = engine, list(columns), seed, release
         self._relations, self.own_value_share = list(relations), own_value_share
+        self.files: list[Path] = []  # as they were written last
 
     def __len__(self) -> int:
         """Return how many tables there are."""
@@ -92,7 +93,8 @@ class Completed:
             raise TargetError(f"cannot write {str(target)!r}: {error.strerror}") from None
         finally:
             exchange.close()
-        return [target / name for name in names]
+        self.files = [target / name for name in names]
+        return self.files
 
     def _describe(self, first: str) -> str:
         share = "many are"

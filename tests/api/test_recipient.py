@@ -31,6 +31,14 @@ def test_changed_files_are_not_asked(ward):
         sqlanon.verify("nowhere")
 
 
+def test_changed_files_are_not_completed(ward, tmp_path):
+    files = sqlanon.complete(ward, tables=2, seed=1, out=tmp_path / "tables").files
+    assert [file.name for file in files] == ["completed_01.parquet", "completed_02.parquet"]
+    (ward.directory / "st.parquet").write_bytes((ward.directory / "qit.parquet").read_bytes())
+    with pytest.raises(ReleaseError, match="sha256 mismatch"):
+        sqlanon.complete(ward, tables=2)
+
+
 def test_a_verb_and_the_method_of_its_name_take_the_same(ward):
     """What the verb adds says where the release is, or where the result goes."""
     added = {"release", "query", "database", "con", "out", "overwrite"}

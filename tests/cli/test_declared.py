@@ -20,6 +20,7 @@ TYPED_ALONE = {  # what the command line has alone, and why
         "plot": "saves a picture: Answer.plot().save(…)",
         "overwrite": "that picture's",
     },
+    "complete": {"release": "is opened where the session's options say"},
     "attack": {"release": "is opened where the session's options say"},
     "report": {"release": "is opened where the session's options say"},
 }
@@ -27,10 +28,12 @@ PYTHON_ALONE = {  # what Python has alone: where it runs
     "check": {"con"},
     "compare": {"con"},
     "estimate": {"release", "database", "con"},
+    "complete": {"release"},
     "attack": {"release"},
     "report": {"release"},
 }
 TYPED_ALWAYS = {  # what has to be typed, though a function can do without, and why
+    "complete": {"out": "tables that are written nowhere are lost"},
     "report": {"out": "a page that is written nowhere is lost"},
 }
 
