@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import UsageError
 from sqlanon.estimation.coded_rows import CodedRows
-from sqlanon.estimation.qit_st.row_tables import RowTables
-from sqlanon.estimation.temporary_tables import inline
+from sqlanon.estimation.sound_tables import load_readable, require_soundness
+from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.least_squares import NormalEquations, prepare_equations, solve_directions
 from sqlanon.plans.literal_table import constant_table
+from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 
@@ -21,18 +23,85 @@ MOST_REMEMBERED = 5_000_000  # numbers that the remembered spreads may hold
 DIRECTIONS = 64  # vectors per spread query
 LARGEST_CUBE = 160  # sensitive values of which products of three are summed: 33 MB
 PairKey = tuple[bytes, bytes]
+KIND = "a QIT and an ST"
+READ_FIRST = {"place": "shared/place", "value": "estimation/qit_st/value"}
+READ_OFTEN = {"line": "estimation/qit_st/line", "person": "estimation/qit_st/person"}
 
 
-class GroupTables(RowTables):
+class GroupTables(Workspace):
     """Hold a release's tables and what depends on them only; each is made when it is first needed."""
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
-        super().__init__(engine, tables, manifest)
+        columns = manifest["columns"]
+        if not {"qit", "st"} <= set(tables):
+            raise UsageError(f"a {manifest.get('method')} release has no QIT and ST; estimates are made from these")
+        if len(columns["sensitive"]) != 1:
+            raise UsageError(f"estimates need one sensitive column; the release has {len(columns['sensitive'])}")
+        self.quasi: list[str] = list(columns["quasi"])
+        (self.sensitive,) = columns["sensitive"]
+        self._group: str = columns["group"]
+        values = {
+            "quasi": self.quasi,
+            "sensitive": self.sensitive,
+            "group_column": columns["group"],
+            "count_column": columns["count"],
+        }
+        names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
+        super().__init__(engine, tables, values, names)
+        self._may_depart = follows(manifest)  # members of groups may be in ST and no longer in QIT
+        self.relations |= {name: relation_name(self.prefix, name) for name in (*READ_FIRST, *READ_OFTEN)}
+        self.rows_kept = False
+        self._totals: Array | None = None
         self._rows: CodedRows | None = None
         self._equations: NormalEquations | None = None
         self._spreads: dict[PairKey, Array] = {}
         self._cube: Array | None = None
+
+    # -- the published rows: kept under our names, or where they are published --------------------
+
+    def load_totals(self) -> Array:
+        """Load the release at the first call; return the values' totals f in the order of their codes.
+
+        Raises ReleaseError where its tables are no QIT and ST that fit each other.
+        """
+        if self._totals is None:
+            load_readable(self._keep_tables, KIND)
+            values = self.engine.arrays(f"select code, row_count from {self.relations['value']}")
+            totals = np.zeros(len(values["code"]))
+            totals[values["code"].astype(np.int64)] = values["row_count"]
+            self._totals = totals
+        return self._totals
+
+    def _keep_tables(self) -> None:
+        """Keep what every query reads; see that QIT and ST fit each other, and that their columns can be read."""
+        for name, template in READ_FIRST.items():
+            self.keep(name, self.render(template, self.relations))
+        require_soundness(self, self._render_soundness())
+        self.engine.columns(self.render(READ_OFTEN["person"], self.relations))
+        # the engine would compare a text with a number as numbers, of which 1 and 01 are the same
+        kinds = [self.engine.columns(f"select * from {self.tables[name]}")[self._group] for name in ("qit", "st")]
+        if ("VARCHAR" in kinds) and len(set(kinds)) > 1:
+            raise UsageError(f"the groups of QIT are {kinds[0]}, those of ST {kinds[1]}")
+
+    def keep_rows(self) -> None:
+        """Keep the rows of QIT and ST under our names, for whoever reads them often."""
+        self.load_totals()
+        if not self.rows_kept:
+            load_readable(self._keep_rows, KIND)
+            self.rows_kept = True
+
+    def _keep_rows(self) -> None:
+        for name, template in READ_OFTEN.items():
+            self.keep(name, self.render(template, self.relations))
+
+    def loading_statements(self) -> list[tuple[str, str]]:
+        """Return the names and texts of what the first query runs: a check, and the tables that it makes."""
+        tables = [(name, self.render(template, self.relations)) for name, template in (READ_FIRST | READ_OFTEN).items()]
+        return [tables[0], ("soundness", self._render_soundness()), *tables[1:]]
+
+    def _render_soundness(self) -> str:
+        return self.render("estimation/qit_st/place_soundness", self.relations, may_depart=self._may_depart)
 
     # -- what is read once -----------------------------------------------------------------------
 
@@ -153,4 +222,5 @@ class GroupTables(RowTables):
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""
         super().close()
+        self.rows_kept, self._totals = False, None
         self._equations = self._rows = self._cube = None
