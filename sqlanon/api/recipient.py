@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from sqlanon.api.verbs import FilePath, replacing, verb
+from sqlanon.api.verbs import AgainstQuery, Background, FilePath, Labels, replacing, verb
 from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.methods.kinds import Choice, Number, Text, Whole
-from sqlanon.methods.named_kinds import PathName
+from sqlanon.methods.named_kinds import PathName, Place
 from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import option
 
@@ -77,16 +77,27 @@ def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "
     return pool_estimates(estimates, std_errors, complete_df)
 
 
+@verb
 def verify(
     release: str | Path,
     *,
-    against: object = None,
-    voters: object = None,
-    background: object = (),
-    r: float | None = None,
-    since: "str | Path | None" = None,
-    query: str | None = None,
-    coarsen: object = None,
+    against: Annotated[object, Parameter(Place(), "The source: compare multisets with it.")] = None,
+    query: AgainstQuery = None,
+    coarsen: Labels = None,
+    since: Annotated[
+        "str | Path | Release | None",
+        Parameter(Place(), "An earlier release of the same ledger: groups in both are compared."),
+    ] = None,
+    background: Background = (),
+    r: Annotated[
+        float | None,
+        Parameter(
+            Number(),
+            f"With {option('background')}: fail where a posterior is above 1/r; reported if not given.",
+            flag="-r",
+        ),
+    ] = None,
+    voters: Annotated[object, Parameter(Place(), "A list of people with the quasi columns.")] = None,
     database: str | None = None,
     con: Any = None,
 ) -> "Report":

@@ -36,23 +36,10 @@ class EngineName(StrEnum):
 Dialect = Enum("Dialect", {name: name for name in DIALECTS}, type=str)  # type: ignore[misc]
 
 _SOURCE = typer.Argument(metavar="SOURCE", help="Parquet, CSV or JSON path or glob; with --database a table or view.")
-SourceArgument = Annotated[str, _SOURCE]
 OptionalSource = Annotated[str | None, _SOURCE]
 QueryOption = Annotated[
     str | None, typer.Option("--query", help="In place of SOURCE: SELECT columns FROM tables or files [WHERE …].")
 ]
-AgainstQuery = Annotated[
-    str | None, typer.Option("--query", help="In place of --against: the query that was published.")
-]
-QuasiOption = Annotated[
-    list[str], typer.Option("--quasi", help="Columns that others may know; commas between, or repeat.")
-]
-SensitiveOption = Annotated[list[str], typer.Option("--sensitive", help="Sensitive columns, each on its own.")]
-LabelsOption = Annotated[
-    list[str] | None,
-    typer.Option("--coarsen", help="With --against: how a column got labels, as it was published: job=map:labels.csv."),
-]
-IdOption = Annotated[list[str], typer.Option("--id", help="What tells persons apart.")]
 ReleaseArgument = Annotated[str, typer.Argument(help="Release directory; with --database the name of its schema.")]
 DatabaseOption = Annotated[str | None, typer.Option("--database", help="DuckDB file that holds the table or schema.")]
 EngineOption = Annotated[
@@ -79,14 +66,6 @@ Temporary = Annotated[
 KeyFile = Annotated[
     Path | None,
     typer.Option("--key-file", help="File with the key (or set SQLANON_KEY). Whoever has it can undo the release."),
-]
-BackgroundOption = Annotated[
-    list[str],
-    typer.Option(
-        "--background",
-        help="What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
-        " repeatable.",
-    ),
 ]
 
 

@@ -21,6 +21,11 @@ TYPED_ALONE = {  # what the command line has alone, and why
         "overwrite": "that picture's",
     },
     "complete": {"release": "is opened where the session's options say"},
+    "verify": {
+        "release": "is opened where the session's options say",
+        "out": "saves a frame: Report.presence",
+        "overwrite": "that file's",
+    },
     "attack": {"release": "is opened where the session's options say"},
     "report": {"release": "is opened where the session's options say"},
 }
@@ -29,6 +34,7 @@ PYTHON_ALONE = {  # what Python has alone: where it runs
     "compare": {"con"},
     "estimate": {"release", "database", "con"},
     "complete": {"release"},
+    "verify": {"release", "database", "con"},
     "attack": {"release"},
     "report": {"release"},
 }

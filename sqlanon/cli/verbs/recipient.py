@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,19 +10,14 @@ import typer
 from sqlanon.api import recipient
 from sqlanon.cli.app import app
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import (
-    AgainstQuery,
-    BackgroundOption,
-    Format,
-    LabelsOption,
-    ReleaseArgument,
-    say,
-)
-from sqlanon.cli.session_options import SessionOptions, with_session
+from sqlanon.cli.options import Format, ReleaseArgument, say
+from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
+from sqlanon.sql.sources.queried_source import read_files
 
 if TYPE_CHECKING:
+    from sqlanon.releases.release import Release
     from sqlanon.verification.checks import Report
 
 
@@ -55,54 +49,33 @@ def complete(release: ReleaseArgument, values: Values, session: SessionOptions) 
     display.show_frame(listed, "json" if session.how is Format.json else "csv")
 
 
-RobustLimit = Annotated[
-    float | None,
-    typer.Option("-r", help="With --background: fail where a posterior is above 1/r; reported if not given."),
-]
-VotersFile = Annotated[
-    Path | None, typer.Option("--out", help="With --voters: save all of their lines, .parquet or .csv.")
-]
-
-
 @app.command(
     epilog="Example: sqlanon verify release --against patients.parquet;"
     " sqlanon verify release --background disease_by_sex.csv -r 3"
 )
-@with_session
+@command_of(recipient.verify)
 def verify(
     release: ReleaseArgument,
-    against: Annotated[str | None, typer.Option("--against", help="The source: compare multisets with it.")] = None,
-    query: AgainstQuery = None,
-    coarsen: LabelsOption = None,
-    voters: Annotated[str | None, typer.Option("--voters", help="A list of people with the quasi columns.")] = None,
-    background: BackgroundOption = [],  # noqa: B006
-    r: RobustLimit = None,
-    out: VotersFile = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="With --out: replace the file.")] = False,
-    since: Annotated[
-        str | None, typer.Option("--since", help="An earlier release of the same ledger: groups in both are compared.")
+    values: Values,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="With --voters: save all of their lines, .parquet or .csv.")
     ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="With --out: replace the file.")] = False,
     *,
     session: SessionOptions,
 ) -> None:
     """Prove from the published files what can be proved; exit 3 where something does not hold or is not proved."""
     from sqlanon.cli import display
-    from sqlanon.methods.named_kinds import COARSEN
-    from sqlanon.sql.sources.queried_source import read_files
-    from sqlanon.sql.sources.source_choice import choose_original
 
-    rules = COARSEN.read("--coarsen", coarsen or [])
-    source = choose_original(against, query, session.engine.value, rules, "--against")
-    files = [str(file) for file in read_files(source)]
-    opened = session.open_release(release, *files, voters, since, *background)
+    files = (*values.get("background", ()), values.get("voters"), values.get("since"))
+    opened = session.open_against(release, values, *files)
     if out is not None or overwrite:
-        earlier = None if since is None else Path(since)
-        _check_file(out, overwrite, [opened.directory, earlier], voters, [*files, *background])
+        _check_file(out, overwrite, opened, values)
     if session.sql:
-        sys.stdout.write(opened.verification_sql(source, voters, background, r, since))
+        sys.stdout.write(opened.verification_sql(**values))
         return
     with display.progress("verifying"):
-        report = opened.verify(source, voters, background, r, since)
+        report = opened.verify(**values)
     display.show_report(report, session.how.value)
     _keep_voters(report, out)
     if report.holds is False:
@@ -114,27 +87,23 @@ def verify(
     if session.how is Format.table:
         open_checks = [check.name for check in report.checks if check.holds is None]
         judged = f"no check fails; not judged: {', '.join(open_checks)}" if open_checks else "every check holds"
-        say(judged + ("" if source else "; --against SOURCE compares it with the microdata too"))
+        say(judged + ("" if values["against"] else "; --against SOURCE compares it with the microdata too"))
         attacked = shlex.join(["sqlanon", "attack", release, *session.place])
         asked = shlex.join(["sqlanon", "estimate", release, "SELECT COUNT(*) FROM release", *session.place])
         say(f"next{session.dsn_reminder}: what attacks reach, and a first question\n{attacked}\n{asked}")
 
 
-def _check_file(
-    out: Path | None,
-    overwrite: bool,
-    releases: Sequence[Path | None],
-    voters: str | None,
-    inputs: Sequence[str | None],
-) -> None:
+def _check_file(out: Path | None, overwrite: bool, release: "Release", values: Values) -> None:
     """Refuse a file for the voters that cannot be written, before anything is verified."""
     from sqlanon.publishing.kept_files import check_paths
 
     if out is None:
         raise UsageError("--overwrite replaces the file that --out names, and there is none")
-    if voters is None:
+    if "voters" not in values:
         raise UsageError("--out saves what is found of the list that --voters names, and there is none")
-    check_paths([out], "--out", overwrite, releases, [voters, *inputs])
+    earlier = Path(values["since"]) if "since" in values else None
+    inputs = (values["voters"], *read_files(values["against"]), *values.get("background", ()))
+    check_paths([out], "--out", overwrite, [release.directory, earlier], inputs)
 
 
 def _keep_voters(report: "Report", out: Path | None) -> None:
