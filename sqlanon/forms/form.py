@@ -117,6 +117,10 @@ class Form:
         """Return what opens a release for completion, with a seed; None where plausible rows are not drawn."""
         return None
 
+    def figure_at(self, name: str, manifest: Manifest, at: float) -> float | None:
+        """Return a figure of what is promised of counts (off_at_least, error_at); None where nothing is."""
+        return None
+
     # -- words ---------------------------------------------------------------------------------
 
     def summary(self, manifest: Mapping[str, Any], where: str, edition: Edition = "newest") -> dict[str, str]:

@@ -7,11 +7,11 @@ from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers.contents import FORMAT, Contents
 from sqlanon.ledgers.seals import check_value
+from sqlanon.methods import METHODS
 from sqlanon.plans.following import RESERVE
 from sqlanon.plans.plan import Publication
 from sqlanon.wording import option
 
-FIXED = ("l", "r", "gamma", "guarantee", "backgrounds", "coarsen")  # parameters that decide what is promised
 WORDS = {
     "method": "method",
     "sensitive": "sensitive column",
@@ -25,7 +25,7 @@ def describe(
     method: str, publication: Publication, identifier: Sequence[str], types: Mapping[str, str], key: Key
 ) -> dict[str, Any]:
     """Return what a ledger's releases have in common, and the quasi columns. types: those of the source's columns."""
-    columns = publication.columns
+    columns, lasting = publication.columns, (*METHODS[method].lasting, "coarsen")
     (sensitive,) = columns["sensitive"]
     return {
         "format": FORMAT,
@@ -35,7 +35,7 @@ def describe(
         "sensitive_type": types[sensitive],
         "identifier": list(identifier),
         "identifier_types": [types[name] for name in identifier],
-        "parameters": {name: publication.parameters[name] for name in FIXED if name in publication.parameters},
+        "parameters": {name: publication.parameters[name] for name in lasting if name in publication.parameters},
         "quasi": list(columns["quasi"]),
         "ever_quasi": list(columns["quasi"]),
     }

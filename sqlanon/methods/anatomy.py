@@ -195,6 +195,7 @@ ANATOMY = Method(
         republication.settle_rows,
     ),
     followed_outputs=(republication.publish_qit, republication.publish_st),
+    lasting=("l",),
     sentence="Publish QIT and ST of an l-diverse partition (Anatomy).",
     example="patients.parquet --quasi age,sex --sensitive disease -l 4 --out release",
     compile_sentence="Print a script that publishes QIT and ST on another engine (no database is needed).",

@@ -165,7 +165,8 @@ class Method(Generic[D]):
     names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
     plans_promises: the parameter whose promises can be asked for first, for several of its values. most_columns: how
     many quasi columns it takes: engines refuse statements of a thousand nested terms, and plan those below for minutes.
-    followed, followed_outputs: the steps of a release under a ledger; no_ledger: why there are none. recorded: the
+    followed, followed_outputs: the steps of a release under a ledger; no_ledger: why there are none. lasting: the
+    parameters that decide what is promised, in which such releases may not differ. recorded: the
     schemas of what the manifest's `parameters` say beside the method's own, or in place of one; None: they say nothing.
     linked: the rows that a run knows to the end, one step for each sensitive column: they are compared, not published.
     strength: what `compare` varies; None: it is not compared.
@@ -194,6 +195,7 @@ class Method(Generic[D]):
     followed: tuple[Callable[[D], Steps], ...] = ()
     followed_outputs: tuple[Callable[[D], Steps], ...] = ()
     no_ledger: str = ""
+    lasting: tuple[str, ...] = ()
     most_columns: int = 400
     recorded: Mapping[str, Schema | None] = field(default_factory=dict)
     linked: Callable[[D], Steps] = lambda design: ()

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import UsageError, VerificationError
+from sqlanon.forms import form_of
 from sqlanon.plans import json_schema
-from sqlanon.plans.manifest import Manifest, departed
+from sqlanon.plans.manifest import Manifest
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -54,34 +55,10 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
 }
 
 
-def _off_at_least(manifest: Manifest, alpha: float) -> float | None:
-    """Return T_P of the paper's section 2: the least probability that a count up to alpha is off by more than ε."""
-    from sqlanon.methods.splu import binomial, departures  # numpy is slow to import
-
-    if "gamma" not in manifest["parameters"]:
-        return None
-    if departed(manifest):
-        gammas, epsilon = manifest["parameters"]["gamma"].values(), manifest["parameters"]["epsilon"]
-        return min(departures.small_sums(int(alpha), gamma, epsilon) for gamma in gammas)
-    rows, arguments = manifest["rows"], manifest["parameters"]
-    larger = {gamma: rows % gamma if arguments["residue"] == "keep" else 0 for gamma in arguments["gamma"].values()}
-    return min(binomial.small_sums(int(alpha), gamma, arguments["epsilon"], some) for gamma, some in larger.items())
-
-
-def _error_at(manifest: Manifest, share: float) -> float | None:
-    """Return T_E of the paper's section 2: the largest probability that a count from a share on is off by ε or more."""
-    from sqlanon.methods.splu import binomial
-
-    if "gamma" not in manifest["parameters"] or departed(manifest):  # of groups that are not whole nothing is proved
-        return None
-    gammas, epsilon = manifest["parameters"]["gamma"].values(), manifest["parameters"]["epsilon"]
-    return max(binomial.error_at(share, gamma, manifest["rows"], epsilon) for gamma in gammas)
-
-
-# figures of SPLU-Gen, of which a threshold says for which counts: of the worst of several columns
-FIGURES_AT: dict[str, tuple[Callable[[Manifest, float], float | None], str]] = {
-    "off_at_least": (_off_at_least, "the largest small count, as in off_at_least(3)"),
-    "error_at": (_error_at, "a share of the rows, as in error_at(1%)"),
+# figures of counts that a form's promise speaks of, of the worst of several columns: what each needs to be told
+FIGURES_AT = {
+    "off_at_least": "the largest small count, as in off_at_least(3)",
+    "error_at": "a share of the rows, as in error_at(1%)",
 }
 
 
@@ -120,7 +97,7 @@ class Threshold:
         elif self.at is None:
             figure = FIGURES[self.figure](manifest)
         else:
-            figure = FIGURES_AT[self.figure][0](manifest, self.at)
+            figure = form_of(manifest).figure_at(self.figure, manifest, self.at)
         if figure is not None and _OPERATORS[self.relation](figure, self.bound):
             return None
         text = f"{figure:.6g}" if isinstance(figure, float) else figure
@@ -160,7 +137,7 @@ def _argument(name: str, number: str | None, percent: bool) -> float | None:
 
     whole = value >= 1 and value == int(value) <= MOST_SMALL
     if not (whole if name == "off_at_least" else 0 < value <= 1):
-        raise UsageError(f"{name} needs {FIGURES_AT[name][1]}")
+        raise UsageError(f"{name} needs {FIGURES_AT[name]}")
     return value
 
 

@@ -19,7 +19,7 @@ from sqlanon.forms.weights import (
     write_view,
 )
 from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, departed
 from sqlanon.plans.templates import Sql, render
 from sqlanon.verification.checks import Verification
 
@@ -69,6 +69,28 @@ def randomized_tables(manifest: Mapping[str, Any]) -> list[Table]:
     from sqlanon.methods.splu import binomial  # of one method
 
     return [binomial.table(column, promised) for column, promised in manifest["guarantee"].items()]
+
+
+def _off_at_least(manifest: Manifest, alpha: float) -> float:
+    """Return T_P of the paper's section 2: the least probability that a count up to alpha is off by more than ε."""
+    from sqlanon.methods.splu import binomial, departures  # numpy is slow to import
+
+    if departed(manifest):
+        gammas, epsilon = manifest["parameters"]["gamma"].values(), manifest["parameters"]["epsilon"]
+        return min(departures.small_sums(int(alpha), gamma, epsilon) for gamma in gammas)
+    rows, arguments = manifest["rows"], manifest["parameters"]
+    larger = {gamma: rows % gamma if arguments["residue"] == "keep" else 0 for gamma in arguments["gamma"].values()}
+    return min(binomial.small_sums(int(alpha), gamma, arguments["epsilon"], some) for gamma, some in larger.items())
+
+
+def _error_at(manifest: Manifest, share: float) -> float | None:
+    """Return T_E of the paper's section 2: the largest probability that a count from a share on is off by ε or more."""
+    from sqlanon.methods.splu import binomial
+
+    if departed(manifest):  # of groups that are not whole nothing is proved
+        return None
+    gammas, epsilon = manifest["parameters"]["gamma"].values(), manifest["parameters"]["epsilon"]
+    return max(binomial.error_at(share, gamma, manifest["rows"], epsilon) for gamma in gammas)
 
 
 _SPLU_PROMISE = record(
@@ -124,6 +146,10 @@ class RandomizedForm(Form):
         from sqlanon.completion.recovering import Recovering
 
         return Recovering
+
+    def figure_at(self, name: str, manifest: Manifest, at: float) -> float | None:
+        """Return T_P or T_E of the paper's section 2, of the worst column."""
+        return (_off_at_least if name == "off_at_least" else _error_at)(manifest, at)
 
     # -- words ---------------------------------------------------------------------------------
 

@@ -195,6 +195,7 @@ ROBUST: Method[Robustness] = Method(
         republication.settle_rows,
     ),
     followed_outputs=(republication.publish_qit, republication.publish_st),
+    lasting=("l", "r", "guarantee", "backgrounds"),
     recorded={
         "l": json_schema.whole(2),
         "backgrounds": json_schema.several(json_schema.several(json_schema.column("quasi"), 1), 1),

@@ -287,6 +287,7 @@ SPLU: Method[Randomization] = Method(
         settle_rows,
     ),
     followed_outputs=(publish_settled,),
+    lasting=("gamma",),
     recorded={
         "gamma": json_schema.by_column("sensitive", json_schema.whole(2, MOST)),
         "residue": json_schema.word("drop", "keep"),
