@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import UsageError
 from sqlanon.estimation.session import Session
 from sqlanon.forms.weights import first_views, weight_name
 from sqlanon.plain_values import plain
@@ -13,6 +14,7 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.prose import write_parts
 from sqlanon.verification.checks import Check, PublishedTables, Verification
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.adversary.view import View
@@ -24,6 +26,7 @@ Compared = Callable[[PublishedTables, Source, Mapping[str, str]], Check]
 ComparedQueries = Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]]
 Presence = Callable[[PublishedTables, object], tuple[str, str]]
 Edition = Literal["newest", "earlier", "first"]  # of a text beside the tables: a release holds what its version wrote
+SINCE = "since"  # the check of two releases of one ledger
 NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
 # by the macro that says it, what a line of a summary is called, in their order
 _LINES = {
@@ -116,6 +119,17 @@ class Form:
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | None":
         """Return what opens a release for completion, with a seed; None where plausible rows are not drawn."""
         return None
+
+    def since_query(self, published: PublishedTables, earlier: PublishedTables) -> str:
+        """Return the query that compares a release with an earlier one of its ledger, of the same form.
+
+        Raises UsageError where releases of this form do not follow each other.
+        """
+        raise UsageError(f"{option(SINCE)} compares groups, and releases of {published.manifest['method']} have none")
+
+    def judge_since(self, row: Mapping[str, Any], manifest: Manifest) -> Check:
+        """Return the check that what both show is the same; row: of `since_query`."""
+        raise NotImplementedError
 
     def figure_at(self, name: str, manifest: Manifest, at: float) -> float | None:
         """Return a figure of what is promised of counts (off_at_least, error_at); None where nothing is."""

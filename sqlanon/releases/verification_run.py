@@ -7,17 +7,14 @@ nobody can prove it; but of values that were drawn again at most a share of 1/ga
 """
 
 import logging
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
 from sqlanon.errors import DataError, UsageError
-from sqlanon.forms import has_several
-from sqlanon.forms.form import Form
-from sqlanon.forms.uncertain.verification import ONE_VALUE
+from sqlanon.forms import form_of, has_several
+from sqlanon.forms.form import SINCE, Form
 from sqlanon.plans.coarsening import MAPPING, Coarsening
 from sqlanon.plans.manifest import Manifest, follows
 from sqlanon.plans.plan import Source
@@ -32,8 +29,7 @@ from sqlanon.wording import option
 
 log = logging.getLogger("sqlanon")
 
-SINCE = "since"  # names of checks
-LOOK_ALIKES = "look_alikes"
+LOOK_ALIKES = "look_alikes"  # the name of a check
 
 
 def look_alike_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -117,46 +113,13 @@ def since_query(published: PublishedTables, earlier: PublishedTables) -> str:
     Raises UsageError where one is not an earlier release of the other's kind.
     """
     _refuse_others(published.manifest, earlier.manifest)
-    columns, before = published.manifest["columns"], earlier.manifest["columns"]
-    if "data" in published.tables:
-        shared = [name for name in columns["quasi"] if name in before["quasi"]]
-        if not shared:
-            raise UsageError(f"{option(SINCE)} names a release that has no quasi column in common with this one")
-        return published.query(
-            "releases/verification_run/shared_rows",
-            {"earlier_data": earlier.tables["data"]},
-            named_columns=[(name, f"quasi_{number}") for number, name in enumerate(shared, start=1)],
-            sensitive=columns["sensitive"][0],
-        )
-    return published.query(
-        "releases/verification_run/shared_groups",
-        {"earlier_st": earlier.tables["st"]},
-        group_column=columns["group"],
-        sensitive=columns["sensitive"][0],
-        count_column=columns["count"],
-        earlier_group_column=before["group"],
-        earlier_count_column=before["count"],
-    )
+    return form_of(published.manifest).since_query(published, earlier)
 
 
 def check_since(published: PublishedTables, earlier: PublishedTables) -> Check:
     """Check that every group that both releases show has the same lines in ST, or that values were not drawn again."""
     (row,) = published.engine.rows(since_query(published, earlier))
-    if "data" in published.tables:
-        return _check_kept(row, min(published.manifest["parameters"]["gamma"].values()))
-    return Check(SINCE, "every group in both has the same lines in ST", row, not row["changed_groups"])
-
-
-def _check_kept(row: dict[str, Any], gamma: int) -> Check:
-    """Tell whether more people publish what they published before than would if values had been drawn again.
-
-    None where that cannot be told: where they are few, and where as many do not, for they may be other people.
-    """
-    alone, same = int(row["alone_in_both"]), int(row["same_value"])
-    # two draws agree with probability at most 1/gamma: 4 standard errors, and 1 for small numbers, above that
-    chance = alone / gamma + 4 * math.sqrt(alone / gamma * (1 - 1 / gamma)) + 1
-    required = f"the same value of more than {chance:,.1f}, which values drawn again do not reach"
-    return Check(SINCE, required, {"alone_in_both": alone, "same_value": same}, True if same > chance else None)
+    return form_of(published.manifest).judge_since(row, published.manifest)
 
 
 def _refuse_others(now: Manifest, earlier: Manifest) -> None:
@@ -165,9 +128,6 @@ def _refuse_others(now: Manifest, earlier: Manifest) -> None:
         raise UsageError(f"{option(SINCE)} compares releases that were published under one ledger")
     if numbers[0] <= numbers[1]:
         raise UsageError(f"{option(SINCE)} names release {numbers[1]}, which this one, {numbers[0]}, does not follow")
-    randomized = all("gamma" in manifest["parameters"] for manifest in (now, earlier))
-    if not randomized and not {"group", "count"} <= set(earlier["columns"]) & set(now["columns"]):
-        raise UsageError(f"{option(SINCE)} compares groups, and releases of {now['method']} have none")
     if now["method"] != earlier["method"] or now["columns"]["sensitive"] != earlier["columns"]["sensitive"]:
         raise UsageError(f"{option(SINCE)} names a release of another ledger: method or sensitive column differ")
 
@@ -219,7 +179,7 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     log.info("checking the tables")
     report = form.verification.verify(published)
     # what is known for certain stands first: nothing below makes up for it
-    certain_checks = [check for check in report.checks if check.name == ONE_VALUE]
+    certain_checks = [check for check in report.checks if check.certain]
     figures_check = find_finer(published) or file_checks.check_manifest_figures(published.manifest, report)
     if figures_check.holds:
         checks[0] = file_checks.check_texts(published.manifest, place) or checks[0]

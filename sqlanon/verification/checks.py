@@ -42,7 +42,8 @@ def equal_figures(required: Any, claimed: Any) -> bool:
 class Check:
     """One property of a release: what is required, what was found, and whether it holds (None: not run).
 
-    promised: whether what the release promises rests on it, so that nothing is proved where it was not run.
+    promised: whether what the release promises rests on it, so that nothing is proved where it was not run. certain:
+    whether it tells what is known for certain of people, which stands before all else.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Check:
     found: object
     holds: bool | None
     promised: bool = False
+    certain: bool = False
 
     @property
     def mark(self) -> str:

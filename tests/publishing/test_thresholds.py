@@ -17,7 +17,7 @@ SPLU = ["publish", "splu", "patients.parquet", "--quasi", "age", "--sensitive", 
 
 def manifest(gamma, rows, residue="drop"):
     parameters = {"gamma": gamma, "epsilon": 0.3, "residue": residue}
-    return {"parameters": parameters, "rows": rows, "verified": {}, "guarantee": {}}
+    return {"method": "splu", "parameters": parameters, "rows": rows, "verified": {}, "guarantee": {}}
 
 
 def test_small_counts_are_those_of_lemma_2_and_the_worst_column_decides():
@@ -25,7 +25,9 @@ def test_small_counts_are_those_of_lemma_2_and_the_worst_column_decides():
     asked = threshold_of("off_at_least(3) >= 0.6125")
     assert asked.missed(manifest({"s": 10}, 1000), None) is None
     assert asked.missed(manifest({"s": 10, "t": 2}, 1000), None) == "off_at_least(3) >= 0.6125 is required, found 0.5"
-    assert asked.missed({**manifest({}, 10), "parameters": {"l": 4}}, None).endswith("found no such figure")
+    assert asked.missed({**manifest({}, 10), "method": "anatomy", "parameters": {"l": 4}}, None).endswith(
+        "found no such figure"
+    )
 
 
 @pytest.mark.parametrize(

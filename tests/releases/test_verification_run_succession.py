@@ -79,6 +79,6 @@ def test_another_ledgers_releases_are_refused(releases):
     earlier.manifest["method"] = "robust"
     with pytest.raises(UsageError, match="another ledger"):
         check_since(now, earlier)
-    earlier.manifest["columns"] = {"quasi": ["q"], "sensitive": ["s"]}
+    now.manifest["method"] = earlier.manifest["method"] = "mondrian"
     with pytest.raises(UsageError, match="have none"):
         check_since(now, earlier)

@@ -1,16 +1,16 @@
 """Groups of exact quasi values (QIT), and of each group its sensitive values (ST)."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_GROUPS
-from sqlanon.forms.form import Compared, ComparedQueries, Edition, Form, Presence, Tables
+from sqlanon.forms.form import SINCE, Compared, ComparedQueries, Edition, Form, Presence, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, number, record, whole, word
 from sqlanon.plans.manifest import Manifest
-from sqlanon.verification.checks import Verification
+from sqlanon.verification.checks import Check, PublishedTables, Verification
 
 if TYPE_CHECKING:
     from sqlanon.adversary.view import View
@@ -77,6 +77,23 @@ class GroupForm(Form):
         from sqlanon.forms.qit_st.rank_alignment import alignment_queries
 
         return alignment_queries if self.several is None else None
+
+    def since_query(self, published: PublishedTables, earlier: PublishedTables) -> str:
+        """Return the query that compares the groups that both releases show."""
+        columns, before = published.manifest["columns"], earlier.manifest["columns"]
+        return published.query(
+            "forms/qit_st/shared_groups",
+            {"earlier_st": earlier.tables["st"]},
+            group_column=columns["group"],
+            sensitive=columns["sensitive"][0],
+            count_column=columns["count"],
+            earlier_group_column=before["group"],
+            earlier_count_column=before["count"],
+        )
+
+    def judge_since(self, row: Mapping[str, Any], manifest: Manifest) -> Check:
+        """Check that every group that both releases show has the same lines in ST."""
+        return Check(SINCE, "every group in both has the same lines in ST", row, not row["changed_groups"])
 
     @property
     def presence(self) -> Presence | None:

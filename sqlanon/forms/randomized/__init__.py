@@ -1,12 +1,14 @@
 """Rows with exact quasi values and randomized sensitive ones."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import UsageError
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
-from sqlanon.forms.form import Edition, Form, Table, Tables
+from sqlanon.forms.form import SINCE, Edition, Form, Table, Tables
 from sqlanon.forms.schema_parts import ROLES, SHARE
 from sqlanon.forms.weights import (
     FIRST_LINES,
@@ -21,7 +23,8 @@ from sqlanon.forms.weights import (
 from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
 from sqlanon.plans.manifest import Manifest, departed
 from sqlanon.plans.templates import Sql, render
-from sqlanon.verification.checks import Verification
+from sqlanon.verification.checks import Check, PublishedTables, Verification
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.adversary.view import View
@@ -146,6 +149,31 @@ class RandomizedForm(Form):
         from sqlanon.completion.recovering import Recovering
 
         return Recovering
+
+    def since_query(self, published: PublishedTables, earlier: PublishedTables) -> str:
+        """Return the query that compares people who are alone with their quasi values in both releases."""
+        columns, before = published.manifest["columns"], earlier.manifest["columns"]
+        shared = [name for name in columns["quasi"] if name in before["quasi"]]
+        if not shared:
+            raise UsageError(f"{option(SINCE)} names a release that has no quasi column in common with this one")
+        return published.query(
+            "forms/randomized/shared_rows",
+            {"earlier_data": earlier.tables["data"]},
+            named_columns=[(name, f"quasi_{number}") for number, name in enumerate(shared, start=1)],
+            sensitive=columns["sensitive"][0],
+        )
+
+    def judge_since(self, row: Mapping[str, Any], manifest: Manifest) -> Check:
+        """Tell whether more people publish what they published before than would if values had been drawn again.
+
+        None where that cannot be told: where they are few, and where as many do not, for they may be other people.
+        """
+        gamma = min(manifest["parameters"]["gamma"].values())
+        alone, same = int(row["alone_in_both"]), int(row["same_value"])
+        # two draws agree with probability at most 1/gamma: 4 standard errors, and 1 for small numbers, above that
+        chance = alone / gamma + 4 * math.sqrt(alone / gamma * (1 - 1 / gamma)) + 1
+        required = f"the same value of more than {chance:,.1f}, which values drawn again do not reach"
+        return Check(SINCE, required, {"alone_in_both": alone, "same_value": same}, True if same > chance else None)
 
     def figure_at(self, name: str, manifest: Manifest, at: float) -> float | None:
         """Return T_P or T_E of the paper's section 2, of the worst column."""

@@ -111,7 +111,7 @@ __all__ = [
     "verify_against",
 ]
 
-ONE_VALUE = "one_value"  # groups that give away a value, though a harmless one: told before all else
+ONE_VALUE = "one_value"  # groups that give away a value, though a harmless one
 # what is found of lines of ST that are one value each, and all different
 NO_FAULTY_LINES = {"faulty_lines": 0, "equal_lines": 0, "uncertain_values": 0}
 MARKS_TYPE = 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
@@ -229,7 +229,7 @@ def verify(published: PublishedTables) -> Report:
     fault_counts = _pick_counts(marks, "wrong_marks", "became_uncertain", "became_certain")
     certain = {"groups_of_one_value": weights["one_value_groups"], "rows_known_for_certain": weights["one_value_rows"]}
     checks = (
-        *([Check(ONE_VALUE, REPORTED, certain, None)] if weights["one_value_groups"] else []),
+        *([Check(ONE_VALUE, REPORTED, certain, None, certain=True)] if weights["one_value_groups"] else []),
         order_check(answers, TABLES, "sorted by the published columns, every set once in a group"),
         Check(
             "cluster_size",
