@@ -12,7 +12,7 @@ from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import resolve_names, split_columns
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.wording import option
 
@@ -297,6 +297,16 @@ class View:
         (row,) = self.engine.rows(sql)
         if repeated := row["repeating_persons"]:
             raise DataError(f"{repeated:,} persons have several rows in the source: {option('id')} names no single row")
+
+
+def cast_text(expression: Sql, kind: str) -> Sql:
+    """Return an expression of a type, a text as one type of text: an engine may have two, and compare them not."""
+    return Sql(f"cast({expression} as varchar)") if kind == "VARCHAR" else expression
+
+
+def shown_sensitive(published: PublishedTables, table: str, sensitive: str) -> Sql:
+    """Return a published sensitive column as it is compared with the source's and other releases'."""
+    return cast_text(ident(sensitive), published.columns(table)[sensitive])
 
 
 def refuse_unmet(met: int, people: int) -> None:

@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 import sqlanon
+from sqlanon.attacks.attack_release import attack_release
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import DataError, QueryError, ReleaseError, SourceError, TargetError, UsageError
 from sqlanon.plans.templates import Sql, ident, render
@@ -202,6 +203,31 @@ def test_postgres_randomizes_as_duckdb_does(postgres, randomized):
         assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
         assert release.verify(against="hostile").holds
         same_answer(release.estimate(QUERIES[0]), expected.estimate(QUERIES[0]))
+
+
+@pytest.mark.parametrize(
+    ("method", "asked"), [("splu", {"gamma": 3}), ("anatomy", {"l": 3}), ("mondrian", {"k": 5, "l": 2})]
+)
+def test_releases_of_both_types_of_text_are_attacked_together(postgres, method, asked):
+    """The server compares no array of its one type of text with one of the other."""
+    roles = {"quasi": ["age", "ward"], "sensitive": "disease", "id": "i", "overwrite": True}
+    select = "select i, i % 133 as age, 'w' || i % 3 as ward, cast('d' || i % 5 as {}) as disease"
+    releases, told = [], []
+    for number, kind in enumerate(("varchar(9)", "text")):
+        kinds = f"{select.format(kind)} from generate_series(1, 400) as t(i)"
+        postgres.execute(f"create temporary table people_{number} as {kinds}")
+        key = f"{number}e" * 32
+        publish = getattr(sqlanon, method)
+        releases.append(publish(postgres, f"people_{number}", key=key, into=f"release_{number}", **roles, **asked))
+    try:
+        for release, other in (releases, releases[::-1]):
+            for source in ("people_0", "people_1"):
+                found = attack_release(release, source, ("i",), others=[other], quick=True)
+                told += [one.attack for one in found.findings if one.family == "composition"]
+                told += [note for note in found.notes if "alone with their quasi values in several" in note]
+        assert len(told) == 4, "the releases were looked at together"
+    finally:
+        postgres.execute("drop schema release_0 cascade; drop schema release_1 cascade")
 
 
 def test_no_rows_of_postgres_have_the_types_of_rows(postgres):

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from sqlanon.adversary.findings import Finding
-from sqlanon.adversary.view import Promise, View, promise_of_different, refuse_unmet
+from sqlanon.adversary.view import Promise, View, cast_text, promise_of_different, refuse_unmet, shown_sensitive
 from sqlanon.adversary.voter_list import boxes_query
 from sqlanon.engines.base import Engine
 from sqlanon.forms.generalized.verification import covered_values
@@ -88,7 +88,8 @@ class Boxes:
         """Return the published rows as they lie: line_number, group_id (of the box), value, held."""
         stored = self.view.engine.in_stored_order(self.published.tables["data"])
         relations, columns = {"stored_data": stored, "box": self.box}, list(self.columns.items())
-        return self.keep("box_row", "adversary/view/box_row", relations, boxed=columns, sensitive=self.sensitive)
+        sensitive = shown_sensitive(self.published, "data", self.sensitive)
+        return self.keep("box_row", "adversary/view/box_row", relations, boxed=columns, sensitive=sensitive)
 
     def lines(self) -> Sql:
         """Return how much of every value a box holds."""
@@ -231,7 +232,8 @@ class BoxView(View):
             (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
             for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
         ]
-        selected += [(source.expression(names[-1]), "value"), (Sql("row_number() over ()"), "person_number")]
+        value = cast_text(source.expression(names[-1]), types[names[-1]])
+        selected += [(value, "value"), (Sql("row_number() over ()"), "person_number")]
         relation = source.relation
         if self.manifest["parameters"].get("nulls") == "drop":  # who had no value was left out
             others = resolve_names(list(types), self.manifest["columns"].get("beside", ()))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sqlanon.adversary.findings import bound_share
-from sqlanon.adversary.view import View
+from sqlanon.adversary.view import View, cast_text, shown_sensitive
 from sqlanon.forms.qit_st.rank_alignment import check_alignment
 from sqlanon.plans.build import render_query
 from sqlanon.plans.roles import resolve_names
@@ -16,11 +16,7 @@ LINK_TURNS = 8  # by then the sums are right within a thousandth
 def shown_quasi(published: PublishedTables, table: str, quasi: Mapping[str, str]) -> list[tuple[Sql, str]]:
     """Return published quasi columns, each with the name that it has in attacks."""
     kinds = published.columns(table)
-    # an engine may have two types of text, and compare them not: a cast leaves one
-    return [
-        (Sql(f"cast({ident(name)} as varchar)") if kinds[name] == "VARCHAR" else ident(name), ours)
-        for name, ours in quasi.items()
-    ]
+    return [(cast_text(ident(name), kinds[name]), ours) for name, ours in quasi.items()]
 
 
 class ExactView(View):
@@ -37,7 +33,7 @@ class ExactView(View):
             (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
             for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
         ]
-        selected.append((source.expression(names[-1]), "value"))
+        selected.append((cast_text(source.expression(names[-1]), types[names[-1]]), "value"))
         self.refuse_repeated(source.relation, list(types), identifier)
         rendered = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
         return self.meet(self.workspace.keep("microdata", rendered))
@@ -73,7 +69,8 @@ class GroupView(ExactView):
     def find_candidates(view: View, published: PublishedTables, name: str) -> Sql:
         """Return the values of everybody's group."""
         columns = published.manifest["columns"]
-        roles = {"group_column": columns["group"], "sensitive": columns["sensitive"][0]}
+        sensitive = shown_sensitive(published, "st", columns["sensitive"][0])
+        roles = {"group_column": columns["group"], "sensitive": sensitive}
         line = view.keep(f"{name}_line", "adversary/view/plain_line", {"stored_st": published.tables["st"]}, **roles)
         return find_in_groups(view, published, name, line, view.several_alternatives)
 
@@ -92,7 +89,8 @@ class GroupView(ExactView):
     def lines(self) -> Sql:
         """Return the lines of ST as they lie."""
         columns, stored = self.manifest["columns"], {"stored_st": self.engine.in_stored_order(self.tables["st"])}
-        names = {"sensitive": self.sensitive, "group_column": columns["group"], "count_column": columns["count"]}
+        sensitive = shown_sensitive(self.published, "st", self.sensitive)
+        names = {"sensitive": sensitive, "group_column": columns["group"], "count_column": columns["count"]}
         return self.pick_drawn("line", self.subquery("adversary/view/line", stored, **names))
 
     def pick_drawn(self, name: str, numbered: Sql) -> Sql:

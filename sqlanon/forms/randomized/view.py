@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from sqlanon.adversary.view import Promise, View
+from sqlanon.adversary.view import Promise, View, shown_sensitive
 from sqlanon.forms.qit_st.view import ExactView, shown_quasi
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
@@ -30,7 +30,8 @@ class RandomizedView(ExactView):
         """Return the rows, with the columns that the people of `view` are known by."""
         stored = {"stored_data": published.engine.in_stored_order(published.tables["data"])}
         quasi = shown_quasi(published, "data", view.quasi)
-        return view.keep(name, "adversary/view/published_person", stored, quasi=quasi, sensitive=view.sensitive)
+        sensitive = shown_sensitive(published, "data", view.sensitive)
+        return view.keep(name, "adversary/view/published_person", stored, quasi=quasi, sensitive=sensitive)
 
     def values(self) -> Sql:
         """Return every published value with its number."""
