@@ -11,21 +11,24 @@ from sqlanon.api.verbs import (
     Coarsen,
     FilePath,
     Labels,
+    Model,
     Names,
     Persons,
     Quasi,
     Query,
     ScoredBy,
+    Secret,
     Sensitive,
     Source,
+    Views,
     replacing,
     source_against,
     verb,
 )
 from sqlanon.engines.connect import engine_of, opener_of
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Choice, CountOrFile, Number, Numbers, Share, Switch, Whole, WholeNumbers, Words
-from sqlanon.methods.named_kinds import COARSEN, PathName, Place, Places, check_names, named_place
+from sqlanon.methods.kinds import Choice, CountOrFile, Number, Numbers, Share, Switch, Text, Whole, WholeNumbers, Words
+from sqlanon.methods.named_kinds import COARSEN, PathName, Place, Places
 from sqlanon.methods.parameters import Parameter
 from sqlanon.risks.limits import Required, RequiredPair, RequiredWhole
 from sqlanon.sql.sources.queried_source import read_files
@@ -35,7 +38,6 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     from sqlanon.adversary.findings import Attack
     from sqlanon.breaches.associations import Breach
-    from sqlanon.breaches.statement_layout import Model
     from sqlanon.comparison.comparison import Comparison
     from sqlanon.releases.release import Release
     from sqlanon.reports.page import Page
@@ -221,33 +223,40 @@ def compare(
     return comparison
 
 
+@verb
 def breach(
     con: Any,
     *,
-    base: object = None,
-    query: str | None = None,
-    views: str | Iterable[str],
-    secret: str,
-    model: "Model" = "unrestricted",
-    samples: int | None = None,
-    seed: int | None = None,
+    views: Views,
+    secret: Secret,
+    base: Annotated[
+        object, Parameter(Place(), "The table behind the views: a file, a glob, or a table's name.")
+    ] = None,
+    query: Annotated[
+        str | None,
+        Parameter(Text(), f"In place of {option('base')}: SELECT columns FROM tables or files [WHERE …]."),
+    ] = None,
+    model: Model = "unrestricted",
+    samples: Annotated[
+        int | None,
+        Parameter(Whole(), "Where views form a chain: estimate by so many drawn worlds what bounds leave open."),
+    ] = None,
+    seed: Annotated[int | None, Parameter(Whole(), f"With {option('samples')}: draws the same worlds again.")] = None,
 ) -> "Breach":
     """Tell how likely each secret association is to an adversary who has the published views and their definitions.
 
-    con: an open connection. base: a table, view, path or glob, or a pandas or Arrow object. query: in its place.
-    views: `SELECT columns FROM base` each; secret: `SELECT id, property FROM base [WHERE condition]`; the base is
-    called by its table's name, or `base`. model: unrestricted, or restricted (an id is known to have one property).
-    samples: where views form a chain, draw so many worlds to narrow what bounds leave open; seed: the same one draws
-    the same ones.
+    con: an open connection. base: as the source of `anatomy`; views and secret call it by its table's name, or `base`.
     Returns the Breach, whose associations are a relation that stays in the database as long as the session.
     Raises UsageError for what no data could meet.
     """
     from sqlanon.breaches.analysis import BreachQuestion, analyse
-    from sqlanon.breaches.limits_and_targets import NO_BASE
 
     engine = engine_of(con)
-    chosen_source = choose_source(named_place(base), query, engine.dialect, NO_BASE, option("base"))
-    return analyse(BreachQuestion(chosen_source, check_names(views), secret, model, samples, seed), engine)
+    question = BreachQuestion.of(
+        engine.dialect, base=base, query=query, views=tuple(views), secret=secret, model=model, samples=samples,
+        seed=seed,
+    )  # fmt: skip
+    return analyse(question, engine)
 
 
 Others = Annotated[

@@ -2,16 +2,17 @@
 
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, Unpack
 
-from sqlanon.api.verbs import with_parameters
+from sqlanon.api.verbs import Model, Quasi, Secret, Sensitive, Views, verb, with_parameters
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
+from sqlanon.methods.kinds import Choice, Text
 from sqlanon.methods.mondrian.plan import MondrianOptions
 from sqlanon.methods.named_kinds import named_place
 from sqlanon.methods.parameters import REQUIRED, Parameter, checked
@@ -21,11 +22,11 @@ from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.releases.release import Release
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
+from sqlanon.sql.spellings import DIALECTS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.breaches.statement_layout import Model
     from sqlanon.ledgers.summary import Ledger
 
 P = ParamSpec("P")
@@ -196,6 +197,10 @@ def macros(con: Any, *, drop: bool = False, overwrite: bool = False) -> "pd.Data
     return store_macros.describe(store_macros.drop(engine) if drop else store_macros.store(engine, overwrite))
 
 
+ScriptTable = Annotated[str, Parameter(Text(), "Table of the other engine, e.g. schema.patients.", metavar="source")]
+Dialect = Annotated[str, Parameter(Choice(DIALECTS), "The engine's SQL.")]
+
+
 def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:
     """Return a method's script for an engine's own shell, as `sqlanon compile` prints it.
 
@@ -205,14 +210,13 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     """
     from sqlanon.publishing.plan_text import compiled
     from sqlanon.publishing.release_request import request_of
-    from sqlanon.sql.spellings import DIALECTS
 
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}")
     if method == "breach":
-        return _compile_breach(source, dialect, **options)
+        return breach_script(source, dialect=dialect, **options)
     if method == "check":
-        return _compile_check(source, dialect, **options)
+        return check_script(source, dialect=dialect, **options)
     declared = _method(method)
     if declared.reads_source and con is None:
         raise UsageError(f"a script of {method} depends on the columns' types: hand over con, which has the source too")
@@ -224,22 +228,22 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     return compiled(request_of(arguments, method, source), dialect, engine, **parameters)
 
 
-def _compile_breach(
-    source: str, dialect: str, *, views: str | Iterable[str], secret: str, model: "Model" = "unrestricted"
+@verb
+def breach_script(
+    source: ScriptTable, *, views: Views, secret: Secret, model: Model = "unrestricted", dialect: Dialect = "duckdb"
 ) -> str:
+    """Return the script of a breach analysis, as `compile` with the method "breach" does; raise UsageError."""
     from sqlanon.publishing.plan_text import compiled_breach
 
-    texts = (views,) if isinstance(views, str) else tuple(views)
-    return compiled_breach(source, texts, secret, model, dialect)
+    return compiled_breach(source, tuple(views), secret, model, dialect)
 
 
-def _compile_check(
-    source: str, dialect: str, *, quasi: str | Iterable[str], sensitive: str | Iterable[str] = ()
-) -> str:
+@verb
+def check_script(source: ScriptTable, *, quasi: Quasi, sensitive: Sensitive = (), dialect: Dialect = "duckdb") -> str:
+    """Return the script of a check, as `compile` with the method "check" does; raise UsageError."""
     from sqlanon.publishing.plan_text import compiled_check
 
-    names = [(columns,) if isinstance(columns, str) else tuple(columns) for columns in (quasi, sensitive)]
-    return compiled_check(source, names[0], names[1], dialect)
+    return compiled_check(source, tuple(quasi), tuple(sensitive), dialect)
 
 
 def _method(name: str) -> Method[Any]:

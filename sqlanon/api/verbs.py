@@ -9,11 +9,11 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Switch, Text
-from sqlanon.methods.named_kinds import COARSEN, Columns, Place, Places
+from sqlanon.methods.kinds import Choice, Switch, Text
+from sqlanon.methods.named_kinds import COARSEN, Columns, Place, Places, Selects
 from sqlanon.methods.parameters import REQUIRED, Parameter
 from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.wording import option, spoken
@@ -52,6 +52,13 @@ Background = Annotated[
     ),
 ]
 
+Views = Annotated[Names, Parameter(Selects(), "SELECT columns FROM base [WHERE …]; repeat it.", flag="--view")]
+Secret = Annotated[str, Parameter(Text(), "SELECT id, property FROM base [WHERE condition].")]
+Model = Annotated[
+    Literal["unrestricted", "restricted"],
+    Parameter(Choice(("unrestricted", "restricted")), "restricted: the adversary knows that an id has one property."),
+]
+
 
 def replacing(what: str) -> Parameter:
     """Return the parameter of what may be replaced."""
@@ -70,6 +77,11 @@ def source_against(
     if identifier and source is None:
         raise UsageError(f"{option('id')} is about the source's rows; say {option('against', 'SOURCE')}")
     return source
+
+
+def arguments_of(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a verb's function would get for all that it declares: the values that there are, defaults else."""
+    return {name: values.get(name, parameter.default) for name, parameter in parameters_of(function).items()}
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:

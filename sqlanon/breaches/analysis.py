@@ -11,6 +11,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from sqlanon.breaches.associations import Breach
 from sqlanon.breaches.chains.chain_bounds import lay_out_bounds, lay_out_tuples, note_bounds
@@ -40,10 +41,12 @@ from sqlanon.engines.runner import fresh_prefix
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
+from sqlanon.sql.sources.source_choice import choose_source
 from sqlanon.sql.view_definitions import Base, View, read_secret, read_view
+from sqlanon.wording import option
 
 log = logging.getLogger("sqlanon")
-MODELS = ("unrestricted", "restricted")
+NO_BASE = f"say what is read: {option('base', 'SOURCE')}, or {option('query', 'SELECT …')}"
 RESULT = ("tangled_breach", "settled", "breach")  # relations that the associations are read from
 
 
@@ -115,9 +118,17 @@ class BreachQuestion:
     base: object
     views: tuple[str, ...]
     secret: str
-    model: Model = "unrestricted"
+    model: Model
     samples: int | None = None
     seed: int | None = None
+
+    @classmethod
+    def of(cls, dialect: str, *, base: object, query: str | None, **rest: Any) -> "BreachQuestion":
+        """Return the question about a base, or about a query in its place; raise UsageError for both and for neither.
+
+        dialect: of the engine that runs the query. rest: the other fields.
+        """
+        return cls(choose_source(base, query, dialect, NO_BASE, option("base")), **rest)
 
 
 def analyse(question: BreachQuestion, engine: Engine) -> Breach:
@@ -215,9 +226,7 @@ def prepare(question: BreachQuestion, engine: Engine, prefix: str = "") -> tuple
 
 
 def check_question(question: BreachQuestion) -> None:
-    """Raise UsageError for a model that there is not, for samples that cannot be drawn, and where no view is named."""
-    if question.model not in MODELS:
-        raise UsageError(f"no model {question.model!r}; there are {', '.join(MODELS)}")
+    """Raise UsageError for samples that cannot be drawn, and where no view is named."""
     read_sampling(question.samples, question.seed, question.model)
     if not question.views:
         raise UsageError('name the published views, each with --view "SELECT columns FROM base"')

@@ -8,8 +8,6 @@ from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
-NO_BASE = f"say what is read: {option('base', 'SOURCE')}, or {option('query', 'SELECT …')}"
-
 
 def check_limits(threshold: float | None, cover: int | None) -> None:
     """Raise UsageError for limits that no association could meet or miss."""

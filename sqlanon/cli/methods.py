@@ -5,13 +5,13 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, cast, get_type_hints
+from typing import Any, cast, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
-from sqlanon.cli.declared import typed_option
-from sqlanon.cli.options import Dialect, Model, ModelOption
+from sqlanon.api import publishing
+from sqlanon.cli.declared import Values, command_of, typed_option
 from sqlanon.cli.publication import (
     CompilationOptions,
     PlanOptions,
@@ -33,33 +33,16 @@ BREACH_EPILOG = (
 )
 
 
-def compile_check(
-    source: Annotated[str, typer.Argument(help="Table of the other engine, e.g. schema.patients.")],
-    quasi: Annotated[
-        list[str], typer.Option("--quasi", help="Columns that others may know; commas between, or repeat.")
-    ],
-    sensitive: Annotated[
-        list[str] | None, typer.Option("--sensitive", help="Sensitive columns, each on its own.")
-    ] = None,
-    dialect: Annotated[Dialect, typer.Option("--dialect", help="The engine's SQL.")] = Dialect.duckdb,  # type: ignore[attr-defined]
-) -> None:
+@command_of(publishing.check_script)
+def compile_check(values: Values) -> None:
     """Print a script that measures what a table risks (no database is needed)."""
-    from sqlanon.publishing.plan_text import compiled_check
-
-    sys.stdout.write(compiled_check(source, tuple(quasi), tuple(sensitive or ()), dialect.value))
+    sys.stdout.write(publishing.check_script(**values))
 
 
-def compile_breach(
-    source: Annotated[str, typer.Argument(help="Table of the other engine, e.g. schema.patients.")],
-    view: Annotated[list[str], typer.Option("--view", help="SELECT columns FROM base; repeat for every view.")],
-    secret: Annotated[str, typer.Option("--secret", help="SELECT id, property FROM base [WHERE condition].")],
-    model: ModelOption = Model.unrestricted,
-    dialect: Annotated[Dialect, typer.Option("--dialect", help="The engine's SQL.")] = Dialect.duckdb,  # type: ignore[attr-defined]
-) -> None:
+@command_of(publishing.breach_script)
+def compile_breach(values: Values) -> None:
     """Print a script that tells how likely each secret association is (no database is needed)."""
-    from sqlanon.publishing.plan_text import compiled_breach
-
-    sys.stdout.write(compiled_breach(source, tuple(view), secret, model.value, dialect.value))
+    sys.stdout.write(publishing.breach_script(**values))
 
 
 # what wrong words on a command line raise; typer has no name for it

@@ -69,18 +69,6 @@ KeyFile = Annotated[
 ]
 
 
-class Model(StrEnum):
-    """What the adversary knows beside the views."""
-
-    unrestricted = "unrestricted"
-    restricted = "restricted"
-
-
-ModelOption = Annotated[
-    Model, typer.Option("--model", help="restricted: the adversary knows that an id has one property.")
-]
-
-
 def open_engine(
     engine: EngineName,
     database: str | None,

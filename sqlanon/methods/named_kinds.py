@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import JobReader, Kind, Whole, is_whole
+from sqlanon.methods.kinds import JobReader, Kind, Text, Whole, is_whole
 from sqlanon.plans import json_schema
 from sqlanon.plans.coarsening import PATTERN, TABLE, Coarsening
 from sqlanon.plans.json_schema import Schema
@@ -256,6 +256,14 @@ class Places(Kind):
     def read(self, option: str, given: Any) -> tuple[str, ...]:
         """Take each text."""
         return tuple(given)
+
+
+class Selects(Places):
+    """Texts of SELECTs."""
+
+    def check(self, name: str, value: Any) -> tuple[str, ...]:
+        """Take one or several; refuse what is no text."""
+        return tuple(Text().check(name, text) for text in ((value,) if isinstance(value, str) else value))
 
 
 class PathName(Kind):

@@ -20,6 +20,14 @@ TYPED_ALONE = {  # what the command line has alone, and why
         "plot": "saves a picture: Answer.plot().save(…)",
         "overwrite": "that picture's",
     },
+    "breach": {
+        "threshold": "refuses: Breach.require(threshold=…)",
+        "cover": "refuses: Breach.require(cover=…)",
+        "explained": "prints one association's worlds in place of all associations",
+        "out": "writes a file: Breach.write(…)",
+        "overwrite": "that file's",
+        "into": "writes a table: Breach.store(…)",
+    },
     "complete": {"release": "is opened where the session's options say"},
     "verify": {
         "release": "is opened where the session's options say",
@@ -33,6 +41,7 @@ PYTHON_ALONE = {  # what Python has alone: where it runs
     "check": {"con"},
     "compare": {"con"},
     "estimate": {"release", "database", "con"},
+    "breach": {"con"},
     "complete": {"release"},
     "verify": {"release", "database", "con"},
     "attack": {"release"},

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sqlanon.api import judgement
+from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import app
-from sqlanon.cli.options import Format, Model, ModelOption, say
-from sqlanon.cli.session_options import SessionOptions, with_session
+from sqlanon.cli.declared import Values, command_of
+from sqlanon.cli.options import Format, say
+from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
-from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.breaches.analysis import BreachQuestion
@@ -22,18 +24,6 @@ Explained = Annotated[
     tuple[str, str] | None,
     typer.Option("--explain", help="An id and a property: show nodes, edges and worlds of this association."),
 ]
-Base = Annotated[
-    str | None, typer.Option("--base", help="The table behind the views: a file, a glob, or a table's name.")
-]
-Queried = Annotated[
-    str | None, typer.Option("--query", help="In place of --base: SELECT columns FROM tables or files [WHERE …].")
-]
-Samples = Annotated[
-    int | None,
-    typer.Option(
-        "--samples", help="Where views form a chain: estimate by so many drawn worlds what bounds leave open."
-    ),
-]
 File = Annotated[Path | None, typer.Option("--out", help="Write all associations to a .parquet, .csv or .json file.")]
 
 
@@ -41,13 +31,9 @@ File = Annotated[Path | None, typer.Option("--out", help="Write all associations
     epilog="Example: sqlanon breach --database hospital.duckdb --base patients --view 'SELECT name, age FROM patients'"
     " --view 'SELECT age, problem FROM patients' --secret \"SELECT name, problem FROM patients WHERE problem = 'HIV'\""
 )
-@with_session
+@command_of(judgement.breach)
 def breach(
-    view: Annotated[list[str], typer.Option("--view", help="SELECT columns FROM base [WHERE …]; repeat it.")],
-    secret: Annotated[str, typer.Option("--secret", help="SELECT id, property FROM base [WHERE condition].")],
-    base: Base = None,
-    query: Queried = None,
-    model: ModelOption = Model.unrestricted,
+    values: Values,
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Exit 3 where an association's probability may be larger.")
     ] = None,
@@ -58,26 +44,22 @@ def breach(
     out: File = None,
     into: Annotated[str | None, typer.Option("--into", help="Keep all associations in a new table.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
-    samples: Samples = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="With --samples: draws the same worlds again.")] = None,
     *,
     session: SessionOptions,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
     from sqlanon.breaches.analysis import BreachQuestion, render_analysis
-    from sqlanon.breaches.limits_and_targets import NO_BASE, check_file, check_limits
+    from sqlanon.breaches.limits_and_targets import check_file, check_limits
     from sqlanon.read_places import refuse_read
     from sqlanon.sql.sources.queried_source import read_files
-    from sqlanon.sql.sources.source_choice import choose_source
 
-    chosen_source = choose_source(base, query, session.engine.value, NO_BASE, option("base"))
-    question = BreachQuestion(chosen_source, tuple(view), secret, model.value, samples, seed)
+    question = BreachQuestion.of(session.engine.value, **arguments_of(judgement.breach, values))
     check_limits(threshold, cover)
-    if explained is not None and samples is not None:
+    if explained is not None and question.samples is not None:
         raise UsageError("--explain counts worlds and draws none; say it without --samples")
     if out is not None:
         check_file(out.absolute(), overwrite)
-        refuse_read(out, [*read_files(chosen_source), session.database])
+        refuse_read(out, [*read_files(question.base), session.database])
     engine = session.open(write=into is not None)
     if session.sql:
         sys.stdout.write(render_analysis(question, engine))

@@ -100,7 +100,7 @@ def test_nothing_is_drawn_where_everything_is_exact(con):
     ("given", "reason"),
     [
         ({"samples": 99}, "from 100 to 20,000"),
-        ({"samples": True}, "from 100 to 20,000"),
+        ({"samples": True}, "is not a whole number"),
         ({"samples": 20_001}, "from 100 to 20,000"),
         ({"seed": 1}, "say samples"),
         ({"samples": 200, "seed": -1}, "from 0 to"),
