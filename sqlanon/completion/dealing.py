@@ -5,10 +5,14 @@ j with the rows' codes c. Its effects β are such that the completed tables have
 squares finds without bias. Every table has effects of its own, from weights of the groups of its own (a Bayesian
 bootstrap, Rubin 1981): tables differ by what the release leaves open about the model, too. Ways to deal are drawn by a
 Markov chain that swaps values of two rows of a group (heat bath).
+
+Groups are dealt a portion at a time. Where they are many, what all tables share is learned from some of them: each
+table's own updates count all of its rows, and end at its own counts.
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +23,7 @@ from sqlanon.completion.model_rows import ModelRows, refuse_many_values
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.qit_st.class_tables import read_signature
 from sqlanon.estimation.sound_tables import load_sound
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
 
@@ -27,6 +31,8 @@ log = logging.getLogger("sqlanon")
 FIRST_UPDATES = 20  # of the effects, from none to those of all tables together
 UPDATES = 5  # of one table's, from these
 SWEEPS = 4  # turns of swaps between two updates
+ROWS_AT_ONCE = 1_000_000  # that are dealt by one statement
+MOST_LEARNED = 250_000  # rows, about, from which what all tables share is learned: the steps after it are of all rows
 MOST_VALUES = 5_000  # sensitive values of groups
 
 
@@ -54,18 +60,22 @@ class Dealing:
         """Yield for each completed table its sensitive column with the relation of what was dealt, and the values."""
         refuse_many_values(len(self.rows_of_values), MOST_VALUES)
         targets = self.learn(tables)
-        slots = self.space.make("slots", "completion/slots", {"holding": self.holding})
-        inputs = {"coded_row": self.coded, "slots": slots}
-        self.seat = self.space.make("seat", "completion/seat", inputs, cells=self.space.cells)
-        dealt = self.space.make(
-            "dealt_evenly", "completion/dealt_evenly", {"seat": self.seat}, salt=salt_of(self.seed, "start")
-        )
+        rows = int(self.space.rows_of_cells[self.space.parts[0]].sum())
         log.info("learning what all tables share")
-        start, effects = self.run_chain(dealt, targets.mean(axis=0), np.zeros(targets.shape[1:]), 0, FIRST_UPDATES)
+        shared, none = targets.mean(axis=0), np.zeros(targets.shape[1:])
+        if rows <= MOST_LEARNED:
+            seats = self.seat_rows(rows)
+            starts, effects = self.run_chain(seats, self.start(seats), shared, none, 0, FIRST_UPDATES)
+        else:
+            learned = self._seat(self._sample(MOST_LEARNED / rows), "learned")
+            dealt, effects = self.run_chain([learned], self.start([learned]), shared, none, 0, FIRST_UPDATES)
+            self.space.forget([str(relation) for relation in (learned, *dealt)])
+            seats = self.seat_rows(rows)
+            starts = self.start(seats)
         for number, target in enumerate(targets, start=1):
             log.info("dealing table %d of %d", number, tables)
-            relation, _ = self.run_chain(start, target, effects, number, UPDATES)
-            yield [(self.sensitive, relation, self.value)]
+            dealt, _ = self.run_chain(seats, starts, target, effects, number, UPDATES)
+            yield [(self.sensitive, self._join(dealt, number), self.value)]
 
     def close(self) -> None:
         """Drop what was made."""
@@ -81,36 +91,82 @@ class Dealing:
             "group_weight", "completion/group_weight", {"holding": self.holding}, draws=list(draws.items())
         )
         relations["group_weight"] = weights
-        return GroupEvidence(self.space, relations, list(draws), self.rows_of_values).estimate()
+        targets = GroupEvidence(self.space, relations, list(draws), self.rows_of_values).estimate()
+        self.space.forget([str(classes), str(weights)])
+        return targets
 
-    def run_chain(self, dealt: Sql, target: Array, effects: Array, chain: int, updates: int) -> tuple[Sql, Array]:
+    def seat_rows(self, rows: int) -> list[Sql]:
+        """Return the rows in their groups' places: relations of whole groups, of about `ROWS_AT_ONCE` rows each."""
+        sql = self.space.render_own("completion/first_row", {"coded_row": self.coded}, most=ROWS_AT_ONCE)
+        firsts = [int(row["first_row"]) for row in self.space.engine.rows(sql)]
+        portions = {
+            str(number): Sql(f"(select * from {self.coded} where row_number >= {first} and row_number < {after})")
+            for number, (first, after) in enumerate(pairwise([*firsts, rows + 1]), start=1)
+        }
+        seats = [self._seat(rows, name) for name, rows in portions.items()]
+        self.space.forget([str(self.coded), str(self.holding)])
+        return seats
+
+    def _seat(self, rows: Sql, name: str) -> Sql:
+        """Return coded rows of whole groups in their places, with the values that the groups hold."""
+        groups = Sql(f"(select * from {self.holding} where group_id in (select group_id from {rows}))")
+        slots = inline(self.space.render_own("completion/slots", {"holding": groups}))
+        inputs = {"coded_row": rows, "slots": slots}
+        return self.space.make(f"seat_{name}", "completion/seat", inputs, cells=self.space.cells)
+
+    def _sample(self, share: float) -> Sql:
+        """Return the rows of about a share of the groups: a query."""
+        salt = salt_of(self.seed, "learned")
+        return inline(
+            self.space.render_own("completion/learned_row", {"coded_row": self.coded}, salt=salt, share=share)
+        )
+
+    def start(self, seats: Sequence[Sql]) -> list[Sql]:
+        """Return the values dealt evenly to rows in their places: queries."""
+        salt = salt_of(self.seed, "start")
+        return [inline(self.space.render_own("completion/dealt_evenly", {"seat": seat}, salt=salt)) for seat in seats]
+
+    def run_chain(
+        self, seats: Sequence[Sql], starts: Sequence[Sql], target: Array, effects: Array, chain: int, updates: int
+    ) -> tuple[list[Sql], Array]:
         """Deal until counts are those of the target, T x V, as far as draws allow; return what was dealt, and β.
 
-        β(c, v) grows by the logarithm of what is wanted over what was dealt, less and less from one update to the next.
+        seats, starts: rows in their places, and the slots that they begin with; some of the groups are dealt in the
+        target's proportions. β(c, v) grows by the logarithm of what is wanted over what was dealt, less and less.
         """
-        space, cells = self.space, self.space.cells
+        space, before = self.space, list(starts)
         for update in range(updates + 1):
-            scored = self._sweep(dealt, effects)
-            inputs = {"seat": self.seat, "scored": scored}
-            before = dealt if update else None
-            dealt = space.replace(f"dealt_{chain}_{update}", before, "completion/dealt", inputs, cells=cells)
-            space.forget([str(scored)])
+            listed = keep_effects(space, effects)
+            dealt = [
+                self._deal(seat, rows, listed, f"dealt_{chain}_{update}_{number}")
+                for number, (seat, rows) in enumerate(zip(seats, before, strict=True), start=1)
+            ]
+            self.turn += SWEEPS
+            space.forget([str(listed), *(map(str, before) if update else ())])
+            before = dealt
             if update < updates:
-                step = find_step(target, count_dealt(space, dealt, target.shape), update)
+                counts = sum((count_dealt(space, rows, target.shape) for rows in dealt), np.zeros(target.shape))
+                step = find_step(target * round(counts.sum()) / round(target.sum()), counts, update)
                 effects = effects + step - step.mean(axis=1, keepdims=True)
-        return dealt, effects
+        return before, effects
 
-    def _sweep(self, dealt: Sql, effects: Array) -> Sql:
-        """Return the rows with scores after some turns of swaps."""
-        listed = keep_effects(self.space, effects)
-        inputs = {"seat": self.seat, "dealt": dealt, "effects": listed}
-        scored = self.space.make("scored", "completion/scored", inputs, cells=self.space.cells)
-        for _ in range(SWEEPS):
-            self.turn += 1
-            name, values = f"scored_{self.turn}", {"salt": salt_of(self.seed, "swap", self.turn), "turn": self.turn}
-            scored = self.space.replace(name, scored, "completion/swapped", {"scored": scored}, **values)
-        self.space.forget([str(listed)])
-        return scored
+    def _deal(self, seat: Sql, dealt: Sql, effects: Sql, name: str) -> Sql:
+        """Return the rows with what they hold after some turns of swaps."""
+        space, inputs = self.space, {"seat": seat, "dealt": dealt, "effects": effects}
+        scored = space.make("scored", "completion/scored", inputs, cells=space.cells)
+        for turn in range(self.turn + 1, self.turn + SWEEPS + 1):
+            values = {"salt": salt_of(self.seed, "swap", turn), "turn": turn}
+            scored = space.replace(f"scored_{turn}", scored, "completion/swapped", {"scored": scored}, **values)
+        rows = space.make(name, "completion/dealt", {"seat": seat, "scored": scored}, cells=space.cells)
+        space.forget([str(scored)])
+        return rows
+
+    def _join(self, dealt: Sequence[Sql], number: int) -> Sql:
+        """Return the number of every row's value, of all portions."""
+        texts = (f"select row_number, value_number from {rows}" for rows in dealt)
+        whole = self.space.keep(f"dealt_{number}", " union all ".join(texts))
+        self.space.forget([str(rows) for rows in dealt])
+        return whole
 
 
 def open_groups(engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any], seed: int) -> Dealing:

@@ -92,6 +92,27 @@ def deviations(frame):
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("quickly")
+def test_portions_of_groups_are_dealt_as_all_groups_together(release, monkeypatch):
+    (whole,) = release.complete(1, seed=3)
+    monkeypatch.setattr(dealing, "ROWS_AT_ONCE", 1500)
+    (in_portions,) = release.complete(1, seed=3)
+    pd.testing.assert_frame_equal(whole, in_portions)
+
+
+@pytest.mark.thorough
+def test_what_is_learned_from_some_of_the_groups_is_kept_as_what_all_say(connection, release, completed, monkeypatch):
+    monkeypatch.setattr(dealing, "MOST_LEARNED", 1500)
+    monkeypatch.setattr(dealing, "ROWS_AT_ONCE", 2000)
+    some = release.complete(5, seed=3)
+    test_every_table_has_each_groups_values(connection, release, some)
+    assert not next(iter(some)).equals(next(iter(completed)))
+    kept, of_all = (np.mean([deviations(table) for table in tables], axis=0) for tables in (some, completed))
+    assert np.abs(kept - of_all).max() < 0.03
+    assert some.own_value_share == pytest.approx(completed.own_value_share, abs=0.02)
+
+
+@pytest.mark.thorough
 def test_what_depends_on_a_value_is_kept_where_dealing_evenly_loses_it(connection, release, completed):
     true = deviations(connection.execute("select * from people").df())
     dealt_evenly = connection.execute(

@@ -42,10 +42,8 @@ def test_ways_have_the_probabilities_of_an_enumeration(deal, held, monkeypatch):
     chain = deal(kinds, held, groups)
     effects = np.random.default_rng(2).normal(size=(4, len(held)))
     space = chain.space
-    slots = space.make("slots", "completion/slots", {"holding": chain.holding})
-    chain.seat = space.make("seat", "completion/seat", {"coded_row": chain.coded, "slots": slots}, cells=space.cells)
-    start = space.make("dealt_evenly", "completion/dealt_evenly", {"seat": chain.seat}, salt=5)
-    dealt, _ = chain.run_chain(start, np.ones_like(effects), effects, 0, 0)
+    seats = chain.seat_rows(4 * groups)
+    (dealt,), _ = chain.run_chain(seats, chain.start(seats), np.ones_like(effects), effects, 0, 0)
     found = shares(space.engine, dealt, kinds, 4)
 
     values = [number for number, (_, count) in enumerate(held, start=1) for _ in range(count)]
