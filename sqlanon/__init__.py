@@ -6,19 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sqlanon.adversary.findings import Attack
     from sqlanon.api.judgement import attack, breach, check, compare, report
-    from sqlanon.api.publishing import (
-        adopt,
-        anatomy,
-        compile,
-        ledger,
-        macros,
-        mondrian,
-        publish,
-        robust,
-        run,
-        splu,
-        uncertain,
-    )
+    from sqlanon.api.operations import adopt, ledger, macros, run
+    from sqlanon.api.publishing import anatomy, compile, mondrian, publish, robust, splu, uncertain
     from sqlanon.api.recipient import complete, estimate, open, pool, verify
     from sqlanon.breaches.associations import Breach
     from sqlanon.comparison.comparison import Comparison
@@ -89,10 +78,8 @@ __all__ = [
 
 _VERBS = {
     "api.judgement": ("attack", "breach", "check", "compare", "report"),
-    "api.publishing": (
-        *("adopt", "anatomy", "compile", "ledger", "macros", "mondrian"),
-        *("publish", "robust", "run", "splu", "uncertain"),
-    ),
+    "api.operations": ("adopt", "ledger", "macros", "run"),
+    "api.publishing": ("anatomy", "compile", "mondrian", "publish", "robust", "splu", "uncertain"),
     "api.recipient": ("complete", "estimate", "open", "pool", "verify"),
 }
 

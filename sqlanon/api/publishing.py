@@ -1,10 +1,8 @@
 """The verbs of whoever publishes, as functions on an open connection or session."""
 
 import inspect
-import os
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, Unpack
+from typing import Annotated, Any, ParamSpec, TypeVar, Unpack
 
 from sqlanon.api.verbs import Model, Quasi, Secret, Sensitive, Views, verb, with_parameters
 from sqlanon.engines.connect import engine_of
@@ -23,11 +21,6 @@ from sqlanon.plain_values import refuse_broken_text
 from sqlanon.releases.release import Release
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.sql.spellings import DIALECTS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from sqlanon.ledgers.summary import Ledger
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -131,70 +124,6 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
     target = arguments["out"], arguments["into"], arguments["overwrite"]
     accept = require(map(threshold_of, arguments["require"]))
     return publishing.publish(request, engine, *target, accept=accept, **parameters)
-
-
-def adopt(
-    con: Any,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    into: str | None = None,
-    overwrite: bool = False,
-    against: object = None,
-    **tables: Any,
-) -> Release:
-    """Make a verified release of tables that a macro, a dbt hook or a compiled script wrote.
-
-    con: an open connection. tables: qit and st, with l; or data, with sensitive and gamma; each a table, view, path, or
-    an object; further the fields of `publishing.adopt.Adoption`. out, into: where the release goes, this session if
-    neither is given. against: the microdata, to compare with. Returns the Release. Raises UsageError where the tables
-    cannot be a release, VerificationError where they do not hold what is said of them.
-    """
-    from sqlanon.publishing.adopt import adopt as adopted
-    from sqlanon.publishing.adopt import adoption
-
-    target = None if out is None else Path(out)
-    return adopted(adoption(**tables), engine_of(con), target, into, overwrite, against)
-
-
-def run(job: str | os.PathLike[str]) -> Release:
-    """Publish what a job file describes, checked against its thresholds before anything is visible.
-
-    Returns the Release; its `notes` say what to know. Raises UsageError, with the line, for what is not a job,
-    DataError where this data does not allow it or a threshold is missed.
-    """
-    from sqlanon.publishing.job_file import read_job
-    from sqlanon.publishing.run_job import open_engine_of, run_job
-
-    described = read_job(Path(job))
-    return run_job(described, open_engine_of(described))
-
-
-def ledger(path: str | os.PathLike[str], con: Any = None) -> "Ledger":
-    """Tell what a ledger holds, in figures: its releases, persons ever published, groups, who waits.
-
-    path: what releases were published with (`ledger=`): a file, or SCHEMA.TABLE of a server. con: the connection that
-    reads it; DuckDB if None. Returns the Ledger; it has no values and no ids, and its `check` verifies its seals.
-    Raises SourceError where there is none.
-    """
-    from sqlanon.ledgers.summary import read_ledger
-
-    return read_ledger(os.fspath(path), None if con is None else engine_of(con))
-
-
-def macros(con: Any, *, drop: bool = False, overwrite: bool = False) -> "pd.DataFrame":
-    """Store table macros that publish in SQL alone, for whoever writes no Python; `sqlanon guide macros` tells of them.
-
-    con: an open DuckDB connection; they go into the database that it uses. drop: remove them instead. overwrite:
-    replace macros of the same names that are not ours. Returns a line per macro: macro, yields, example. Raises
-    TargetError where such macros stand, UsageError for another engine.
-    """
-    from sqlanon.engines.duckdb import DuckDBEngine
-    from sqlanon.publishing import store_macros
-
-    engine = engine_of(con)
-    if not isinstance(engine, DuckDBEngine):
-        raise UsageError("macros are stored in a DuckDB database; for other engines there is compile")
-    return store_macros.describe(store_macros.drop(engine) if drop else store_macros.store(engine, overwrite))
 
 
 ScriptTable = Annotated[str, Parameter(Text(), "Table of the other engine, e.g. schema.patients.", metavar="source")]

@@ -128,7 +128,7 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
 def with_parameters(text: str | None, parameters: Mapping[str, Parameter]) -> str:
     """Return a docstring with a line for each parameter; the text itself says what a source is."""
     lines = [f"    {name}: {_sentence(parameter)}" for name, parameter in parameters.items() if not parameter.metavar]
-    return f"{inspect.cleandoc(text or '')}\n\nParameters:\n" + "\n".join(lines)
+    return "\n".join([inspect.cleandoc(text or ""), *(["\nParameters:", *lines] if lines else [])])
 
 
 def _sentence(parameter: Parameter) -> str:

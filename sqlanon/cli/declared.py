@@ -88,6 +88,7 @@ def command_of(
 
         typed.__name__, typed.__doc__, typed.__module__ = command.__name__, command.__doc__, command.__module__
         typed.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+        typed.declared_by = function  # type: ignore[attr-defined]
         typed.__annotations__ = {option.name: option.annotation for option in options} | {"return": None}
         return typed
 

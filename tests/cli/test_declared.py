@@ -36,6 +36,19 @@ TYPED_ALONE = {  # what the command line has alone, and why
     },
     "attack": {"release": "is opened where the session's options say"},
     "report": {"release": "is opened where the session's options say"},
+    "run": {
+        "check": "publishes nothing, for whoever writes the file",
+        "log": "is how progress is told on standard error",
+    },
+    "ledger": {
+        "check": "is a method: Ledger.check()",
+        "key_file": "is that method's key: a file or SQLANON_KEY, for a key does not belong on a command line",
+        "releases": "is that method's",
+    },
+    "macros": {
+        "convert": "writes a file anew, which is no connection's",
+        "dbt": "writes a folder, for which no connection is needed",
+    },
 }
 PYTHON_ALONE = {  # what Python has alone: where it runs
     "check": {"con"},
@@ -46,7 +59,17 @@ PYTHON_ALONE = {  # what Python has alone: where it runs
     "verify": {"release", "database", "con"},
     "attack": {"release"},
     "report": {"release"},
+    "run": set(),
+    "ledger": {"con"},
+    "macros": {"con"},
 }
+NO_FUNCTION = {  # verbs without a function in Python, and why
+    "demo": "shows the command line",
+    "page": "serves a page until Ctrl-C",
+    "guide": "prints a text of the package",
+}
+BY_METHODS = {"publish", "compile"}  # their commands are made of what each method declares
+NOT_YET = {"adopt"}
 TYPED_ALWAYS = {  # what has to be typed, though a function can do without, and why
     "complete": {"out": "tables that are written nowhere are lost"},
     "report": {"out": "a page that is written nowhere is lost"},
@@ -60,6 +83,21 @@ def command_named(verb: str):
 def typed_as(parameter):
     """Return the words that give a parameter its name for a value."""
     return [parameter.name] if parameter.param_type_name == "argument" else [parameter.opts[0], parameter.name]
+
+
+def test_every_verb_is_made_of_what_its_function_declares():
+    commands = typer.main.get_command(app).commands
+    declared = {name for name, command in commands.items() if hasattr(command.callback, "declared_by")}
+    assert all(commands[name].callback.declared_by is getattr(sqlanon, name) for name in declared)
+    assert set(commands) - declared == {*NO_FUNCTION} | BY_METHODS | NOT_YET
+    assert declared == {*TYPED_ALONE} == {*PYTHON_ALONE}
+    assert not {*NO_FUNCTION} & {*sqlanon.__all__}
+
+
+@pytest.mark.parametrize("verb", TYPED_ALONE)
+def test_no_option_is_declared_beside_the_function(verb):
+    """A release is named on the command line, and in Python it may be an object."""
+    assert {*TYPED_ALONE[verb]} & {*inspect.signature(getattr(sqlanon, verb)).parameters} <= {"release"}
 
 
 @pytest.mark.parametrize("verb", TYPED_ALONE)

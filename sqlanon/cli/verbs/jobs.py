@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sqlanon.api import operations
 from sqlanon.cli.app import app
+from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import Memory, Temporary, Threads, say
 from sqlanon.errors import SqlanonError
 
@@ -25,8 +27,9 @@ class Log(StrEnum):
 
 
 @app.command(epilog="Example: sqlanon run nightly.yml")
+@command_of(operations.run)
 def run(
-    job: Annotated[str, typer.Argument(help="YAML file; paths in it are relative to its folder.")],
+    values: Values,
     check: Annotated[
         bool, typer.Option("--check", help="Check the file, the source's columns and its rows; publish nothing.")
     ] = False,
@@ -46,6 +49,7 @@ def run(
     from sqlanon.publishing import run_job
     from sqlanon.publishing.job_file import read_job
 
+    job = values["job"]
     lines = run_job.JobLog(sys.stderr, job) if log is Log.json else None
     with nullcontext(say) if lines is None else _told_in_lines(lines) as tell:
         described = read_job(job)

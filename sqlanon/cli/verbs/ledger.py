@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from sqlanon.api import operations
 from sqlanon.cli.app import app
+from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import (
     Dsn,
     EngineName,
@@ -26,8 +28,9 @@ from sqlanon.errors import UsageError
     epilog="Example: sqlanon ledger ward.ledger; sqlanon ledger ward.ledger --check --key-file ward.key"
     " --releases nights; sqlanon ledger vault.ward --engine postgres --dsn service=hospital"
 )
+@command_of(operations.ledger)
 def ledger(
-    named: Annotated[str, typer.Argument(metavar="LEDGER", help="What releases were made with: a path or a table.")],
+    values: Values,
     check: Annotated[
         bool, typer.Option("--check", help="Verify its seals under its key; exit 3 where one fails.")
     ] = False,
@@ -46,13 +49,13 @@ def ledger(
 ) -> None:
     """Tell what a ledger holds, in figures: releases, persons, groups, who waits; no values, no ids. Or --check it."""
     from sqlanon.cli import display
-    from sqlanon.ledgers.summary import check_ledger, read_ledger
+    from sqlanon.ledgers.summary import check_ledger
 
     if check:
         key = chosen_key(None, key_file)
         if key is None:
             raise UsageError("--check needs the ledger's own key: hand it over with --key-file or SQLANON_KEY")
-        report = check_ledger(named, key, open_engine(engine, database, False, master, dsn), releases)
+        report = check_ledger(values["path"], key, open_engine(engine, database, False, master, dsn), releases)
         display.show_report(report, how.value)
         if not report.holds:
             say("the ledger is not proved to be whole and the newest: publish nothing with it before you know why")
@@ -60,7 +63,7 @@ def ledger(
         return
     if key_file is not None or releases is not None or database is not None:
         raise UsageError("--key-file, --releases and --database are for --check")
-    summary = read_ledger(named, open_engine(engine, None, False, master, dsn))
+    summary = operations.ledger(**values, con=open_engine(engine, None, False, master, dsn))
     if how is Format.json:
         display.show_mapping(summary.as_plain(), "json")
         return

@@ -6,18 +6,19 @@ from typing import Annotated
 
 import typer
 
+from sqlanon.api import operations
 from sqlanon.cli.app import app
+from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import DatabaseOption, Format, FormatOption, SqlOption, say
 from sqlanon.errors import UsageError
 
 
 @app.command(epilog="Example: sqlanon macros --database hospital.duckdb")
+@command_of(operations.macros)
 def macros(
+    *,
     database: DatabaseOption = None,
-    drop: Annotated[bool, typer.Option("--drop", help="Remove the macros instead.")] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace macros of the same names that are not ours.")
-    ] = False,
+    values: Values,
     convert: Annotated[
         bool,
         typer.Option("--convert", help="Write the file anew in the format that clients of DuckDB 1.4 and later read."),
@@ -40,23 +41,22 @@ def macros(
         sys.stdout.write(store_macros.script())
         return
     if dbt is not None:
-        if database is not None or drop or convert:
+        if database is not None or "drop" in values or convert:
             raise UsageError("--dbt writes a folder and takes no database; type: sqlanon macros --dbt DIR")
-        store_macros.write_dbt_package(dbt, overwrite)
+        store_macros.write_dbt_package(dbt, **values)
         say(f"the dbt package is in {dbt}; packages.yml names it: packages: [{{local: {dbt}}}]")
         return
     if database is None:
         raise UsageError("say which database the macros go into: --database FILE (or --sql to print them)")
     from sqlanon.cli import display
     from sqlanon.engines.connect import open_duckdb
-    from sqlanon.publishing import store_macros
 
     if convert:
         store_macros.convert(Path(database))
     engine = open_duckdb(database, write=True)
-    frame = store_macros.describe(store_macros.drop(engine) if drop else store_macros.store(engine, overwrite))
+    frame = operations.macros(engine, **values)
     display.show_frame(frame, how.value)
-    if drop:
+    if "drop" in values:
         say(f"dropped {len(frame)} macros from {database}")
     else:
         _say_next(database, store_macros.unreadable_version(engine))
