@@ -63,6 +63,7 @@ DOORS = {
     "uvicorn": {"page"},
 }
 LARGEST_FOLDER = 20
+MOST_POSITIONAL = 6  # arguments of a call
 MOST_BARE = 0.02  # of the names that are bound
 TEMPLATES = frozenset(template_names())
 OF_THE_WHOLE = {"test_build", "test_layers", "test_golden", "test_digests", "test_readme", "test_readme_schedulers"}
@@ -188,6 +189,21 @@ def test_names_say_what_they_hold():
     names = [name for path in MODULES.values() for name in bindings(ast.parse(path.read_text(encoding="utf-8")))]
     bare = Counter(name for name in names if name in BARE)
     assert bare.total() <= MOST_BARE * len(names), f"participles and pronouns in the place of nouns: {bare}"
+
+
+def crowded_calls(code: str) -> list[str]:
+    """Return the calls that hand over more than MOST_POSITIONAL arguments without names."""
+    calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    return [ast.unparse(call) for call in calls if len(call.args) > MOST_POSITIONAL]
+
+
+@each(MODULES)
+def test_arguments_have_names(module):
+    assert crowded_calls(MODULES[module].read_text(encoding="utf-8")) == [], "name what is handed over"
+
+
+def test_crowded_calls_are_seen():
+    assert crowded_calls("f(1, 2, 3, 4, 5, 6)\nx = [g(1, 2, 3, 4, 5, *six, 7)]") == ["g(1, 2, 3, 4, 5, *six, 7)"]
 
 
 def test_no_circle():

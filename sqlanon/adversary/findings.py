@@ -151,7 +151,12 @@ class Attack:
             family, attack, whom = (str(line[name]) for name in ("family", "attack", "whom"))
             headline, believed, counted = (bool(line.get(name)) for name in ("headline", "own_confidence", "counted"))
             leak = _MARKED[line["leak"]]
-            findings.append(Finding(family, attack, reached, promised, chance, whom, leak, headline, believed, counted))
+            findings.append(
+                Finding(
+                    family, attack, reached=reached, promised=promised, chance=chance, whom=whom, leak=leak,
+                    headline=headline, believed=believed, counted=counted,
+                )
+            )  # fmt: skip
         return cls(tuple(findings), tuple(map(str, told["notes"])), bool(told["scored"]))
 
     def html_body(self) -> str:

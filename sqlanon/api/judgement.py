@@ -342,7 +342,9 @@ def report(
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
         check_beside(out, ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
-    page = make_page(release, source, tuple(id), beside, comparison, attack, sample)
+    page = make_page(
+        release, source, identifier=tuple(id), others=beside, comparison=comparison, attack=attack, sample=sample
+    )
     if out is not None:
         page.write(out, overwrite)
     return page

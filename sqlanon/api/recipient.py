@@ -105,7 +105,9 @@ def verify(
 
     Returns the Report. Raises ReleaseError where there is no release, and as `Release.verify` does.
     """
-    return open(release, database, con).verify(against, voters, background, r, since, query, coarsen)
+    return open(release, database, con).verify(
+        against, voters, background, r=r, since=since, query=query, coarsen=coarsen
+    )
 
 
 ITERATIVE = option("estimator", "iterative")

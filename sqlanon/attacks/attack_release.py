@@ -37,10 +37,15 @@ def _judge(reached: float, excluded: int, promised: float | None, even: bool) ->
         attack = f"{excluded} value{'s' if excluded > 1 else ''} excluded"
         # what different values promise holds for who excludes some of them as well
         leak = beyond if promised is not None and not even else None
-        return Finding("background knowledge", attack, reached, promised, None, whom, leak)
+        return Finding(
+            "background knowledge", attack, reached=reached, promised=promised, chance=None, whom=whom, leak=leak
+        )
     attack = "a group's most frequent value is named"
     leak = None if promised is None else beyond
-    return Finding("background knowledge", attack, reached, promised, None, "in the worst group", leak, headline=True)
+    return Finding(
+        "background knowledge", attack, reached=reached, promised=promised, chance=None, whom="in the worst group",
+        leak=leak, headline=True,
+    )  # fmt: skip
 
 
 LEFT_OUT = "orders were not matched and nothing was learned from the release, which takes minutes: attack does both"
@@ -78,8 +83,9 @@ def attack_release(
     """
     if len(release.manifest["columns"]["sensitive"]) == 1:
         return _attack(
-            release, release.tables, release.manifest, against, identifier, others, background, quick, telling, sample
-        )
+            release, release.tables, manifest=release.manifest, against=against, identifier=identifier, others=others,
+            background=background, quick=quick, telling=telling, sample=sample,
+        )  # fmt: skip
     findings: list[Finding] = []
     notes: list[str] = []
     scored = False
@@ -87,7 +93,10 @@ def attack_release(
     for column in release.manifest["columns"]["sensitive"]:
         look = one_column if has_several(release.manifest) else _put_first
         tables, manifest = look(release.tables, release.manifest, column)
-        attack = _attack(release, tables, manifest, against, identifier, others, background, quick, telling, sample)
+        attack = _attack(
+            release, tables, manifest=manifest, against=against, identifier=identifier, others=others,
+            background=background, quick=quick, telling=telling, sample=sample,
+        )  # fmt: skip
         shared = [finding for finding in attack.findings if finding.family == "presence"]
         column_findings = [
             replace(finding, attack=f"{column}: {finding.attack}")
@@ -129,7 +138,9 @@ def _attack(
             part.telling = telling
             truth = part.read_source(against, identifier) if scored else None
             attack = _attack_randomized if view.randomized else _attack_groups
-            findings, notes = attack(view, part, truth, release, others, background, quick, against)
+            findings, notes = attack(
+                view, part, truth, release=release, others=others, background=background, quick=quick, against=against
+            )
             notes += [drawn] if drawn else []
         finally:
             for each in {view, part}:

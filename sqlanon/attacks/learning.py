@@ -146,7 +146,12 @@ def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, p
     reached = round(float(sure["mean_confidence"]), 9) if right is None else right / people
     whom = f"own confidence, over {people:,} people" if right is None else view.words_of(right, people)
     scored = right is not None  # an adversary's own confidence may err: it is told as such
-    findings = [Finding("learning", attack, reached, promised, None, whom, None, scored, not scored, scored)]
+    findings = [
+        Finding(
+            "learning", attack, reached=reached, promised=promised, chance=None, whom=whom, leak=None, headline=scored,
+            believed=not scored, counted=scored,
+        )
+    ]  # fmt: skip
     for limit, above, right_above in limits:
         many = sure[above]
         part = _count_right(sure[right_above]) / many if right is not None and many else None

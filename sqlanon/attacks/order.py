@@ -38,7 +38,10 @@ def match_orders(view: View, links: Sql, promised: float | None, aligned: Collec
     best = max(_lying(view, links) if view.numbered else _lying_in_boxes(view, links), key=lambda match: match.gain)
     leak = is_beyond_chance(best.right / people, best.usual / people, people)
     whom, usual = view.words_of(best.right, people), best.usual / people
-    finding = Finding("order", best.how, best.right / people, promised, usual, whom, leak, leak)
+    finding = Finding(
+        "order", best.how, reached=best.right / people, promised=promised, chance=usual, whom=whom, leak=leak,
+        headline=leak,
+    )  # fmt: skip
     columns = {name: ours for name, ours in view.quasi.items() if name in aligned}
     leaks = [_best_column(view, links, promised, {name: ours}, VALUE_ORDERS, True) for name, ours in columns.items()]
     return [finding, *(leaks or [_best_column(view, links, promised, view.quasi, BY_VALUE)])]
@@ -98,4 +101,7 @@ def _best_column(
         matches += [Match(f"people by {name}, values {how}", count, chance) for how, count in counts]
     best = max(matches, key=lambda match: match.right)
     whom, usual = view.words_of(best.right, people), best.usual / people
-    return Finding("order", best.how, best.right / people, promised, usual, whom, leak, headline=True, counted=True)
+    return Finding(
+        "order", best.how, reached=best.right / people, promised=promised, chance=usual, whom=whom, leak=leak,
+        headline=True, counted=True,
+    )  # fmt: skip

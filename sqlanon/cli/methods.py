@@ -70,7 +70,7 @@ def _add_publish(app: typer.Typer, method: Method[Any]) -> None:
         # with --plan it need not be given: what is missing without it is told when that is known
         options, name = PlanOptions, method.plans_promises
         arguments[name] = replace(arguments[name], default=None)
-    _add(app, method, command, method.sentence, example, options, arguments)
+    _add(app, method, command=command, sentence=method.sentence, example=example, options=options, declared=arguments)
 
 
 def _add_compile(app: typer.Typer, method: Method[Any]) -> None:
@@ -80,7 +80,10 @@ def _add_compile(app: typer.Typer, method: Method[Any]) -> None:
     declared = {name: argument for name, argument in method.arguments.items() if argument.compiled}
     options = CompilationOptions if method.reads_source else ScriptOptions
     example = f"compile {method.name} {method.compile_example}"
-    _add(app, method, command, method.compile_sentence, example, options, declared)
+    _add(
+        app, method, command=command, sentence=method.compile_sentence, example=example, options=options,
+        declared=declared,
+    )  # fmt: skip
 
 
 def _add(

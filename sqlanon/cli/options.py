@@ -86,7 +86,10 @@ def open_engine(
     # a DSN on the command line may hold a password, which process lists show
     if engine is EngineName.postgres and dsn is None:
         dsn = os.environ.get("SQLANON_DSN")
-    return connect.open_engine(engine.value, database, write, master, dsn, threads, memory, temporary, readable)
+    return connect.open_engine(
+        engine.value, database, write, master=master, dsn=dsn, threads=threads, memory_limit=memory,
+        temp_directory=temporary, readable=readable,
+    )  # fmt: skip
 
 
 def chosen_key(key: str | None, key_file: Path | None) -> Key | None:

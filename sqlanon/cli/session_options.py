@@ -50,9 +50,10 @@ class SessionOptions:
 
     def open(self, write: bool = False, readable: Sequence[str] | None = None) -> "Engine":
         """Open the engine; with --sql nothing is ever written. readable: as `connect.open_engine` takes it."""
-        resources = (self.threads, self.memory_limit, self.temp_directory)
-        write = write and not self.sql
-        return open_engine(self.engine, self.database, write, self.master, self.dsn, *resources, readable)
+        return open_engine(
+            self.engine, self.database, write and not self.sql, master=self.master, dsn=self.dsn, threads=self.threads,
+            memory=self.memory_limit, temporary=self.temp_directory, readable=readable,
+        )  # fmt: skip
 
     def opener(self, write: bool = False) -> Opener:
         """Return what opens the engine when a verb needs it; with --sql nothing is ever written."""

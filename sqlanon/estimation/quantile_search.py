@@ -228,7 +228,9 @@ class _Reader:
         known = np.concatenate([shares.known, whole > 0])
         rank = ranks if thresholds.count else np.zeros(1, dtype=np.int64)
         value, low, high = joined
-        return Shares(rank, value, low, high, known, shares.rows, shares.least_rows)
+        return Shares(
+            rank=rank, value=value, low=low, high=high, known=known, rows=shares.rows, least_rows=shares.least_rows
+        )
 
     def add(self, shares: Shares, wanted: Mapping[int, BoolArray], thresholds: _Thresholds) -> Shares:
         """Return the shares at more ranks, each of which some answers ask for."""
@@ -293,7 +295,9 @@ class _AverageShares(_Reader):
         for number, cells in run.wanted_cells.items():
             asked[number - 1] = cells[:, None]
         known = asked.reshape(len(averages), len(count)) | np.isfinite(low)
-        return Shares(np.zeros(0, dtype=np.int64), value, low, high, known, count, least)
+        return Shares(
+            rank=np.zeros(0, dtype=np.int64), value=value, low=low, high=high, known=known, rows=count, least_rows=least
+        )
 
 
 class _CountedShares(_Reader):
@@ -312,7 +316,9 @@ class _CountedShares(_Reader):
             np.array([share[place] for share in kept]).reshape(len(kept), len(rows)) for place in range(3)
         )
         known = np.ones(value.shape, dtype=bool)
-        return Shares(np.zeros(0, dtype=np.int64), value, low, high, known, rows, least)
+        return Shares(
+            rank=np.zeros(0, dtype=np.int64), value=value, low=low, high=high, known=known, rows=rows, least_rows=least
+        )
 
     def _read_halves(self, threshold: Sql | None) -> tuple[Array, ...]:
         """Return the share of rows that are not above a threshold, its bounds, the rows, and the least of these."""

@@ -127,7 +127,10 @@ class HitSums:
         vector, matrix = self._read(cell, case)
         count, group_square, sized = map(vector, vectors)
         shared, uniform = map(matrix, matrices)
-        return ClassSums(count, count, shared, sized, group_square, uniform, uniform, rows=count)
+        return ClassSums(
+            total=count, square=count, shared=shared, sized=sized, group_square=group_square, uniform=uniform,
+            uniform_square=uniform, rows=count,
+        )  # fmt: skip
 
     def _read(self, cell: int, case: int) -> tuple[Callable[[str], Array], Callable[[str], Array]]:
         """Return what reads columns by class, and by class and value; zeros where nothing was hit."""

@@ -74,8 +74,9 @@ class Inference:
             for array in (solved.growth, solved.curve, *self._bound_left_out(aggregate, value))
         )
         return Evidence(
-            uniform, value, error, least, most, exact & ~null, growth, curve, left_out_low=low, left_out_high=high
-        )
+            plain=uniform, unbiased=value, std_error=error, least=least, most=most, exact=exact & ~null, growth=growth,
+            curve=curve, left_out_low=low, left_out_high=high,
+        )  # fmt: skip
 
     def _tell_exact(self, aggregate: LinearAggregate) -> BoolArray:
         """Tell where the release settles the answer: every value selected alike, or every row hit (or none)."""

@@ -84,7 +84,10 @@ def invert(shares: Shares, quantile: Quantile) -> Bracketed:
         high = _find_lasting(shares, np.maximum(upper - 1e-3 * _ROUNDING, 1e-3 * _ROUNDING))
     exact = ((shares.low == shares.high) | ~known).all(axis=0) & (shares.rows == shares.least_rows)
     is_open = (known & ~(np.isfinite(shares.low) & np.isfinite(shares.high))).any(axis=0)
-    return Bracketed(first, second, low, high, nearness, null, np.asarray(exact), np.asarray(is_open))
+    return Bracketed(
+        first=first, second=second, low=low, high=high, nearness=nearness, null=null, exact=np.asarray(exact),
+        is_open=np.asarray(is_open),
+    )  # fmt: skip
 
 
 def choose_ranks(shares: Shares, bracket: Bracketed, halving: bool) -> dict[int, BoolArray]:

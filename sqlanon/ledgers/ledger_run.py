@@ -95,16 +95,10 @@ class LedgerRun:
         relations = {f"known_{name}": before.relations[name] for name in ("person", "value")}
         description = before.description
         return Following(
-            before.last["number"] + 1,
-            request.changed,
-            relations,
-            request.expect_departures,
-            tuple(description["quasi"]),
-            description["reserve"],
-            request.waiting,
-            bool(before.last["figures"].get("put_off")),
-            self.chain,
-        )
+            number=before.last["number"] + 1, changed=request.changed, relations=relations,
+            losses=request.expect_departures, quasi=tuple(description["quasi"]), reserve=description["reserve"],
+            waiting=request.waiting, put_off=bool(before.last["figures"].get("put_off")), chain=self.chain,
+        )  # fmt: skip
 
     def check(self, plan: Plan, identifier: Sequence[str], types: Mapping[str, str], place: Destination) -> None:
         """Refuse a plan that does not follow what was published before.

@@ -186,11 +186,6 @@ def _told(engine: Engine, ledger_name: str, contents: Contents) -> Ledger:
     standing = {**standing, **last, "moved": sum(entry["moved"] for entry in history)}
     description = contents.description
     return Ledger(
-        description["method"],
-        description["parameters"],
-        tuple(description["quasi"]),
-        standing,
-        history,
-        ledger_name,
-        engine,
-    )
+        method=description["method"], parameters=description["parameters"], quasi=tuple(description["quasi"]),
+        figures=standing, history=history, named=ledger_name, engine=engine,
+    )  # fmt: skip

@@ -47,7 +47,10 @@ def plan_promises(
     for column, row in zip(plan.publication.columns["sensitive"], rows, strict=True):
         refuse_missing(row, column, asked.nulls == "refuse")
         extra_gamma = gamma.get(column) if isinstance(gamma, dict) else gamma
-        lines += promises(column, row["row_count"], row["largest_count"], extra_gamma, epsilon, alpha, target_error)
+        lines += promises(
+            column, row["row_count"], largest=row["largest_count"], asked=extra_gamma, epsilon=epsilon, alpha=alpha,
+            target_error=target_error,
+        )  # fmt: skip
     return pd.DataFrame(lines)
 
 

@@ -115,8 +115,9 @@ def publish(
         with files.saved_tables(engine), target:
             outputs, backgrounds, judge = publication.outputs, _known(plan, engine), _judge(accept, asked, engine)
             manifest, tables, report = write_verified(
-                engine, target, outputs, manifest, against, judge, backgrounds, publication.linked
-            )
+                engine, target, outputs=outputs, manifest=manifest, against=against, accept=judge,
+                backgrounds=backgrounds, linked=publication.linked,
+            )  # fmt: skip
         given_away = _given_away(asked, engine, *against)
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))

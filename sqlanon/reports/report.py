@@ -36,7 +36,12 @@ def make_page(
         raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
     if earlier_attack is not None and sample is not None:
         raise UsageError(f"{option('attack')} holds what was found before; give {option('sample')} to attack instead")
-    return Page(gather(release, against, identifier, others, compared, earlier_attack, candidates, sample))
+    return Page(
+        gather(
+            release, against, identifier=identifier, others=others, compared=compared, attack=earlier_attack,
+            candidates=candidates, sample=sample,
+        )
+    )  # fmt: skip
 
 
 def read_attack(path: str | os.PathLike[str]) -> Attack:

@@ -65,7 +65,12 @@ def profile_columns(engine: Engine, source: Source, types: Mapping[str, str]) ->
     for name, type_name in types.items():
         if type_name == "NESTED":
             (counts,) = engine.rows(f"select count(*) as row_count from {source.relation}")
-            profiles.append(ColumnProfile(name, type_name, counts["row_count"], 2, 0, 0, 1))
+            profiles.append(
+                ColumnProfile(
+                    name=name, type=type_name, rows=counts["row_count"], distinct_values=2, nulls=0, unique_rows=0,
+                    largest_count=1,
+                )
+            )  # fmt: skip
             continue
         relations = {"microdata": select_columns(source, {name: "quasi_1"})}
         (counts,) = engine.rows(render_query("risks/column_profile", {"column": "quasi_1"}, relations))

@@ -157,19 +157,12 @@ class _ClauseReader:
         order = tuple(self._read_order(read_items))
         items, derived = self._number_derived(read_items)
         return Query(
-            conditions,
-            tuple(Sql(part) for part in self.pieces.parts),
-            tuple(self.keys),
-            tuple(self.aggregates.found),
-            items,
-            order,
-            self._read_limit(),
-            bool(self.select.args.get("group") or having) or any(item.aggregate is None for item in items),
-            tuple(n for n, name in enumerate(self.pieces.sensitive_names) if name in self.pieces.touched),
-            tuple(self.pieces.comparisons),
-            derived,
-            having,
-        )
+            conditions=conditions, parts=tuple(Sql(part) for part in self.pieces.parts), keys=tuple(self.keys),
+            aggregates=tuple(self.aggregates.found), items=items, order=order, limit=self._read_limit(),
+            grouped=bool(self.select.args.get("group") or having) or any(item.aggregate is None for item in items),
+            touched=tuple(n for n, name in enumerate(self.pieces.sensitive_names) if name in self.pieces.touched),
+            comparisons=tuple(self.pieces.comparisons), derived=derived, having=having,
+        )  # fmt: skip
 
     def _require_aggregate(self) -> None:
         if not any(map(reads_aggregate, self.results.nodes)):

@@ -144,8 +144,9 @@ def find_source(engine: SourceReader, text: object, as_text: bool = False) -> tu
     texts = frozenset(name for name, kind in single if kind == "VARCHAR")
     lacking = _count_lacking(engine, text, as_text)
     return Source(
-        Sql(relation), casts | list_casts, Sql(numbering), texts, lists, lacking, find_floats(types)
-    ), types | casts | nested
+        relation=Sql(relation), casts=casts | list_casts, numbering=Sql(numbering), texts=texts, lists=lists,
+        lacking=lacking, floats=find_floats(types),
+    ), types | casts | nested  # fmt: skip
 
 
 def _count_lacking(engine: SourceReader, text: object, as_text: bool) -> Mapping[str, tuple[int, int]]:

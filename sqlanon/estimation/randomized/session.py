@@ -61,8 +61,9 @@ class RecoveredRun(PublishedRun):
         whole = self.loaded.whole(touched, lambda: self.read_whole(figures.shape)) if weighed else None
         departed = max((self.loaded.departed_share(place) for place in touched), default=0.0)
         return Recovery(
-            moments, asked_values, counts, self.loaded.joint(touched), matrix, repeated, unseen, whole, departed
-        )
+            moments=moments, asked=asked_values, counts=counts, closed=self.loaded.joint(touched), matrix=matrix,
+            repeated=repeated, unseen=unseen, whole=whole, departed=departed,
+        )  # fmt: skip
 
 
 def _unseen(gamma: float) -> float:

@@ -130,11 +130,16 @@ class Whole:
         if len(margins) == 1:
             (column,) = self.spectra.columns
             wide = rows[:, None] * (column.shares + margins[0].wide @ column.to_true[1:])
-            return Counts(self, rows, rows[:, None] * shares[0], wide, shares, margins, np.zeros_like(published))
+            return Counts(
+                whole=self, rows=rows, mean=rows[:, None] * shares[0], wide=wide, shares=shares, margins=margins,
+                interactions=np.zeros_like(published),
+            )  # fmt: skip
         shares = [_positive(share) for share in shares]
         *both, variance = self._interacting(observed, chance, shares)
         mean, wide = (rows[:, None] * self.spectra.figures(coordinates) for coordinates in both)
-        return Counts(self, rows, mean, wide, shares, margins, variance)
+        return Counts(
+            whole=self, rows=rows, mean=mean, wide=wide, shares=shares, margins=margins, interactions=variance
+        )
 
     def sums(self, published: Array, squares: Array, counts: Array, found: Array) -> Array:
         """Return the true sums of a number, C x V: its mean times the true counts, and what values differ by.

@@ -174,7 +174,10 @@ class Recovery:
         variance = variance + self.variance.of_departures(parts, measured, closed)
         orders = self.variance.of_orders(parts[0], measured) if len(parts) == self.sums.case_count == 1 else 0.0
         unbiased, error = self._corrected(parts, measured, closed, variance, orders, estimator)
-        evidence = Evidence(plain, unbiased, error, least, most, np.zeros(plain.shape, dtype=bool), growth, jump=jump)
+        evidence = Evidence(
+            plain=plain, unbiased=unbiased, std_error=error, least=least, most=most,
+            exact=np.zeros(plain.shape, dtype=bool), growth=growth, jump=jump,
+        )  # fmt: skip
         if estimator == "shrinkage" and self.whole is not None and len(parts) == 1:
             evidence = self._weighed(evidence, shrunk(self.whole, self.moments, measured, parts[0]), parts[0], measured)
         return self._bounded(evidence, measured)
@@ -225,7 +228,10 @@ class Recovery:
         )
         exact = np.full(plain.shape, not self.counts) & ~empty
         value = None if evidence.shrunk is None else np.where(empty, np.nan, evidence.shrunk)
-        return Evidence(plain, unbiased, error, least, most, exact, evidence.growth, jump=evidence.jump, shrunk=value)
+        return Evidence(
+            plain=plain, unbiased=unbiased, std_error=error, least=least, most=most, exact=exact,
+            growth=evidence.growth, jump=evidence.jump, shrunk=value,
+        )  # fmt: skip
 
     def highest(self, measured: LinearAggregate) -> Array | None:
         """Return the largest value that a count should take, J: the published count f' of what is asked."""

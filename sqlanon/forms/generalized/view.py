@@ -264,6 +264,9 @@ class BoxView(View):
         whom = f"the smallest box has {figures['smallest']:,} rows"
         alone = f"{figures['point_rows']:,} of {rows:,} rows lie in boxes that hold one combination of quasi values"
         return [
-            Finding("presence", "a row of somebody's own box is picked", picked, promised, None, whom, leak),
+            Finding(
+                "presence", "a row of somebody's own box is picked", reached=picked, promised=promised, chance=None,
+                whom=whom, leak=leak,
+            ),
             Finding("presence", "boxes show quasi values exactly", figures["point_rows"] / rows, whom=alone),
-        ]
+        ]  # fmt: skip

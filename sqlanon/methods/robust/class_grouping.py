@@ -104,15 +104,10 @@ class ClassGrouping(Grouped):
     def suppression(self) -> Suppression:
         """Return what too many rows left over are told."""
         return Suppression(
-            self.r,
-            self.attribute.size,
-            self.attribute.column,
-            self.most_suppressed,
-            self.early,
-            self.refuse_nulls,
-            self.merges,
-            any(knowledge.relation is None and len(knowledge.columns) > 1 for knowledge in self.backgrounds),
-        )
+            r=self.r, size=self.attribute.size, column=self.attribute.column, most=self.most_suppressed,
+            early=self.early, refuse_nulls=self.refuse_nulls, merges=self.merges,
+            taught=any(knowledge.relation is None and len(knowledge.columns) > 1 for knowledge in self.backgrounds),
+        )  # fmt: skip
 
     @property
     def refuse_nulls(self) -> bool:

@@ -30,7 +30,10 @@ def promises(
     more with a probability of at most target_error. expected_error: of a reconstructed count of 1 % of the rows.
     """
     gammas = sorted({*GAMMAS, *([asked] if asked is not None else [])})
-    return [_line(column, gamma, rows, largest, epsilon, alpha, target_error) for gamma in gammas]
+    return [
+        _line(column, gamma, rows=rows, largest=largest, epsilon=epsilon, alpha=alpha, target_error=target_error)
+        for gamma in gammas
+    ]
 
 
 def _line(

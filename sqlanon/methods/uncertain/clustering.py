@@ -207,12 +207,9 @@ def _placed(clustering: Clustering, prefix: str) -> tuple[Step, ...]:
             Step(
                 "methods/uncertain/clustering/extent",
                 "view",
-                "",
-                None,
-                (),
-                {"branches": breadths},
-                suffix,
-                {**reads, "extent": extent},
+                values={"branches": breadths},
+                suffix=suffix,
+                reads={**reads, "extent": extent},
             ),
         ]
         rows, extent = f"coded{suffix}", f"extent{suffix}"

@@ -134,15 +134,11 @@ def read_source(
 
     pairs = zip(request.roles.quasi, quasi_names(request), strict=True)
     return Reading(
-        request,
-        tuple(column(name, internal, number) for number, (name, internal) in enumerate(pairs, start=1)),
-        column(request.roles.sensitive[0], "sensitive", 0),
-        label,
-        tie,
-        most,
-        order == "sorted",
-        texts,
-    )
+        request=request,
+        quasi=tuple(column(name, internal, number) for number, (name, internal) in enumerate(pairs, start=1)),
+        sensitive=column(request.roles.sensitive[0], "sensitive", 0), label=label, tie=tie, most=most,
+        in_order=order == "sorted", texts=texts,
+    )  # fmt: skip
 
 
 def _beside_roles(request: Request, parameter: str, name: str | None) -> str | None:

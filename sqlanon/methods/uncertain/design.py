@@ -135,7 +135,10 @@ def design(
     _refuse_nulls(request)
     _refuse_small_groups(k, max_group)
     _refuse_high_threshold(threshold, influence)
-    reading = read_source(request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy)
+    reading = read_source(
+        request, alternatives, tie=alternative_of, most=max_alternatives, label=label, order=order_alternatives,
+        hierarchies=hierarchy,
+    )  # fmt: skip
     # a learned matrix is made of the source itself: there is no table to read
     matrix_tables = () if isinstance(influence, Learn) else (influence,)
     if undiverse == "generalize":
@@ -146,9 +149,10 @@ def design(
         attribute=_attribute(reading, k),
         reading=reading,
         clustering=Clustering(
-            tuple(map(_dimension, reading.quasi)), k, l, threshold, undiverse, refine,
-            ("draw", *tie_names(request)), max_group, not reading.sensitive.uncertain,
-            layout, request.traits.numbers_rows,
+            dimensions=tuple(map(_dimension, reading.quasi)), k=k, l=l, threshold=threshold,
+            undiverse=undiverse, refine=refine,
+            ties=("draw", *tie_names(request)), max_group=max_group, certain=not reading.sensitive.uncertain,
+            layout=layout, sorts_rows=request.traits.numbers_rows,
         ),
         influence=influence,
         tables=(*hierarchy.values(), *matrix_tables),

@@ -98,7 +98,7 @@ def determined(reading: Reading, prefix: str, rows: str) -> tuple[Step, ...]:
 def _cell(column: str, suffix: str, rows: str) -> Step:
     """Return the step of the different cells of an attribute."""
     return Step(
-        "methods/uncertain/deterministic/cell", "table", "", None, (), {"cell_column": column}, suffix, {"drawn": rows}
+        "methods/uncertain/deterministic/cell", suffix=suffix, values={"cell_column": column}, reads={"drawn": rows}
     )
 
 
@@ -119,7 +119,12 @@ def _generalized(column: Column, hierarchy: Hierarchy, rows: str) -> list[Step]:
         _cell(column.internal, suffix, rows),
         _unfolded(column, suffix),
         Step(
-            "methods/uncertain/deterministic/outside", "query", "", refuse, (outside,), {"shown_values": SHOWN}, suffix
+            "methods/uncertain/deterministic/outside",
+            "query",
+            refuse=refuse,
+            guards=(outside,),
+            values={"shown_values": SHOWN},
+            suffix=suffix,
         ),
         Step("methods/uncertain/deterministic/ancestor", suffix=suffix, values=common),
     ]

@@ -87,19 +87,33 @@ def levels(dimensions: Sequence[Dimension]) -> list[Level]:
         pairs = list(zip(branches(place, dimension), breadths(place, dimension), strict=True))
         for below, (branch, breadth) in reversed(list(enumerate(pairs))):
             above = dimension.height - 1 - below
-            answer.append(Level(branch, place, below + 1, dimension.height, ident(breadth), above, below))
+            answer.append(
+                Level(
+                    column=branch, place=place, steps=below + 1, height=dimension.height, breadth=ident(breadth),
+                    above=above, below=below,
+                )
+            )  # fmt: skip
     for place, _ in numbers(dimensions):
         answer += [
-            Level(f"coarse_{place}", place, 1, COARSE_SHARE, Sql(str(COARSE_BINS + 1)), 0, 1),
-            Level(f"fine_{place}", place, 1, FINE_SHARE, Sql(str(FINE_BINS // COARSE_BINS)), 1, 0),
-        ]
+            Level(
+                column=f"coarse_{place}", place=place, steps=1, height=COARSE_SHARE,
+                breadth=Sql(str(COARSE_BINS + 1)), above=0, below=1,
+            ),
+            Level(
+                column=f"fine_{place}", place=place, steps=1, height=FINE_SHARE,
+                breadth=Sql(str(FINE_BINS // COARSE_BINS)), above=1, below=0,
+            ),
+        ]  # fmt: skip
     return answer
 
 
 def last_levels(dimensions: Sequence[Dimension]) -> list[Level]:
     """Return the levels that come after all others: numbers as they are."""
     exact = Sql(str(BINS // FINE_BINS))
-    return [Level(f"exact_{place}", place, 1, 1, exact, 2, 0) for place, _ in numbers(dimensions)]
+    return [
+        Level(column=f"exact_{place}", place=place, steps=1, height=1, breadth=exact, above=2, below=0)
+        for place, _ in numbers(dimensions)
+    ]
 
 
 def digits(dimensions: Sequence[Dimension]) -> int:

@@ -199,16 +199,18 @@ class ChunkReading:
         no_numbers = int(np.isnan(values).sum()) if leaf.element[1] in (FLOAT, DOUBLE) else 0
         if no_numbers and page_header[2] != PLAIN:
             no_numbers = int(np.isnan(self.entries[numbers]).sum())  # type: ignore[index]
+        least, greatest = _extremes(values, leaf.element)
         self.figures.append(
             PageFigures(
-                page,
-                int((repetition == 0).sum()) if leaf.repetition else count,
-                count - present,
-                no_numbers,
-                *_extremes(values, leaf.element),
-                text_bytes,
-                [int(number) for number in np.bincount(repetition, minlength=leaf.repetition + 1)],
-                [int(number) for number in np.bincount(definition, minlength=leaf.definition + 1)],
+                page=page,
+                rows=int((repetition == 0).sum()) if leaf.repetition else count,
+                missing=count - present,
+                no_numbers=no_numbers,
+                least=least,
+                greatest=greatest,
+                text_bytes=text_bytes,
+                repetitions=[int(number) for number in np.bincount(repetition, minlength=leaf.repetition + 1)],
+                definitions=[int(number) for number in np.bincount(definition, minlength=leaf.definition + 1)],
             )
         )
 
