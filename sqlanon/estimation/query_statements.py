@@ -1,18 +1,35 @@
 """The statements of a query that all methods share: its pieces sorted, and the texts that are made of them.
 
 The values that the sensitive part selects are numbered (relation `asked`); names, order and keys are put to the figures
-(`figure`) in SQL.
+(`figure`) in SQL. Expressions over aggregates are evaluated by the database at the estimates and, for their errors, at
+points around.
 """
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from sqlanon.errors import AnswerError, QueryError, ResourceError, SqlanonError, TargetError
+from sqlanon.estimation.finite_numbers import is_numeric
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.temporary_tables import Workspace, inline
+from sqlanon.estimators.evidence import Array, Estimate
+from sqlanon.estimators.propagation import (
+    Estimates,
+    measure_slopes,
+    propagate,
+    region_points,
+    settle_correlation,
+    step_points,
+)
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL, Comparison, Derived, Piece, Query, Role
+
+if TYPE_CHECKING:
+    from sqlanon.engines.base import Numbers
 
 
 class QueryStatements:
@@ -104,7 +121,7 @@ class QueryStatements:
         """Write the query for an expression over aggregates at points."""
         relations = self._keyed()
         keys = self._key_columns()
-        return self.space.render("estimation/derived_figures/point_value", relations, keys=keys, expression=expression)
+        return self.space.render("estimation/query_statements/point_value", relations, keys=keys, expression=expression)
 
     def closing_statements(self) -> list[tuple[str, str]]:
         """Return the statements behind the estimates: expressions over them, the answer, the search for constants.
@@ -156,3 +173,116 @@ class QueryStatements:
 def weigh_choice(chosen: Piece) -> Piece:
     """Return a condition on sensitive values as a weight: 1 where it holds."""
     return Piece(chosen.role, Sql(f"(case when {chosen.sql} then 1 end)"), chosen.other)
+
+
+LARGEST_POINTS = 5_000_000  # answers x points x aggregates
+_NARROW = "{} answers are too many for expressions over aggregates; group by fewer columns, or narrow WHERE"
+_ENDLESS = "{} of {} intervals of {} are left open: the expression has no value for all that its aggregates may be"
+_BOUND = "the errors of {} aggregates that {} reads go together in a way that is not followed: its error is a bound"
+Correlations = Mapping[tuple[int, int], Array]
+Figures = Mapping[str, "Numbers"]  # columns of one length: a line per answer, with cell and set_number
+
+
+class DerivedFigures:
+    """Add the expressions over aggregates of one query to its figures; messages say which intervals are bounds."""
+
+    def __init__(
+        self,
+        statements: QueryStatements,
+        estimates: Sequence[Estimate],
+        correlations: Correlations,
+        made: list[str],
+    ) -> None:
+        """Take the estimates of the aggregates, cells x sets each, and the correlations of pairs of them.
+
+        made: the query's temporary tables, to which ours are added.
+        """
+        self.statements, self.estimates, self.correlations, self.made = statements, estimates, correlations, made
+        self.messages: list[str] = []
+
+    def evaluate(self, figure: Figures) -> dict[str, Array]:
+        """Return the figures of every expression, from those of the aggregates."""
+        columns: dict[str, Array] = {}
+        for number, derived in enumerate(self.statements.query.derived, start=len(self.estimates)):
+            name = next(item.name for item in self.statements.query.items if item.aggregate == number)
+            value = self._evaluate(derived.sql, figure, self._read_values(figure)[:, None])[:, 0]
+            fields = self._spread(derived, figure, value, name)
+            columns |= {f"{field}_{number}": array for field, array in fields.items()}
+        return columns
+
+    def _read_values(self, figure: Figures) -> Array:
+        numbers = range(len(self.estimates))
+        return np.stack([figure[f"value_{number}"].astype(float) for number in numbers], axis=1)
+
+    def _spread(self, derived: Derived, figure: Figures, value: Array, name: str) -> dict[str, Array]:
+        """Return value, standard error and interval of one expression."""
+        sql, numbers = self.statements.spread_of(derived)
+        estimates = self._gather(numbers, figure)
+        columns = {"value": value} | {field: np.full(len(value), np.nan) for field in ("std_error", "low", "high")}
+        usable = estimates.tell_known() & np.isfinite(value)
+        usable_estimates, lines = estimates.choose(usable), {name: column[usable] for name, column in figure.items()}
+        if not usable.any():
+            return columns
+        try:
+            points = step_points(usable_estimates)
+            slopes = measure_slopes(usable_estimates, points, self._evaluate(sql, lines, points, numbers))
+            correlation = settle_correlation(usable_estimates, slopes)
+            region = region_points(usable_estimates, slopes, correlation)
+            figures = self._evaluate(sql, lines, region, numbers)
+        except (AnswerError, ResourceError, TargetError):
+            raise
+        except SqlanonError:  # the expression fails at a point where it need not
+            figures, slopes = (
+                np.full((len(usable_estimates.value), 1), np.nan),
+                np.full(usable_estimates.value.shape, np.nan),
+            )
+            correlation = usable_estimates.correlation
+        open_ends = ~np.isfinite(figures).all(axis=1)
+        usable_value = value[usable]
+        columns["std_error"][usable] = propagate(slopes, correlation)
+        columns["low"][usable] = np.where(open_ends, np.nan, np.fmin(figures.min(axis=1), usable_value))
+        columns["high"][usable] = np.where(open_ends, np.nan, np.fmax(figures.max(axis=1), usable_value))
+        if open_ends.any():
+            self.messages.append(_ENDLESS.format(int(open_ends.sum()), len(value), repr(name)))
+        if np.isnan(usable_estimates.correlation).any():
+            self.messages.append(_BOUND.format(len(numbers), repr(name)))
+        return columns
+
+    def _gather(self, numbers: Sequence[int], figure: Figures) -> Estimates:
+        """Return what the expression reads, answer by answer."""
+        fields = ("value", "centre", "std_error", "low", "high")
+        arrays = {field: np.stack([figure[f"{field}_{n}"].astype(float) for n in numbers], axis=1) for field in fields}
+        arrays["centre"] = np.clip(arrays["centre"], arrays["low"], arrays["high"])
+        place = (figure["cell"], figure["set_number"])
+        size = len(numbers)
+        correlation = np.broadcast_to(np.eye(size), (len(place[0]), size, size)).copy()
+        for row in range(size):
+            for other in range(row):
+                pair_correlation = self.correlations.get((numbers[other], numbers[row]))
+                correlation[:, row, other] = np.nan if pair_correlation is None else pair_correlation[place]
+                correlation[:, other, row] = correlation[:, row, other]
+        # an exact figure has no error that could go with another's
+        exact = arrays["std_error"] == 0
+        either = exact[:, :, None] | exact[:, None, :]
+        correlation[either & ~np.eye(size, dtype=bool)] = 0.0
+        return Estimates(**arrays, correlation=correlation)
+
+    def _evaluate(self, sql: Sql, lines: Figures, points: Array, numbers: Sequence[int] | None = None) -> Array:
+        """Return an expression at points (answers x points x aggregates), answers x points; NaN for NULL."""
+        if not len(points):
+            return np.zeros(points.shape[:2])
+        if points.size > LARGEST_POINTS:
+            raise AnswerError(_NARROW.format(f"{len(points):,}"))
+        count, each, size = points.shape
+        flat = points.reshape(count * each, size)
+        columns = {f"value_{n}": flat[:, place] for place, n in enumerate(numbers or range(size))}
+        keys = {name: np.repeat(lines[name], each) for name in ("cell", "set_number")}
+        space = self.statements.space
+        relation = str(space.keep_columns("point", {"point_number": np.arange(len(flat))} | keys | columns))
+        if relation not in self.made:
+            self.made.append(relation)
+        text = self.statements.render_points(sql)
+        (_, kind) = space.engine.columns(text).values()
+        if not is_numeric(kind):
+            raise QueryError(f"an expression over aggregates is answered where it is a number; one is {kind}")
+        return space.engine.arrays(text)["figure"].astype(float).reshape(count, each)

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from sqlanon.page.guard import HEADERS, Guard
+from sqlanon.page.serve import HEADERS, Guard
 
 PORT = 8123
 HERE = f"127.0.0.1:{PORT}"
