@@ -148,20 +148,19 @@ class ClassTables:
     def load_systems(self) -> "ClassSystems | None":
         """Return the classes prepared for solving, None where the release has too many values for it."""
         # pandas and scipy are slow to load, and other estimators need no classes
-        from sqlanon.estimation.qit_st import class_readers
         from sqlanon.estimators.class_systems import MOST_KEPT, prepare_classes
 
         totals = self.loaded.load_totals()
         if self._systems is None and len(totals) <= LARGEST_SYSTEM:
             self._make_tables()
             values = self._read_values()
-            class_numbers = class_readers.choose_classes(values, len(totals), MOST_KEPT)
+            class_numbers = choose_classes(values, len(totals), MOST_KEPT)
             # By class number from -1: the place among the chosen classes, all others at the rest's place behind them.
             self._place_of_class = np.full(int(values["class"].max()) + 2, len(class_numbers))
             self._place_of_class[class_numbers + 1] = np.arange(len(class_numbers))
             products = self.loaded.engine.frame(self._render_normal())
             products = products if self.signature else products.assign(**{"class": 0})
-            classes = class_readers.read_classes(class_numbers, values, products)
+            classes = read_classes(class_numbers, values, products)
             self._systems = prepare_classes(list(classes), len(totals))
         return self._systems
 
