@@ -1,4 +1,4 @@
-"""Which draws a row gets: of what hash, or part of one, of how many rows.
+"""Which draws a row gets: of a hash of its own, or of one that it shares with its neighbours.
 
 A draw orders rows whose sensitive value is the same. Under a given key it is a part of the hash of what the row is, on
 every engine; of a fresh key whatever an engine makes cheapest of a hash that no two rows share a part of.
@@ -8,69 +8,48 @@ from sqlanon.methods.internal_names import identity_names, tie_names
 from sqlanon.plans.plan import Request
 from sqlanon.plans.templates import Sql, literal
 
-HASH_PARTS = 4  # a hash of 64 hex digits holds four draws of 15
-HASH_ROWS = 8  # a hash of 64 bytes serves so many rows
-ROWS_PER_VALUE = 64  # so many rows' bytes lie in one value: it is joined with them, and hashed and copied as a whole
+DRAWN_BY_NUMBER = "methods/grouping/drawn_by_number"
+PARTS = 4  # of a hash of 64 hex digits, 16 digits each
+BYTE_HASHES = 8  # of 64 bytes, which lie in one value: a row takes eight of its 512
 
 
 def are_of_one_engine(request: Request) -> bool:
-    """Tell whether draws are of a fresh key and need not be another engine's."""
-    return request.traits.own_draws and identity_names(request) == ("row_number",)
+    """Tell whether draws are of a fresh key, and neighbours may share a hash: no other engine draws the same."""
+    return request.traits.shares_hashes and identity_names(request) == ("row_number",)
 
 
-def which_draws(request: Request, names: tuple[str, ...], counted: bool) -> tuple[str, str, dict[str, object]]:
-    """Return the template that draws, the relation that it draws for, and what it has to be told.
+def which_draws(request: Request, names: tuple[str, ...], counts: str) -> tuple[str, str, dict[str, object], str]:
+    """Return the template that draws, the relation that it draws for, its values, and what tells the rows' numbers.
 
-    names: those of a row's draws. counted: whether a relation counts the rows that take part.
+    names: those of a row's draws. counts: a relation that counts the rows that take part, where there is one.
     """
     # the engine's own generator needs no identity
     if request.draws == "random":
-        return "methods/grouping/drawn_at_random", "population", {"draws": names}
+        return "methods/grouping/drawn_at_random", "population", {"draws": names}, ""
     if identity_names(request) != ("row_number",):
-        return "methods/grouping/drawn", "identified", {"draws": (*names, *tie_names(request))}
-    if request.traits.wide_hashes and counted and request.nulls != "drop":  # rows left out would leave gaps
-        numbers = range(ROWS_PER_VALUE // HASH_ROWS)
+        identity, digits = Sql("valued.identity"), (*names, *tie_names(request))
         return (
-            "methods/grouping/drawn_by_bytes",
-            "population",
-            {"byte_draws": _byte_draws(names), "hash_numbers": numbers},
+            "methods/grouping/drawn",
+            "identified",
+            {"identity": identity, "digit_draws": digits, "part_draws": ()},
+            "",
         )
-    if not request.traits.shares_hashes:
-        return "methods/grouping/drawn_by_hash", "population", {"hashed_draws": _hashed_draws(names)}
-    if are_of_one_engine(request):
-        return "methods/grouping/drawn_by_part", "population", {"part_draws": _part_draws(names)}
-    return "methods/grouping/drawn_by_number", "population", _shared_draws(names)
+    # rows left out would leave gaps between the numbers
+    if request.traits.wide_hashes and counts and request.nulls != "drop":
+        taken = [(name, [(name, Sql(f"part{end}"))]) for name, end in _ends(names)]
+        return DRAWN_BY_NUMBER, "population", {"part_draws": taken, "hash_numbers": range(BYTE_HASHES)}, counts
+    if request.traits.shares_hashes:
+        shared = [(name, [(f"{name}_{part}", _part(part, end)) for part in range(PARTS)]) for name, end in _ends(names)]
+        return DRAWN_BY_NUMBER, "population", {"part_draws": shared, "hash_numbers": ()}, "population"
+    identity, parts = Sql("cast(valued.row_number as varchar)"), [(name, _part(n)) for n, name in enumerate(names)]
+    return "methods/grouping/drawn", "population", {"identity": identity, "digit_draws": (), "part_draws": parts}, ""
 
 
-def _byte_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:
-    """Return what is digested for each draw of a row: its bytes, and behind them a further draw's name."""
-    return [(name, Sql(f"part{end}")) for name, end in zip(draws, _ends(draws), strict=True)]
+def _part(number: int, end: str = "") -> Sql:
+    """Return the text of one part of a hash."""
+    return Sql(f"substr(hash, {16 * number + 1}, 16){end}")
 
 
-def _ends(draws: tuple[str, ...]) -> list[str]:
+def _ends(draws: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return what stands behind a row's part of a hash for each draw: nothing for the first, then the draw's name."""
-    return ["", *(f" || {literal(name)}" for name in draws[1:])]
-
-
-def _hashed_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:
-    """Return which part of a row's hash is whose draw: all of it where there is one, else a quarter for each."""
-    if len(draws) == 1:
-        return [(draws[0], Sql("hash"))]
-    return [(name, Sql(f"substr(hash, {16 * place + 1}, 16)")) for place, name in enumerate(draws)]
-
-
-def _part_draws(draws: tuple[str, ...]) -> list[tuple[str, list[tuple[str, Sql]]]]:
-    """Return what is digested for each draw of the rows that share a hash: a row's part, and behind it the further
-    draw's name."""
-    parts = [f"substr(hash, {16 * row + 1}, 16)" for row in range(HASH_PARTS)]
-    return [
-        (name, [(f"{name}_{row}", Sql(part + end)) for row, part in enumerate(parts)])
-        for name, end in zip(draws, _ends(draws), strict=True)
-    ]
-
-
-def _shared_draws(draws: tuple[str, ...]) -> dict[str, object]:
-    """Return which part of a hash is whose draw: one hash of several rows costs a fraction of one for each."""
-    rows = HASH_PARTS // len(draws)
-    parts = [(name, [row * len(draws) + part for row in range(rows)]) for part, name in enumerate(draws, start=1)]
-    return {"rows_per_hash": rows, "shared_draws": parts}
+    return [(name, f" || {literal(name)}" if number else "") for number, name in enumerate(draws)]

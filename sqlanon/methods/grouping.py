@@ -180,13 +180,11 @@ def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "
     request, attribute = design.request, design.attribute
     # a draw is made here, so that none comes from before
     extra = [name for name in attribute.payload if name not in attribute.draws]
-    values: dict[str, object] = {"drawn_columns": (*extra, value)}
-    template, rows, draw_values = draws.which_draws(request, attribute.draws, bool(counts))
+    template, rows, values, numbers = draws.which_draws(request, attribute.draws, counts)
+    values["drawn_columns"] = (*extra, value)
     if request.draws != "random":  # the engine's own generator needs no key
         values["row_purpose"] = f"{attribute.purpose}/row/"
-    values |= draw_values
-    # numbers are read where nothing else has to be
-    reads = {rows: population or rows, "numbered": "population", "counts": counts}
+    reads = {"rows": population or rows, "numbers": numbers}
     return (Step(template, kind, "drawn", values=values, suffix=attribute.suffix, reads=reads),)
 
 

@@ -482,9 +482,10 @@ def test_draws_of_bytes_all_differ_and_depend_on_the_key(postgres):
     postgres.execute("create temporary table tally as select 1000 as row_count")
     postgres.execute("create temporary table key (secret text)")
     values = {"drawn_columns": ["row_number"], "row_purpose": "p/", "hash_numbers": range(8)}
-    values["byte_draws"] = [("draw", Sql("part")), ("slot_draw", Sql("part || 'slot_draw'"))]
-    relations = {"population": ident("people"), "counts": ident("tally"), "key": ident("key")}
-    drawn = render("methods/grouping/drawn_by_bytes", **relations, **values)
+    texts = {"draw": Sql("part"), "slot_draw": Sql("part || 'slot_draw'")}
+    values["part_draws"] = [(name, [(name, text)]) for name, text in texts.items()]
+    relations = {"rows": ident("people"), "numbers": ident("tally"), "key": ident("key")}
+    drawn = render("methods/grouping/drawn_by_number", **relations, **values)
     seen = []
     for key in ("5" * 64, "6" * 64):
         postgres.execute("delete from key")

@@ -34,7 +34,7 @@ _CLASSES = (
     Step("methods/macro_steps/identified", "view"),
     Step("methods/robust/class_grouping/frequency"),
     Step("methods/robust/class_grouping/coded", "view", reads={"population": "identified"}),
-    Step("methods/grouping/drawn", reads={"identified": "coded"}),
+    Step("methods/grouping/drawn", reads={"rows": "coded"}),
     Step("methods/grouping/shard"),
     Step("methods/grouping/positioned"),
     Step("methods/grouping/block"),

@@ -274,7 +274,7 @@ select
 from "sqlanon_called"
 group by "sensitive";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary table "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/release 2/row/'), 1, 40) as secret
@@ -282,27 +282,27 @@ with row_key as (
 ),
 hashed as (
     select
-        identified."quasi_1",
-        identified."quasi_2",
-        identified."quasi_3",
-        identified."person",
-        identified."mark",
-        identified."class_mark",
-        identified."sensitive",
-        sha256(row_key.secret || identified.identity) as hash
-    from "sqlanon_called" as identified
+        valued."quasi_1",
+        valued."quasi_2",
+        valued."quasi_3",
+        valued."person",
+        valued."mark",
+        valued."class_mark",
+        valued."sensitive",
+        sha256(row_key.secret || valued.identity) as hash
+    from "sqlanon_called" as valued
     cross join row_key
 )
 select
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
     "quasi_1",
     "quasi_2",
     "quasi_3",
     "person",
     "mark",
     "class_mark",
-    "sensitive",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
+    "sensitive"
 from hashed;
 
 -- frequency: Step 1 of the grouping, for rows that need not all find a group: m is the largest number of groups of l different values, the least of floor((N - the rows of the k most frequent values) / (l - k)) over k < l, and of a value at most m rows are kept

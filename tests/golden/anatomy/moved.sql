@@ -153,7 +153,7 @@ from "sqlanon_called"
 group by sensitive;
 
 -- drawn: as in followed.sql, but for
--- +        identified."moves",
+-- +        valued."moves",
 -- +    "moves",
 
 -- frequency: as in followed.sql, but for

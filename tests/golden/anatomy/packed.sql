@@ -85,7 +85,7 @@ from "sqlanon_population_packed" as valued
 inner join "sqlanon_frequency" as frequency
     on valued.sensitive = frequency.sensitive;
 
--- drawn: Draws of a row from a fresh key, where no other engine has to draw the same: one hash serves four neighbouring numbers, each of which has a part of 64 bits for itself, and a draw is what the engine makes of the row's part (it costs a third of reading digits)
+-- drawn: Draws of a row from a fresh key, where no other engine has to draw the same: neighbouring numbers share hashes, each with a part for itself, of which a draw is what the engine makes
 create temporary view "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
@@ -112,16 +112,16 @@ parted as (
     from hashed
 )
 select
-    population."packed",
-    population."code",
-    case population.row_number % 4
+    case numbered.row_number % 4
         when 0 then parted."draw_0"
         when 1 then parted."draw_1"
         when 2 then parted."draw_2"
         when 3 then parted."draw_3"
-    end as "draw"
-from "sqlanon_coded" as population
-inner join parted on population.row_number // 4 = parted.batch_number;
+    end as "draw",
+    numbered."packed",
+    numbered."code"
+from "sqlanon_coded" as numbered
+inner join parted on numbered.row_number // 4 = parted.batch_number;
 
 -- block: as in duckdb.sql, but for
 -- +block_key as (

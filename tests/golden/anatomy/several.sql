@@ -262,7 +262,7 @@ select
 from given
 cross join "sqlanon_foremost" as foremost;
 
--- drawn_1: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn_1: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary view "sqlanon_drawn_1" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
@@ -270,21 +270,21 @@ with row_key as (
 ),
 hashed as (
     select
-        identified."quasi_1",
-        identified."quasi_2",
-        identified."code_2",
-        identified."code",
-        sha256(row_key.secret || identified.identity) as hash
-    from "sqlanon_coded_by_value" as identified
+        valued."quasi_1",
+        valued."quasi_2",
+        valued."code_2",
+        valued."code",
+        sha256(row_key.secret || valued.identity) as hash
+    from "sqlanon_coded_by_value" as valued
     cross join row_key
 )
 select
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
     "quasi_1",
     "quasi_2",
     "code_2",
-    "code",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
+    "code"
 from hashed;
 
 -- ordered_1: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position

@@ -240,7 +240,7 @@ from `sqlanon_identified` as `valued`
 inner join `sqlanon_frequency` as `frequency`
   on `valued`.`sensitive` = `frequency`.`sensitive`;
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary view `sqlanon_drawn` as
 with `row_key` as (
   select
@@ -248,21 +248,21 @@ with `row_key` as (
   from `sqlanon_key` as `key`
 ), `hashed` as (
   select
-    `identified`.`quasi_1`,
-    `identified`.`quasi_2`,
-    `identified`.`quasi_3`,
-    `identified`.`code`,
-    sha2(`row_key`.`secret` || `identified`.`identity`, 256) as `hash`
-  from `sqlanon_coded` as `identified`
+    `valued`.`quasi_1`,
+    `valued`.`quasi_2`,
+    `valued`.`quasi_3`,
+    `valued`.`code`,
+    sha2(`row_key`.`secret` || `valued`.`identity`, 256) as `hash`
+  from `sqlanon_coded` as `valued`
   cross join `row_key`
 )
 select
+  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
+  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`,
   `quasi_1`,
   `quasi_2`,
   `quasi_3`,
-  `code`,
-  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
-  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
+  `code`
 from `hashed`;
 
 -- block: Step 4 before any row is seated: how many rows of a value a block gets follows from the value's count

@@ -77,7 +77,7 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
         as identity
 from "sqlanon_population";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary table "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'mondrian/disease/row/'), 1, 40) as secret
@@ -85,23 +85,23 @@ with row_key as (
 ),
 hashed as (
     select
-        identified."quasi_1",
-        identified."quasi_2",
-        identified."quasi_3",
-        identified."quasi_4",
-        identified."sensitive",
-        sha256(row_key.secret || identified.identity) as hash
-    from "sqlanon_identified" as identified
+        valued."quasi_1",
+        valued."quasi_2",
+        valued."quasi_3",
+        valued."quasi_4",
+        valued."sensitive",
+        sha256(row_key.secret || valued.identity) as hash
+    from "sqlanon_identified" as valued
     cross join row_key
 )
 select
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
     "quasi_1",
     "quasi_2",
     "quasi_3",
     "quasi_4",
-    "sensitive",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
+    "sensitive"
 from hashed;
 
 -- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S

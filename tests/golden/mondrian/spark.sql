@@ -60,7 +60,7 @@ from (
 -- identified: as in anatomy/spark.sql, but for
 -- +  "quasi_4",
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create table `sqlanon_drawn` using parquet as
 with `row_key` as (
   select
@@ -68,23 +68,23 @@ with `row_key` as (
   from `sqlanon_key` as `key`
 ), `hashed` as (
   select
-    `identified`.`quasi_1`,
-    `identified`.`quasi_2`,
-    `identified`.`quasi_3`,
-    `identified`.`quasi_4`,
-    `identified`.`sensitive`,
-    sha2(`row_key`.`secret` || `identified`.`identity`, 256) as `hash`
-  from `sqlanon_identified` as `identified`
+    `valued`.`quasi_1`,
+    `valued`.`quasi_2`,
+    `valued`.`quasi_3`,
+    `valued`.`quasi_4`,
+    `valued`.`sensitive`,
+    sha2(`row_key`.`secret` || `valued`.`identity`, 256) as `hash`
+  from `sqlanon_identified` as `valued`
   cross join `row_key`
 )
 select
+  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
+  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`,
   `quasi_1`,
   `quasi_2`,
   `quasi_3`,
   `quasi_4`,
-  `sensitive`,
-  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
-  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
+  `sensitive`
 from `hashed`;
 
 -- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S

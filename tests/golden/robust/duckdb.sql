@@ -311,7 +311,7 @@ inner join "sqlanon_frequency" as frequency
     and population."quasi_2" is not distinct from frequency."quasi_2"
     and population."quasi_3" is not distinct from frequency."quasi_3";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary view "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
@@ -319,21 +319,21 @@ with row_key as (
 ),
 hashed as (
     select
-        identified."quasi_1",
-        identified."quasi_2",
-        identified."quasi_3",
-        identified."code",
-        sha256(row_key.secret || identified.identity) as hash
-    from "sqlanon_coded" as identified
+        valued."quasi_1",
+        valued."quasi_2",
+        valued."quasi_3",
+        valued."code",
+        sha256(row_key.secret || valued.identity) as hash
+    from "sqlanon_coded" as valued
     cross join row_key
 )
 select
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
     "quasi_1",
     "quasi_2",
     "quasi_3",
-    "code",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
+    "code"
 from hashed;
 
 -- ordered: as in anatomy/duckdb.sql

@@ -191,9 +191,9 @@ inner join "sqlanon_frequency" as frequency
 -- drawn: as in duckdb.sql, but for
 -- -    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
 -- +    select substr(sha256(key.secret || 'robust/disease/release 2/row/'), 1, 40) as secret
--- +        identified."person",
--- +        identified."mark",
--- +        identified."class_mark",
+-- +        valued."person",
+-- +        valued."mark",
+-- +        valued."class_mark",
 -- +    "person",
 -- +    "mark",
 -- +    "class_mark",

@@ -109,7 +109,7 @@ left join entrant on entrant.class = capacity.class;
 -- +    population."moves",
 
 -- drawn: as in followed.sql, but for
--- +        identified."moves",
+-- +        valued."moves",
 -- +    "moves",
 
 -- ordered: as in followed.sql, but for

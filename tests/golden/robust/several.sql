@@ -315,7 +315,7 @@ from "sqlanon_coded_by_value" as coded
 inner join "sqlanon_class" as class
     on coded."quasi_2" is not distinct from class."quasi_2";
 
--- drawn_1: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn_1: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary table "sqlanon_drawn_1" as
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
@@ -323,23 +323,23 @@ with row_key as (
 ),
 hashed as (
     select
-        identified."quasi_1",
-        identified."quasi_2",
-        identified."code_1",
-        identified."code_2",
-        identified."class",
-        sha256(row_key.secret || identified.identity) as hash
-    from "sqlanon_classed" as identified
+        valued."quasi_1",
+        valued."quasi_2",
+        valued."code_1",
+        valued."code_2",
+        valued."class",
+        sha256(row_key.secret || valued.identity) as hash
+    from "sqlanon_classed" as valued
     cross join row_key
 )
 select
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
     "quasi_1",
     "quasi_2",
     "code_1",
     "code_2",
-    "class",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
+    "class"
 from hashed;
 
 -- room_first: The largest number of groups that a class can give: the least of what each column allows

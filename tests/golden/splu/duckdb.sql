@@ -85,7 +85,7 @@ from (
 
 -- identified: as in anatomy/duckdb.sql
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary table "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'splu/disease/row/'), 1, 40) as secret
@@ -93,22 +93,22 @@ with row_key as (
 ),
 hashed as (
     select
-        identified."quasi_1",
-        identified."quasi_2",
-        identified."quasi_3",
-        identified."sensitive",
-        sha256(row_key.secret || identified.identity) as hash
-    from "sqlanon_identified" as identified
+        valued."quasi_1",
+        valued."quasi_2",
+        valued."quasi_3",
+        valued."sensitive",
+        sha256(row_key.secret || valued.identity) as hash
+    from "sqlanon_identified" as valued
     cross join row_key
 )
 select
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "slot_draw",
+    cast('0x' || substr(hash, 31, 15) as bigint) as "tie",
     "quasi_1",
     "quasi_2",
     "quasi_3",
-    "sensitive",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "slot_draw",
-    cast('0x' || substr(hash, 31, 15) as bigint) as "tie"
+    "sensitive"
 from hashed;
 
 -- lot: The rows in 4,096 lots by their draw, and how many stand in each lot and those before it: so that the smallest draws of the table are found without sorting the table

@@ -55,10 +55,10 @@ from (
 -- drawn: as in anatomy/followed.sql, but for
 -- -    select substr(sha256(key.secret || 'anatomy/disease/release 2/row/'), 1, 40) as secret
 -- +    select substr(sha256(key.secret || 'splu/disease/release 2/row/'), 1, 40) as secret
--- -    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
+-- -    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
 -- +    cast('0x' || substr(hash, 16, 15) as bigint) as "slot_draw",
 -- +    cast('0x' || substr(hash, 31, 15) as bigint) as "wait_draw",
--- +    cast('0x' || substr(hash, 46, 15) as bigint) as "tie"
+-- +    cast('0x' || substr(hash, 46, 15) as bigint) as "tie",
 
 -- tally_drawn: How often each sensitive value occurs (c_v), NULL included
 create temporary table "sqlanon_tally_drawn" as

@@ -40,7 +40,7 @@ from (
 
 -- population_packed: as in anatomy/packed.sql
 
--- drawn: Draws of a row from a fresh key, where no other engine has to draw the same: one hash serves four neighbouring numbers, each of which has a part of 64 bits for itself, and a draw is what the engine makes of the row's part (it costs a third of reading digits)
+-- drawn: Draws of a row from a fresh key, where no other engine has to draw the same: neighbouring numbers share hashes, each with a part for itself, of which a draw is what the engine makes
 create temporary table "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'splu/disease/row/'), 1, 40) as secret
@@ -71,22 +71,22 @@ parted as (
     from hashed
 )
 select
-    population."packed",
-    population."sensitive",
-    case population.row_number % 4
+    case numbered.row_number % 4
         when 0 then parted."draw_0"
         when 1 then parted."draw_1"
         when 2 then parted."draw_2"
         when 3 then parted."draw_3"
     end as "draw",
-    case population.row_number % 4
+    case numbered.row_number % 4
         when 0 then parted."slot_draw_0"
         when 1 then parted."slot_draw_1"
         when 2 then parted."slot_draw_2"
         when 3 then parted."slot_draw_3"
-    end as "slot_draw"
-from "sqlanon_population_packed" as population
-inner join parted on population.row_number // 4 = parted.batch_number;
+    end as "slot_draw",
+    numbered."packed",
+    numbered."sensitive"
+from "sqlanon_population_packed" as numbered
+inner join parted on numbered.row_number // 4 = parted.batch_number;
 
 -- lot: as in duckdb.sql, but for
 -- -    select max(rows_up_to) % 5 as residue

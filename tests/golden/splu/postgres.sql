@@ -92,7 +92,7 @@ $sqlanon$;
 
 -- identified: as in anatomy/postgres.sql
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary table "sqlanon_drawn" as
 with "row_key" as (
   select
@@ -101,23 +101,23 @@ with "row_key" as (
   offset 0
 ), "hashed" as (
   select
-    "identified"."quasi_1",
-    "identified"."quasi_2",
-    "identified"."quasi_3",
-    "identified"."sensitive",
-    (encode(sha256(convert_to("row_key"."secret" || "identified"."identity", 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_identified" as "identified"
+    "valued"."quasi_1",
+    "valued"."quasi_2",
+    "valued"."quasi_3",
+    "valued"."sensitive",
+    (encode(sha256(convert_to("row_key"."secret" || "valued"."identity", 'UTF8')), 'hex') collate "C") as "hash"
+  from "sqlanon_identified" as "valued"
   cross join "row_key"
   offset 0
 )
 select
+  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "slot_draw",
+  cast(cast('x' || substring("hash" from 31 for 15) as bit(60)) as bigint) as "tie",
   "quasi_1",
   "quasi_2",
   "quasi_3",
-  "sensitive",
-  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
-  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "slot_draw",
-  cast(cast('x' || substring("hash" from 31 for 15) as bit(60)) as bigint) as "tie"
+  "sensitive"
 from "hashed";
 analyze "sqlanon_drawn";
 

@@ -190,7 +190,7 @@ select
   coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
 from "sqlanon_population";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary view "sqlanon_drawn" as
 with "row_key" as (
   select
@@ -199,24 +199,24 @@ with "row_key" as (
   offset 0
 ), "hashed" as (
   select
-    "identified"."quasi_1",
-    "identified"."quasi_2",
-    "identified"."quasi_3",
-    "identified"."row_number",
-    "identified"."sensitive",
-    (encode(sha256(convert_to("row_key"."secret" || "identified"."identity", 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_identified" as "identified"
+    "valued"."quasi_1",
+    "valued"."quasi_2",
+    "valued"."quasi_3",
+    "valued"."row_number",
+    "valued"."sensitive",
+    (encode(sha256(convert_to("row_key"."secret" || "valued"."identity", 'UTF8')), 'hex') collate "C") as "hash"
+  from "sqlanon_identified" as "valued"
   cross join "row_key"
   offset 0
 )
 select
+  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie",
   "quasi_1",
   "quasi_2",
   "quasi_3",
   "row_number",
-  "sensitive",
-  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
-  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
+  "sensitive"
 from "hashed";
 
 -- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S

@@ -110,7 +110,7 @@ from (
 -- identified: as in anatomy/spark.sql, but for
 -- +  "row_number",
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary view `sqlanon_drawn` as
 with `row_key` as (
   select
@@ -118,23 +118,23 @@ with `row_key` as (
   from `sqlanon_key` as `key`
 ), `hashed` as (
   select
-    `identified`.`quasi_1`,
-    `identified`.`quasi_2`,
-    `identified`.`quasi_3`,
-    `identified`.`row_number`,
-    `identified`.`sensitive`,
-    sha2(`row_key`.`secret` || `identified`.`identity`, 256) as `hash`
-  from `sqlanon_identified` as `identified`
+    `valued`.`quasi_1`,
+    `valued`.`quasi_2`,
+    `valued`.`quasi_3`,
+    `valued`.`row_number`,
+    `valued`.`sensitive`,
+    sha2(`row_key`.`secret` || `valued`.`identity`, 256) as `hash`
+  from `sqlanon_identified` as `valued`
   cross join `row_key`
 )
 select
+  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
+  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`,
   `quasi_1`,
   `quasi_2`,
   `quasi_3`,
   `row_number`,
-  `sensitive`,
-  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
-  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
+  `sensitive`
 from `hashed`;
 
 -- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
