@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from sqlanon.html_tables import write_paragraphs, write_table, write_text
 from sqlanon.plain_values import words
-from sqlanon.plans.templates import ident
+from sqlanon.plans.templates import TemplateLoader, ident
 from sqlanon.wording import advice, option
 
 _ROOT = Path(__file__).resolve().parent
@@ -29,7 +29,7 @@ _AROUND_TAGS = re.compile(r"(?<=[%#]})[ \t]*\n\s*|\s*\n\s*(?={[%#])")
 _LINE_END = re.compile(r"\s*\n\s*")
 
 
-class _Loader(jinja2.FileSystemLoader):
+class _Loader(TemplateLoader):
     """Read templates; of sentences the lines are joined."""
 
     def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.estimation.session import Session
+from sqlanon.forms.schema_parts import BALANCES
 from sqlanon.forms.weights import first_views, weight_name
 from sqlanon.plain_values import plain
 from sqlanon.plans.json_schema import Schema
@@ -51,7 +52,8 @@ class Form:
     A form declares all of it in its folder, and what is slow to load is imported where it is needed.
 
     name: what methods call it. estimators: of its answers, the default one first. columns, promise, figures: the
-    schemas of these parts of a manifest. nested: the roles of published columns that hold nested values. parts: whether
+    schemas of these parts of a manifest. of_source: the figures that only a publisher could find, by comparing with the
+    source. nested: the roles of published columns that hold nested values. parts: whether
     several sensitive columns have a table each. has_groups: whether groups with exact values are published.
     keeps_quasi: whether quasi columns are published with their own values. bars, intervals: what a report says that
     they are. several: the manifest, where a release has several sensitive columns with a table each.
@@ -65,6 +67,7 @@ class Form:
     columns: Schema
     promise: Schema
     figures: Mapping[str, Schema]
+    of_source: tuple[str, ...] = tuple(BALANCES)
     nested: tuple[str, ...] = ()
     parts = False
     has_groups = False

@@ -1,7 +1,7 @@
 """Find, check and render `sql_templates/`; every value enters SQL through a quoting filter."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -16,6 +16,7 @@ from sqlanon.errors import TemplateError
 _HEADER = re.compile(r"\A\{#(?P<body>.*?)#\}", re.DOTALL)
 _FIELD = re.compile(r"^[ \t]*(?P<key>inputs|parameters|output):[ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
 _REMEMBERED = 4096
+FOLDERS: list[Path] = []  # of whoever adds methods and forms to the project's: more templates, of SQL and of words
 _rendered: dict[int, str] = {}  # hash of a statement -> its template, of the last ones
 
 
@@ -64,10 +65,28 @@ def template_root() -> Path:
     raise TemplateError("the folder sql_templates is missing from this installation")
 
 
+class TemplateLoader(jinja2.FileSystemLoader):
+    """Read templates of the project first, then of `FOLDERS`."""
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        """Return a template's text, its path, and what tells whether it is still that."""
+        self.searchpath = [self.searchpath[0], *map(str, FOLDERS)]
+        return super().get_source(environment, template)
+
+
+def _find(template: str) -> Path:
+    """Return the path of a template."""
+    paths = (folder / f"{template}.sql.j2" for folder in (template_root(), *FOLDERS))
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        raise TemplateError(f"no template {template}")
+    return path
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(template_root()),
+        loader=TemplateLoader(template_root()),
         autoescape=True,  # only with it is the output of a macro marked as safe, and taken by `finalize`
         finalize=_finalize,
         undefined=jinja2.StrictUndefined,
@@ -101,10 +120,7 @@ def _names(text: str) -> tuple[str, ...]:
 @cache
 def template_header(template: str) -> Header:
     """Read the header of `template` (a path without `.sql.j2`)."""
-    path = template_root() / f"{template}.sql.j2"
-    if not path.is_file():
-        raise TemplateError(f"no template {template}")
-    match = _HEADER.match(path.read_text(encoding="utf-8"))
+    match = _HEADER.match(_find(template).read_text(encoding="utf-8"))
     if match is None:
         raise TemplateError(f"template {template} has no header")
     body = match["body"]
@@ -121,7 +137,7 @@ def template_header(template: str) -> Header:
 def template_variables(template: str) -> set[str]:
     """Return the names that `template` reads, as Jinja sees them."""
     environment = _environment()
-    text = (template_root() / f"{template}.sql.j2").read_text(encoding="utf-8")
+    text = _find(template).read_text(encoding="utf-8")
     return jinja2.meta.find_undeclared_variables(environment.parse(text))
 
 

@@ -10,7 +10,7 @@ from sqlanon.errors import ReleaseError
 from sqlanon.forms import form_of
 from sqlanon.plans.json_schema import shown_path
 from sqlanon.plans.manifest import Manifest, manifest_text, table_files
-from sqlanon.releases.manifest_schema import OF_THE_SOURCE, manifest_faults
+from sqlanon.releases.manifest_schema import manifest_faults
 from sqlanon.releases.targets import MANIFEST, Place, file_sha256, read_manifest_text
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
 
@@ -150,7 +150,7 @@ def _unproved(manifest: Manifest, proved: Collection[str]) -> list[str]:
     """Return the figures that were neither counted in the tables nor can only be had from the source."""
     verified = manifest.get("verified")
     names = verified if isinstance(verified, dict) else ()
-    figures = {f"verified {name}" for name in names if name not in OF_THE_SOURCE}
+    figures = {f"verified {name}" for name in names if name not in form_of(manifest).of_source}
     return sorted(figures - {*proved})
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sqlanon.forms import form_of_method
-from sqlanon.forms.schema_parts import BALANCES, ROLES
+from sqlanon.forms.schema_parts import ROLES
 from sqlanon.methods import METHODS
 from sqlanon.plans.json_schema import (
     DRAFT,
@@ -26,8 +26,6 @@ from sqlanon.plans.json_schema import (
 from sqlanon.plans.manifest import FORMAT, Manifest
 
 _NUMBERED = r"\d{1,9}(\.\d{1,9}){0,3}((a|b|rc|\.?dev|\.post|-preview|-amzn-)\d{0,12}|-SNAPSHOT){0,2}"
-# what only a publisher could find, by comparing with the source
-OF_THE_SOURCE = (*BALANCES, "quasi_values", "retention", "published_counts")
 _SHA256 = text("[0-9a-f]{64}")
 _FILES = {
     "type": "object",

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import shutil
 from collections import Counter
 
 import pytest
@@ -19,25 +18,16 @@ from sqlanon.plans import templates
 from sqlanon.plans.plan import Check, Report
 from tests.conftest import ROOT
 from tests.methods.toy.method import TOY
-from tests.other_templates import read_templates_of
 from tests.test_golden import PLANS
 
 KEY = "ab" * 32
 ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn"}
 
 
-@pytest.fixture(scope="module")
-def with_the_toys(tmp_path_factory):
-    """Return a folder of all templates and the toy's."""
-    root = tmp_path_factory.mktemp("toy") / "sql_templates"
-    shutil.copytree(templates.template_root(), root)
-    return shutil.copytree(ROOT / "tests" / "methods" / "toy" / "templates", root, dirs_exist_ok=True)
-
-
 @pytest.fixture
-def toy(with_the_toys, monkeypatch):
+def toy(monkeypatch):
     """Add the toy to the registry, and its template to the others."""
-    read_templates_of(with_the_toys, monkeypatch)
+    monkeypatch.setattr(templates, "FOLDERS", [ROOT / "tests" / "methods" / "toy" / "templates"])
     monkeypatch.setitem(MODULES, "toy", "tests.methods.toy.method")
     return TOY
 

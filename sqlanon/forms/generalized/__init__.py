@@ -44,6 +44,7 @@ class BoxForm(Form):
     columns = record(ROLES)
     promise = record({"k": whole(2), "l": whole(1)})
     figures = _FIGURES
+    of_source = ("sensitive_counts", "quasi_values")
     parts = True
     bars = "are bounds that hold the true count for sure"
     intervals = " with bounds that hold for sure"

@@ -119,6 +119,7 @@ class RandomizedForm(Form):
     figures = dict.fromkeys(
         ("row_order", "gamma", "quasi_rows", "retention", "published_counts"), word("holds", "not run")
     )
+    of_source = ("quasi_rows", "retention", "published_counts")
     keeps_quasi = True
     words = ("forms/randomized/words.txt",)
     warning = "forms/randomized/warning.md"

@@ -1,0 +1,84 @@
+"""A form of release for the tests: one table of crowds, how often each value occurs among people alike.
+
+A crowd is a group of people whose quasi values are the same, so that what reads groups reads it: `as_groups` writes
+the table as a QIT and an ST.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from sqlanon.engines.base import Engine
+from sqlanon.estimation.session import Session
+from sqlanon.estimators import UNIFORM_ALONE
+from sqlanon.forms.form import Form, Tables
+from sqlanon.forms.schema_parts import COMPARED, NAME, ROLES, SHARE, SIZES, SORTED, counts
+from sqlanon.plans.json_schema import record, whole
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.roles import free_name
+from sqlanon.plans.templates import Sql, render
+from sqlanon.verification.checks import Verification
+
+if TYPE_CHECKING:
+    from sqlanon.adversary.view import View
+    from sqlanon.completion.complete_release import Chain
+
+
+def as_groups(tables: Tables, manifest: Manifest) -> tuple[dict[str, Sql], dict[str, Any]]:
+    """Return a release as a QIT and an ST with their manifest: each crowd is a group."""
+    columns = manifest["columns"]
+    group = free_name("group_id", [*columns["quasi"], *columns["sensitive"], columns["count"]])
+    names = {"quasi": columns["quasi"], "group_column": group, "count_column": columns["count"]}
+    qit = render("tally_form/people", tally=tables["tally"], **names)
+    st = render("tally_form/lines", tally=tables["tally"], **names, sensitive=columns["sensitive"][0])
+    return {"qit": Sql(f"({qit})"), "st": Sql(f"({st})")}, {**manifest, "columns": {**columns, "group": group}}
+
+
+FIGURES = {**SORTED, **SIZES, "crowds": counts("wrong_counts"), "confidence": SHARE, "people": COMPARED}
+
+
+class TallyForm(Form):
+    """Crowds and their tallies."""
+
+    name = "tally_form"
+    estimators = UNIFORM_ALONE
+    columns = record({**ROLES, "count": NAME})
+    promise = record({"l": whole(2), "confidence": SHARE})
+    figures = FIGURES
+    of_source = ("people",)
+    keeps_quasi = True
+    words = ("tally_form/words.txt",)
+    warning = "tally_form/warning.md"
+
+    @property
+    def verification(self) -> Verification:
+        """Return what verifies the table."""
+        from tests.toys.tally_form import verification
+
+        return cast(Verification, verification)
+
+    def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+        """Open a release for questions."""
+        from tests.toys.tally_form.session import CrowdSession
+
+        return CrowdSession(engine, *as_groups(tables, manifest), self.estimators)
+
+    @property
+    def view(self) -> "type[View]":
+        """Return what an adversary sees."""
+        from tests.toys.tally_form.view import CrowdView
+
+        return CrowdView
+
+    @property
+    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | None":
+        """Deal each crowd's values to its people."""
+        from sqlanon.completion.dealing import open_groups
+
+        return lambda engine, tables, manifest, seed: open_groups(engine, *as_groups(tables, manifest), seed)
+
+    def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
+        """Return the crowds."""
+        return "crowds with equal quasi values", "tally", list(manifest["columns"]["quasi"])
+
+
+TALLY_FORM = TallyForm()
