@@ -34,7 +34,7 @@ def coarsen_source(
 
 def _join_labels(engine: Engine, source: Source, types: Mapping[str, str], mapped: Mapping[str, Coarsening]) -> Source:
     """Return the source with labels in the place of values, under the same names."""
-    names, lines = list(types), []
+    names, lines, tables = list(types), [], dict[str, Sql]()
     for column, rule in mapped.items():
         table, table_types = engine.find_source(rule.table, as_text=True)
         from_name, to_name = _find_columns(column, rule, list(table_types))
@@ -44,7 +44,9 @@ def _join_labels(engine: Engine, source: Source, types: Mapping[str, str], mappe
         _refuse_faults(engine, column, rule, relations, from_name, to_name)
         _refuse_unmapped(engine, column, rule, relations, from_name, reading)
         names.append(free_name("value", names))
-        lines.append((column, reading, names[-1], table.relation, from_name, to_name))
+        value, label = (f"cast({ident(name)} as varchar)" for name in (from_name, to_name))
+        tables[column] = Sql(f'(select {value} collate "C" as value, {label} as label from {table.relation})')
+        lines.append((column, reading, names[-1], tables[column]))
     number_name = free_name("row_number", names)
     values = {
         "kept": [name for name in types if name not in mapped],
@@ -59,6 +61,7 @@ def _join_labels(engine: Engine, source: Source, types: Mapping[str, str], mappe
         numbering=ident(number_name),
         casts={name: kind for name, kind in source.casts.items() if name not in mapped},
         floats={name: kind for name, kind in source.floats.items() if name not in mapped},
+        labels=tables,
     )
 
 

@@ -54,6 +54,7 @@ _HISTORY = json_schema.record(
         "identifier": json_schema.several(_WORD, 1),
         "identifier_types": json_schema.several(_WORD, 1),
         "chain": json_schema.text("[0-9a-f]{16}"),
+        "labels": json_schema.keyed(_HASH),
     },
 )
 

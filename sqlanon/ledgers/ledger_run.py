@@ -18,7 +18,7 @@ from sqlanon.ledgers.request import Destination, LedgerRequest
 from sqlanon.ledgers.server_tables import ServerTables, split_name
 from sqlanon.plans.following import RESERVE, Following
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import Plan
+from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
@@ -100,14 +100,20 @@ class LedgerRun:
             waiting=request.waiting, put_off=bool(before.last["figures"].get("put_off")), chain=self.chain,
         )  # fmt: skip
 
-    def check(self, plan: Plan, identifier: Sequence[str], types: Mapping[str, str], place: Destination) -> None:
+    def check(
+        self, plan: Plan, identifier: Sequence[str], against: tuple[Source, Mapping[str, str]], place: Destination
+    ) -> None:
         """Refuse a plan that does not follow what was published before.
 
-        identifier: as it was asked for. types: of the source's columns. place: a release there is to be replaced.
+        identifier: as it was asked for. against: the source, its columns' types. place: a release there is to be
+        replaced.
         """
+        source, types = against
         names = resolve_names(list(types), split_columns(identifier, list(types)))
         ledger_name, now = self.store.named, refusals.describe(plan.method, plan.publication, names, types, self.key)
         now["reserve"] = self.following.reserve
+        if source.labels:
+            now["labels"] = seals.seal_labels(self.engine, self.key, source.labels)
         if self.before is not None:
             refusals.refuse_other_request(ledger_name, self.before, now)
             new = refusals.refuse_new_quasi(self.before, now, self.asked.new_quasi)
@@ -117,6 +123,12 @@ class LedgerRun:
             if new:
                 self.notes.append(
                     f"no release before had {', '.join(new)}: who keeps them learns it of the same persons now"
+                )
+            other = refusals.refuse_other_labels(self.before, now, self.asked.new_quasi)
+            if other:
+                self.notes.append(
+                    f"releases before had other labels of {', '.join(other)}: who keeps them learns more of a value"
+                    " that has two"
                 )
         releases = newest.releases_beside(place, self.engine)
         if place.named is not None and (standing := self._standing(place)) is not None:

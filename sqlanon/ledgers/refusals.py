@@ -80,6 +80,23 @@ def refuse_other_request(named: str, before: Contents, now: Mapping[str, Any]) -
             )
 
 
+def refuse_other_labels(before: Contents, now: Mapping[str, Any], allowed: bool) -> list[str]:
+    """Return the columns whose table of labels is another one than before; raise UsageError unless they are allowed.
+
+    Of releases before labels were sealed nothing is known.
+    """
+    earlier = before.description.get("labels", {})
+    other = [name for name, seal in now.get("labels", {}).items() if earlier.get(name, seal) != seal]
+    if other and not allowed:
+        raise UsageError(
+            f"the table of labels of {', '.join(map(repr, other))} is another one than that of the releases before:"
+            " whoever keeps both learns more of a value that has two labels. Take the same table, or say"
+            f" {option('new_quasi', True)} (where values were added, and none has another label, nobody learns more)",
+            about=["coarsen"],
+        )
+    return other
+
+
 def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 

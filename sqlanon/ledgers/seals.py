@@ -57,18 +57,32 @@ def seal_tables(engine: Engine, key: Key, relations: Mapping[str, Sql]) -> dict[
     return {table: _mac(derived, table, _look_over(engine, derived, table, relations[table])) for table in COLUMNS}
 
 
+def seal_labels(engine: Engine, key: Key, labels: Mapping[str, Sql]) -> dict[str, str]:
+    """Return what seals the labels that a column's values have, by column. labels: tables of `value` and `label`."""
+    derived, seals = _derived(key, SEAL), {}
+    for column, table in labels.items():
+        relation = Sql(f"(select length(value) as value_length, value || label as pair from {table})")
+        seals[column] = _mac(derived, "labels", _sum_up(engine, derived, relation, ["value_length"], "pair"))
+    return seals
+
+
 def _look_over(engine: Engine, key: Key, table: str, relation: Sql) -> list[Any]:
     """Return the columns of a table with their types, how many rows it has, and the sums of their hashes."""
     names = sorted(COLUMNS[table] - {TEXTS[table]})
-    secret = Sql(ident(f"{fresh_prefix()}seal"))
     types = engine.columns(f"select {', '.join(map(ident, [*names, TEXTS[table]]))} from {relation}")
+    return [sorted(types.items()), _sum_up(engine, _derived(key, table), relation, names, TEXTS[table])]
+
+
+def _sum_up(engine: Engine, key: Key, relation: Sql, names: Sequence[str], text: str) -> dict[str, int]:
+    """Return how many rows a relation has, and the sums of their hashes. text: the one column that holds any text."""
+    secret = Sql(ident(f"{fresh_prefix()}seal"))
     try:
-        engine.keep_key(secret, _derived(key, table))
-        values = {"plain_columns": names, "text_column": TEXTS[table]}
+        engine.keep_key(secret, key)
+        values = {"plain_columns": names, "text_column": text}
         (row,) = engine.rows(render_query("ledgers/seals/sums", values, {"sealed_table": relation, "key": secret}))
     finally:
         engine.drop([str(secret)])
-    return [sorted(types.items()), {name: int(number) for name, number in row.items()}]
+    return {name: int(number) for name, number in row.items()}
 
 
 def seal_release(

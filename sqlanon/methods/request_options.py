@@ -103,7 +103,10 @@ class LedgerOptions(TypedDict, total=False):
     new_quasi: Annotated[
         bool,
         Parameter(
-            JobSwitch(), "With a ledger: publish quasi columns that no release before had.", False, compiled=False
+            JobSwitch(),
+            "With a ledger: publish quasi columns or labels that no release before had.",
+            False,
+            compiled=False,
         ),
     ]
 

@@ -29,7 +29,8 @@ class Source:
     without a database. `lists` names columns that hold lists of single values, with the type of these values.
     `lacking` names columns that some of its files lack: how many, and of how many. `floats` names columns of numbers
     among which "no number" (NaN) has many bit patterns, which could hold anything: it is read as one. `coarse` names
-    columns that are read coarser than they are, with the type that they have.
+    columns that are read coarser than they are, with the type that they have; `labels` those of them that are looked up
+    in a table of each `value` and its `label`.
     """
 
     relation: Sql
@@ -40,6 +41,7 @@ class Source:
     lacking: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     floats: Mapping[str, str] = field(default_factory=dict)
     coarse: Mapping[str, tuple[Coarsening, str]] = field(default_factory=dict)
+    labels: Mapping[str, Sql] = field(default_factory=dict)
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""

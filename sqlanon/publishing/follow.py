@@ -96,7 +96,7 @@ def prepared(
         following = None if ledger is None else ledger.following
         plan, against = prepare(asked, engine, prefix, following=following, **parameters)
         if ledger is not None:
-            ledger.check(plan, asked.identifier, against[1], place)
+            ledger.check(plan, asked.identifier, against, place)
         yield plan, against, ledger
 
 

@@ -134,3 +134,23 @@ def test_the_command_line_and_jobs_take_it(shell):
     assert json.loads(done.stdout)["parameters"]["coarsen"] == {"age": "10", "sex": "mapping"}
     done = shell("check", *words, "--coarsen", "age=10,sex=sexes.csv", "--format", "json")
     assert json.loads(done.stdout)["figures"]["classes"] == 6
+
+
+def test_under_a_ledger_values_keep_their_labels(con, tmp_path):
+    con.execute("create or replace table nightly as from job_kinds")
+    night = {**ROLES, "l": 3, "key": "ab" * 32, "ledger": tmp_path / "ward.ledger", "coarsen": {"job": "map:nightly"}}
+    sqlanon.anatomy(con, "people", **night, out=tmp_path / "monday")
+    con.execute(
+        'create or replace table nightly as select "from"::varchar as "from", "to" from job_kinds order by random()'
+    )
+    sqlanon.anatomy(con, "people", **night, out=tmp_path / "tuesday")  # the order of lines is none of its labels
+    con.execute("update nightly set \"to\" = 'kind 2' where \"from\" = '19'")
+    with pytest.raises(UsageError, match=r"table of labels of 'job' is another one than that of the releases before"):
+        sqlanon.anatomy(con, "people", **night, out=tmp_path / "wednesday")
+    assert not (tmp_path / "wednesday").exists()
+    allowed = sqlanon.anatomy(con, "people", **night, new_quasi=True, out=tmp_path / "wednesday")
+    assert allowed.verify().holds
+    # where a value ends and its label begins is told, too: 18 and 'kind 0' are no 18k and 'ind 0'
+    con.execute("update nightly set \"from\" = '18k', \"to\" = 'ind 0' where \"from\" = '18'")
+    with pytest.raises(UsageError, match=r"table of labels of 'job' is another one"):
+        sqlanon.anatomy(con, "people", **night, out=tmp_path / "thursday")
