@@ -23,13 +23,28 @@ def coarsen_source(
 
     rules: by column, as they are typed; quasi: the columns that may have one.
     Raises UsageError for rules that are not for these columns and for tables that map no values, DataError where values
-    of the source have no label.
+    of the source have no label, or no year.
     """
     resolved = resolve_rules(rules, quasi, types)
+    for column, rule in resolved.items():
+        if rule.reads_years(types[column]) and engine.dialect != "spark":  # whose calendar ends
+            _refuse_endless(engine, source, column, rule)
     mapped = {column: rule for column, rule in resolved.items() if rule.table}
     if mapped:
         source = _join_labels(engine, source, types, mapped)
     return source.coarsened(types, resolved)
+
+
+def _refuse_endless(engine: Engine, source: Source, column: str, rule: Coarsening) -> None:
+    values = {"reading": source.expression(column)}
+    (row,) = engine.rows(render_query("engines/coarser_source/endless", values, {"origin": source.relation}))
+    if row["row_count"]:
+        raise DataError(
+            f"{option('coarsen')} {column}={rule.rule!r}: {row['row_count']:,} rows have an infinite date, which lies"
+            f" in no {rule.rule}; read the column as CASE WHEN isfinite({column}) THEN {column} END AS {column} in a"
+            f" {option('query')}",
+            about=["coarsen"],
+        )
 
 
 def _join_labels(engine: Engine, source: Source, types: Mapping[str, str], mapped: Mapping[str, Coarsening]) -> Source:

@@ -80,6 +80,10 @@ class Coarsening:
         step = YEARS.get(self.rule, self.rule)
         return f"the lower end of its step of {step}" + (" years" if self.rule in YEARS else "")
 
+    def reads_years(self, kind: str) -> bool:
+        """Tell whether the years of dates are read, which infinite ones lack. kind: the column's type."""
+        return self.rule in YEARS and kind.partition("(")[0].strip() in _TIMES
+
     def type_of(self, column: str, kind: str) -> str:
         """Return the type of what a column of a type becomes; raise UsageError where the rule is not for that type."""
         family = kind.partition("(")[0].strip()

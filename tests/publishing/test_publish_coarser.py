@@ -6,7 +6,7 @@ import json
 import pytest
 
 import sqlanon
-from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.errors import DataError, ReleaseError, UsageError
 from sqlanon.plans.manifest import manifest_text
 from tests.conftest import NASTY_NAMES
 from tests.databases import connect
@@ -149,3 +149,17 @@ def test_the_command_line_and_jobs_take_it(shell):
     ):
         done = shell("publish", "anatomy", *words, "-l", 4, "--coarsen", rule, "--out", "other")
         assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize("rule", ["decade", "century"])
+def test_infinite_dates_have_no_decade_and_are_not_published_as_unknown(con, rule):
+    con.execute(
+        "create or replace table endless as select i as id, 'd' || i % 5 as disease, case i when 3 then 'infinity'"
+        " when 4 then '-infinity' when 5 then null else '1950-01-01' end::date as born from range(40) t(i)"
+    )
+    roles = {"quasi": "born", "sensitive": "disease", "id": "id", "l": 3, "coarsen": {"born": rule}}
+    with pytest.raises(DataError, match=rf"born='{rule}': 2 rows have an infinite date, which lies in no {rule}"):
+        sqlanon.anatomy(con, "endless", **roles)
+    mended = "select id, disease, case when isfinite(born) then born end as born from endless"
+    release = sqlanon.anatomy(con, query=mended, **roles)
+    assert con.sql(f"select count(*) from {release.tables['qit']} where born is null").fetchall() == [(3,)]
