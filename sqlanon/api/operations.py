@@ -2,14 +2,16 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from sqlanon.api.verbs import FilePath, replacing, verb
+from sqlanon.api.verbs import FilePath, Names, replacing, verb
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Switch
-from sqlanon.methods.named_kinds import Place
+from sqlanon.methods.kinds import Choice, Switch, Text, Whole
+from sqlanon.methods.named_kinds import Columns, Place
 from sqlanon.methods.parameters import Parameter
+from sqlanon.methods.request_options import INTO, OUT, OVERWRITE
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,27 +20,59 @@ if TYPE_CHECKING:
     from sqlanon.releases.release import Release
 
 
+@verb
 def adopt(
     con: Any,
     *,
-    out: str | os.PathLike[str] | None = None,
-    into: str | None = None,
-    overwrite: bool = False,
-    against: object = None,
-    **tables: Any,
+    qit: Annotated[object, Parameter(Place(), "Table of groups (QIT): quasi columns and the group.")] = None,
+    st: Annotated[object, Parameter(Place(), "Table of each group's sensitive values and counts (ST).")] = None,
+    data: Annotated[object, Parameter(Place(), "Instead: table of rows with randomized sensitive values.")] = None,
+    quasi: Annotated[Names, Parameter(Columns(), "Columns to publish; all that have no other role if not given.")] = (),
+    sensitive: Annotated[
+        Names,
+        Parameter(Columns(), f"Of {option('data')}: the randomized columns. Of ST: the column beside the others."),
+    ] = (),
+    group: Annotated[str, Parameter(Text(), "Column of the group, in QIT and ST.")] = "group_id",
+    count: Annotated[str, Parameter(Text(), "Column of the counts in ST.")] = "count",
+    l: Annotated[
+        int | None, Parameter(Whole(), "What QIT and ST promise: different values in every group.", flag="-l")
+    ] = None,
+    gamma: Annotated[
+        int | None, Parameter(Whole(), f"Of {option('data')}: a row keeps its value in one case of gamma.")
+    ] = None,
+    residue: Annotated[
+        Literal["drop", "keep"],
+        Parameter(Choice(("drop", "keep")), f"Of {option('data')}: what became of rows that fill no decoy group."),
+    ] = "drop",
+    dropped_rows: Annotated[int, Parameter(Whole(), "Rows of the source that are in none of the tables.")] = 0,
+    against: Annotated[object, Parameter(Place(), "The source: compare multisets with it.")] = None,
+    id: Annotated[
+        Names,
+        Parameter(Columns(), f"Columns of {option('against')} that tell persons apart: one row each, or refused."),
+    ] = (),
+    rows_per_person: Annotated[
+        Literal["many"] | None,
+        Parameter(Choice(("many",)), "many: persons have several rows; what is promised is per row."),
+    ] = None,
+    out: Annotated[FilePath | None, OUT] = None,
+    into: Annotated[str | None, INTO] = None,
+    overwrite: Annotated[bool, OVERWRITE] = False,
 ) -> "Release":
     """Make a verified release of tables that a macro, a dbt hook or a compiled script wrote.
 
-    con: an open connection. tables: qit and st, with l; or data, with sensitive and gamma; each a table, view, path, or
-    an object; further the fields of `publishing.adopt.Adoption`. out, into: where the release goes, this session if
-    neither is given. against: the microdata, to compare with. Returns the Release. Raises UsageError where the tables
-    cannot be a release, VerificationError where they do not hold what is said of them.
+    con: an open connection. The tables are qit and st, with l; or data, with sensitive and gamma; each a table, view,
+    path, or an object. The release goes to this session where neither out nor into is given. Returns the Release.
+    Raises UsageError where the tables cannot be a release, VerificationError where they do not hold what is said of
+    them.
     """
-    from sqlanon.publishing.adopt import adopt as adopted
-    from sqlanon.publishing.adopt import adoption
+    from sqlanon.publishing.adopt import Adoption
+    from sqlanon.publishing.adopt import adopt as make_release
 
-    target = None if out is None else Path(out)
-    return adopted(adoption(**tables), engine_of(con), target, into, overwrite, against)
+    adoption = Adoption(
+        qit=qit, st=st, data=data, quasi=tuple(quasi), sensitive=tuple(sensitive), group=group, count=count, l=l,
+        gamma=gamma, residue=residue, dropped_rows=dropped_rows, id=tuple(id), rows_per_person=rows_per_person,
+    )  # fmt: skip
+    return make_release(adoption, engine_of(con), None if out is None else Path(out), into, overwrite, against)
 
 
 @verb

@@ -1,11 +1,10 @@
 """What every verb takes that opens an engine and prints a result, said once and handed over as one object."""
 
-import inspect
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -115,37 +114,3 @@ class DuckDBOptions(SessionOptions):
     master: Annotated[str | None, typer.Option("--master", hidden=True)] = None
     dsn: Annotated[str | None, typer.Option("--dsn", hidden=True)] = None
     sql: Annotated[bool, typer.Option("--sql", hidden=True)] = False
-
-
-def with_session(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of SessionOptions; it gets them as the argument `session`.
-
-    An argument that is a dataclass of options stands for its fields. typer reads a command from its signature: the one
-    made here holds them all.
-    """
-    hints = get_type_hints(command, include_extras=True)
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    objects: dict[str, type] = {}
-    options: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        kind = hints[parameter.name]
-        if is_dataclass(kind) and isinstance(kind, type):
-            objects[parameter.name], each = kind, get_type_hints(kind, include_extras=True)
-            options += [
-                inspect.Parameter(name.name, keyword, default=name.default, annotation=each[name.name])
-                for name in fields(kind)
-            ]
-        else:
-            options.append(parameter.replace(kind=keyword, annotation=hints[parameter.name]))
-
-    def typed(**given: Any) -> None:
-        instances = {
-            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-            for name, kind in objects.items()
-        }
-        command(**given, **instances)
-
-    typed.__name__, typed.__doc__, typed.__module__ = command.__name__, command.__doc__, command.__module__
-    typed.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    typed.__annotations__ = {option.name: option.annotation for option in options} | {"return": None}
-    return typed

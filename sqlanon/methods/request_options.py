@@ -160,6 +160,10 @@ HIERARCHIES = Parameter(
 )
 SENSITIVE = Parameter(Columns(), "Sensitive column.")
 SEVERAL_SENSITIVE = Parameter(Columns(), "Sensitive columns; commas, repeatable.")
+# where a release goes
+OUT = Parameter(Target(), "Directory to appear, with Parquet files and release.json.", None, compiled=False, job=False)
+INTO = Parameter(Target(), "Schema of the database to appear, in one transaction.", None, compiled=False, job=False)
+OVERWRITE = Parameter(Switch(), "Replace an older release at the target.", False, compiled=False, job=False)
 
 
 class QuasiOptions(TypedDict, total=False):
@@ -239,23 +243,9 @@ class RowTreatment(TypedDict, total=False):
             job=False,
         ),
     ]
-    out: Annotated[
-        Place | None,
-        Parameter(
-            Target(),
-            "Directory to appear, with Parquet files and release.json.",
-            None,
-            compiled=False,
-            job=False,
-        ),
-    ]
-    into: Annotated[
-        str | None,
-        Parameter(Target(), "Schema of the database to appear, in one transaction.", None, compiled=False, job=False),
-    ]
-    overwrite: Annotated[
-        bool, Parameter(Switch(), "Replace an older release at the target.", False, compiled=False, job=False)
-    ]
+    out: Annotated[Place | None, OUT]
+    into: Annotated[str | None, INTO]
+    overwrite: Annotated[bool, OVERWRITE]
 
 
 class RowOptions(RowTreatment, LedgerOptions, total=False):

@@ -40,42 +40,29 @@ class Adoption:
     persons apart; rows_per_person: "many" where a person may have several rows.
     """
 
-    qit: object = None
-    st: object = None
-    data: object = None
-    quasi: Sequence[str] = ()
-    sensitive: Sequence[str] = ()
-    group: str = "group_id"
-    count: str = "count"
-    l: int | None = None
-    gamma: int | None = None
-    residue: str = "drop"
-    dropped_rows: int = 0
-    id: Sequence[str] = ()
-    rows_per_person: str | None = None
+    qit: object
+    st: object
+    data: object
+    quasi: Sequence[str]
+    sensitive: Sequence[str]
+    group: str
+    count: str
+    l: int | None
+    gamma: int | None
+    residue: str
+    dropped_rows: int
+    id: Sequence[str]
+    rows_per_person: str | None
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> "Adoption":
+        """Return what is said of the tables, out of all that the verb was told."""
+        return cls(**{field.name: arguments[field.name] for field in fields(cls)})
 
     @property
     def known_of_persons(self) -> str:
         """Return what is known of a person's rows, as `publish` tells it."""
         return self.rows_per_person or ("one" if self.id else "unchecked")
-
-
-def adoption(**given: Any) -> Adoption:
-    """Return what Python was given; raise UsageError for what is no field, or of another kind."""
-    names = {field.name for field in fields(Adoption)}
-    unknown = sorted(set(given) - names)
-    if unknown:
-        raise UsageError(
-            f"no parameter {unknown[0]!r}; there are {', '.join(field.name for field in fields(Adoption))}"
-        )
-    for name in ("quasi", "sensitive", "id"):
-        if isinstance(given.get(name), str):
-            given[name] = [given[name]]
-    for name in ("l", "gamma", "dropped_rows"):
-        # isinstance would take True for a number
-        if given.get(name) is not None and type(given[name]) is not int:
-            raise UsageError(f"{name} = {given[name]!r} is not a whole number")
-    return Adoption(**given)
 
 
 def adopt(
@@ -127,8 +114,6 @@ def _require_retention(manifest: Manifest) -> None:
 
 def statements(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest]:
     """Return the SELECTs that copy the tables, and the manifest as far as it is known before they are verified."""
-    if asked.rows_per_person not in (None, "many"):
-        raise UsageError(f"{option('rows_per_person', asked.rows_per_person)} is not known; say many, or nothing")
     if asked.dropped_rows < 0:
         raise UsageError(f"{option('dropped_rows', asked.dropped_rows)} is no number of rows")
     groups = [table for table in (asked.qit, asked.st) if table is not None]

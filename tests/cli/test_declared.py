@@ -36,6 +36,7 @@ TYPED_ALONE = {  # what the command line has alone, and why
     },
     "attack": {"release": "is opened where the session's options say"},
     "report": {"release": "is opened where the session's options say"},
+    "adopt": {},
     "run": {
         "check": "publishes nothing, for whoever writes the file",
         "log": "is how progress is told on standard error",
@@ -59,6 +60,7 @@ PYTHON_ALONE = {  # what Python has alone: where it runs
     "verify": {"release", "database", "con"},
     "attack": {"release"},
     "report": {"release"},
+    "adopt": {"con"},
     "run": set(),
     "ledger": {"con"},
     "macros": {"con"},
@@ -69,7 +71,6 @@ NO_FUNCTION = {  # verbs without a function in Python, and why
     "guide": "prints a text of the package",
 }
 BY_METHODS = {"publish", "compile"}  # their commands are made of what each method declares
-NOT_YET = {"adopt"}
 TYPED_ALWAYS = {  # what has to be typed, though a function can do without, and why
     "complete": {"out": "tables that are written nowhere are lost"},
     "report": {"out": "a page that is written nowhere is lost"},
@@ -89,7 +90,7 @@ def test_every_verb_is_made_of_what_its_function_declares():
     commands = typer.main.get_command(app).commands
     declared = {name for name, command in commands.items() if hasattr(command.callback, "declared_by")}
     assert all(commands[name].callback.declared_by is getattr(sqlanon, name) for name in declared)
-    assert set(commands) - declared == {*NO_FUNCTION} | BY_METHODS | NOT_YET
+    assert set(commands) - declared == {*NO_FUNCTION} | BY_METHODS
     assert declared == {*TYPED_ALONE} == {*PYTHON_ALONE}
     assert not {*NO_FUNCTION} & {*sqlanon.__all__}
 

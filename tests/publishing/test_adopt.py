@@ -67,7 +67,7 @@ def test_persons_are_looked_at_or_their_rows_are_what_is_promised(written, tmp_p
         sqlanon.adopt(written, **tables, id="ssn", out=tmp_path / "several")
     with pytest.raises(UsageError, match="no column 'nobody'"):
         sqlanon.adopt(written, **tables, against="patients", id="nobody", out=tmp_path / "several")
-    with pytest.raises(UsageError, match="say many, or nothing"):
+    with pytest.raises(UsageError, match="rows_per_person = 'few' is none of many"):
         sqlanon.adopt(written, **tables, rows_per_person="few", out=tmp_path / "several")
     assert not (tmp_path / "several").exists()
 
