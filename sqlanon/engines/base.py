@@ -83,6 +83,9 @@ class Engine(Protocol):
     def relation(self, sql: str) -> Any:
         """Return a SELECT as the engine's own lazy object, for a caller who knows the engine."""
 
+    def free_memory(self) -> int | None:
+        """Return how many bytes the session's memory limit leaves of itself, None where nothing limits this process."""
+
     def interruptible(self) -> AbstractContextManager[Callable[[], None]]:
         """Give what interrupts, from another thread, whatever statement runs inside."""
 

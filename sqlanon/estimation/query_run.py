@@ -65,6 +65,14 @@ class QueryRun(QueryStatements):
         """Return the names and texts of what the query runs, in order; a method's own."""
         raise NotImplementedError
 
+    def count_cells(self) -> tuple[int, int]:
+        """Return how many groups the rows of `hit` make, and how many these rows are; one of each where none is."""
+        if not self.quasi_keys:
+            return 1, 1
+        sql = f"select coalesce(max(cell) + 1, 0) as cells, count(*) as row_count from {self.relations['hit']}"
+        (row,) = self.space.engine.rows(sql)
+        return int(row["cells"]), int(row["row_count"])
+
     def keep(self, name: str, sql: str) -> Sql:
         """Make a temporary table that goes with this query."""
         relation = self.space.keep(name, sql)

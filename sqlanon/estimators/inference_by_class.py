@@ -22,7 +22,7 @@ from sqlanon.estimators.propagation import Pair, correlate
 from sqlanon.estimators.ridge import Posterior
 
 CHUNK = 4_000_000  # numbers in the directions that are estimated at once
-MOST_KEPT = 25_000_000  # numbers in the posteriors that are kept for the aggregates to come
+MOST_KEPT = 25_000_000  # numbers in the posteriors that are kept for the aggregates to come; others are solved again
 HITS = Summand()
 FEW_VALUES = 10  # of so few values that stand in every group, one may have all rows that a release leaves out
 VALUE_WEIGHT = 0.5  # of each such value in the Dirichlet distribution of these rows

@@ -299,6 +299,9 @@ def test_classes_beyond_memory_are_answered_uniformly(census, monkeypatch):
     sql = f"{COUNT} age > 40 and income in (2, 5)"
     assert session.answer(sql)["count"][0] == pytest.approx(census.answer(sql, "uniform")["count"][0])
     assert session.answer(sql)["count_std_error"][0] > 0
+    (message,) = session.answer(sql).attrs["messages"]
+    rows = f"{census.loaded.load_totals().sum():,.0f}"
+    assert message.startswith(f"{rows} of {rows} rows are of classes too many to solve together")
 
 
 # -- how often intervals hold --------------------------------------------------------------------

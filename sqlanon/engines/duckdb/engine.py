@@ -57,6 +57,7 @@ where database_name = $1 and lower(schema_name) = lower($2) and comment is not n
 """
 
 
+_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
 ROW_NUMBER = "file_row_number"
 _MEANINGS = {  # a setting: the value that statements are written for, and what comes of another one
     "default_collation": ("", "texts that differ may be one value"),
@@ -233,6 +234,14 @@ class DuckDBEngine:
     def relation(self, sql: str) -> duckdb.DuckDBPyRelation:
         """Return a SELECT as a relation of the connection, run when it is fetched."""
         return self.connection.sql(sql)
+
+    def free_memory(self) -> int:
+        """Return how many bytes the connection's memory limit leaves of itself."""
+        ((limit, used),) = self.execute(
+            "select current_setting('memory_limit'), sum(memory_usage_bytes) from system.main.duckdb_memory()"
+        )
+        number, unit = limit.split()
+        return int(float(number) * _UNITS[unit]) - int(used or 0)
 
     @contextmanager
     def interruptible(self) -> Iterator[Callable[[], None]]:

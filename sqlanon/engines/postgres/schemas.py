@@ -82,6 +82,9 @@ class Session:
         """Run a statement that is written alike everywhere."""
         self._run(sql)
 
+    def free_memory(self) -> None:
+        """Tell nothing: the limits are the server's."""
+
     @contextmanager
     def interruptible(self) -> Iterator[Callable[[], None]]:
         """Give what asks the server to end the statement that runs; only that is undone."""

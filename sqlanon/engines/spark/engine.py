@@ -164,6 +164,9 @@ class SparkEngine:
         with required_settings(self.session):
             return self._run(sql)
 
+    def free_memory(self) -> None:
+        """Tell nothing: the limit is that of another process."""
+
     # -- files --------------------------------------------------------------------------------
 
     @contextmanager

@@ -7,21 +7,25 @@ import numpy as np
 from sqlanon.estimation.finite_numbers import require_finite_sums
 from sqlanon.estimation.qit_st.uniform_run import UniformRun
 from sqlanon.estimators.class_moments import sums_of_frames
+from sqlanon.estimators.class_systems import OWN_GRID
 from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.inference_by_class import ClassInference
+from sqlanon.estimators.inference_by_class import MOST_KEPT, ClassInference
 from sqlanon.estimators.moments import SelectedValues
+from sqlanon.estimators.ridge import SHARED_GRID
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sqlanon.engines.base import Numbers
 
+POSTERIOR = 2 * len(OWN_GRID) + 1  # numbers that are kept for an eigenvector
 _BY_CLASS = {"moment": "estimation/qit_st/moment", "scatter": "estimation/qit_st/scatter"}
 
 
 class ClassRun(UniformRun):
     """Add the classes, the moments by class, and how hits scatter over groups."""
 
+    COPIES = 3
     SPLITS_AVERAGES = False  # the posteriors of a sum and of a count are not of one model: their ratio is no average
 
     def preparing_statements(self) -> list[tuple[str, str]]:
@@ -40,6 +44,19 @@ class ClassRun(UniformRun):
         parameters = {"measures": self.measures, "by_class": self.classes.by_class}
         return self.loaded.render(template, self.relations, **parameters)
 
+    def count_lines(self) -> int:
+        """Count the values of every class."""
+        values, systems = super().count_lines(), self.classes.load_systems()
+        return values if systems is None else values + len(systems.cells[0])
+
+    def count_solved(self, cells: int) -> int:
+        """Count the posteriors that are kept, and the one that is being solved."""
+        systems = self.classes.load_systems()
+        if systems is None:
+            return 0
+        size = POSTERIOR * len(systems.roots) + len(OWN_GRID) * len(SHARED_GRID) * len(systems.shared_codes) ** 2
+        return min(cells * size, MOST_KEPT) + 2 * size
+
     def infer(self, selected: SelectedValues) -> Inference:
         """Read what the hits say class by class."""
         totals, systems, left_out = self.loaded.load_totals(), self.classes.load_systems(), self.classes.left_out
@@ -55,6 +72,12 @@ class ClassRun(UniformRun):
 
     def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
         """Say also what the release leaves out."""
+        if self.classes.unsolved_rows and not exact:
+            unsolved, rows = self.classes.unsolved_rows, inference.moments.row_count
+            self.messages.append(
+                f"{unsolved:,.0f} of {rows:,.0f} rows are of classes too many to solve together with the largest ones:"
+                " answered by uniform, their part of intervals as if values were dealt to rows at random"
+            )
         if self.classes.left_out and not exact:
             left_out = self.classes.left_out
             rows = inference.moments.row_count + left_out

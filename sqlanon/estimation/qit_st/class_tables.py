@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sqlanon.errors import ReleaseError
+from sqlanon.estimation.memory_need import UNIFORM_FITS, require_memory
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
 from sqlanon.estimators.evidence import IntArray
 from sqlanon.plans.plan import relation_name
@@ -36,6 +37,17 @@ def choose_classes(values: "pd.DataFrame", value_count: int, most_kept: int) -> 
     rank = np.minimum(classes["n"], classes["groups"])
     memory = (rank * (classes["n"] + min(value_count, MOST_SHARED))).cumsum()
     return np.sort(classes.index[memory <= most_kept].to_numpy(dtype=np.int64))
+
+
+def count_numbers(values: "pd.DataFrame", value_count: int) -> float:
+    """Return about how many numbers are held at once while the classes with these values are read and prepared."""
+    from sqlanon.estimators.class_systems import MOST_SHARED, OWN_GRID
+
+    classes = values.groupby("class").agg(n=("code", "size"), groups=("groups", "first"))
+    size, shared = classes["n"], np.minimum(classes["n"], MOST_SHARED)
+    vectors = np.minimum(size, classes["groups"]) * (size + min(value_count, MOST_SHARED))
+    # S as it is read, sorted by class, and as matrices; then the vectors, and blocks of each class, copied once each
+    return float((3 * size**2 + 2 * vectors + len(OWN_GRID) * shared**2).sum() + 5 * len(classes) * value_count)
 
 
 def read_classes(chosen: IntArray, values: "pd.DataFrame", products: "pd.DataFrame") -> "Iterator[ReleaseClass]":
@@ -79,7 +91,7 @@ class ClassTables:
     """Prepare a loaded release for estimates class by class; everything is made when it is first needed.
 
     by_class: the column that tells classes apart, none where there is one class only. left_out: rows of the source
-    that the release does not hold, as its manifest says.
+    that the release does not hold, as its manifest says. unsolved_rows: those of classes beyond what memory allows.
     """
 
     def __init__(self, loaded: GroupTables, manifest: Mapping[str, Any]) -> None:
@@ -94,6 +106,7 @@ class ClassTables:
         self.relations: dict[str, Sql] = {name: relation_name(loaded.prefix, name) for name in CLASS_TABLES}
         names = ("signature_class", "held_class", *LABELS)
         self.relations |= {name: relation_name(loaded.prefix, name) for name in names if self.joined}
+        self.unsolved_rows = 0.0
         self._made = False
         self._systems: ClassSystems | None = None
         self._place_of_class = np.zeros(0, dtype=np.int64)
@@ -155,6 +168,10 @@ class ClassTables:
             self._make_tables()
             values = self._read_values()
             class_numbers = choose_classes(values, len(totals), MOST_KEPT)
+            chosen = values[values["class"].isin(class_numbers)]
+            needed = count_numbers(chosen, len(totals))
+            require_memory(self.loaded.engine, needed, remedy=UNIFORM_FITS)
+            self.unsolved_rows = float(values.loc[values["class"] >= 0, "row_count"].sum() - chosen["row_count"].sum())
             # By class number from -1: the place among the chosen classes, all others at the rest's place behind them.
             self._place_of_class = np.full(int(values["class"].max()) + 2, len(class_numbers))
             self._place_of_class[class_numbers + 1] = np.arange(len(class_numbers))

@@ -9,6 +9,7 @@ import numpy as np
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.estimation.coded_rows import CodedRows
+from sqlanon.estimation.memory_need import UNIFORM_FITS, require_memory
 from sqlanon.estimation.sound_tables import load_readable, require_soundness
 from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.evidence import Array
@@ -18,6 +19,7 @@ from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 
+EQUATIONS = 6  # times V x V numbers are held while S is read and solved, by measurement
 LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
 MOST_REMEMBERED = 5_000_000  # numbers that the remembered spreads may hold
 DIRECTIONS = 64  # vectors per spread query
@@ -114,10 +116,16 @@ class GroupTables(Workspace):
         self._rows.load()
         return self._rows
 
+    def mean_group(self) -> float:
+        """Return the mean size of a group."""
+        (groups,) = self.read_once(f"select count(*) as row_count from {self.relations['place']}")["row_count"]
+        return float(self.load_totals().sum() / max(float(groups), 1.0))
+
     def load_equations(self) -> NormalEquations | None:
         """Return the normal equations, None where the release has too many values for them."""
         totals = self.load_totals()
         if self._equations is None and len(totals) <= LARGEST_SYSTEM:
+            require_memory(self.engine, EQUATIONS * len(totals) ** 2, remedy=UNIFORM_FITS)
             self.keep_rows()
             products = self.engine.arrays(self._render_normal())
             code, other_code = (products[name].astype(np.int64) for name in ("code", "other_code"))

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from sqlanon.errors import AnswerError, QueryError
+from sqlanon.estimation.memory_need import require_memory
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimation.uncertain.cell_tables import CellTables
@@ -35,6 +36,7 @@ _HIDDEN = (
     " share among the other rows"
 )
 _INNER = "{} is no value of {} but a node above several: no row equals it; name the values below it"
+ANSWER_ARRAYS = 25  # numbers that are held at once of a cell and set, by measurement
 _WIDE = "the query tells {} combinations of alternatives apart, more than {:,}; ask one column at a time, or coarser"
 
 
@@ -302,6 +304,7 @@ class CountRun(QueryRun):
         cells = int(share["cell"].max()) + 1 if len(share) else int(not self.quasi_keys)
         if cells * selected.set_count > LARGEST_ANSWER:
             raise AnswerError(_WIDE.format(f"{cells:,} x {selected.set_count:,}", LARGEST_ANSWER))
+        require_memory(self.loaded.engine, 0, cells, ANSWER_ARRAYS * selected.set_count)
         moment = self.loaded.engine.frame(self._render_moment())
         shape = (cells, selected.set_count)
         figures = {name: fill(shape, moment, ending, "cell", "set_number") for name, ending in FIGURES.items()}
