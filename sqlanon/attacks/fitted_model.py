@@ -59,29 +59,27 @@ def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[
     space = ModelRows(view.engine, known_people, view.names, {name: name for name in _KEPT})
     try:
         weighed = _fit(view, space, totals)
-        best = view.keep("fitted_best", "adversary/view/best", {"weighed": weighed}, told_by="person_number")
+        best = [learning.name_best(view, part, f"fitted_best_{number}") for number, part in enumerate(weighed)]
     finally:
         space.close()
     scores = None if links is None else view.scores(links)
-    return learning.judge(view, best, scores, "person_number", NAMED, promised)
+    return learning.judge(view, learning.join(best), scores, "person_number", NAMED, promised)
 
 
-def _fit(view: View, space: ModelRows, totals: Array) -> Sql:
+def _fit(view: View, space: ModelRows, totals: Array) -> list[Sql]:
     """Return everybody's weights by the fitted model, after its turn of naive Bayes."""
     coded = space.code(len(totals))
     log.info("learning, counts by code and value")
     target = _find_counts(view, space, coded, totals)
     effects = np.zeros(target.shape)
-    relations = {"coded_person": coded, "holding": view.holdings()}
-    weighed = view.replace("weighed", "adversary/view/pair", relations, codes=space.cells, people=Sql("1"))
+    weighed = learning.pair(view, coded, space.cells)
     for turn in range(TURNS):
         log.info("learning, turn %d of %d of the fit", turn + 1, TURNS)
-        step = find_step(target, count_dealt(space, weighed, target.shape, "weight"), turn)
+        step = find_step(target, count_dealt(space, learning.join(weighed), target.shape, "weight"), turn)
         effects += step - step.mean(axis=1, keepdims=True)
         weighed = learning.deal(view, weighed, keep_odds(space, effects, space.parts, space.cells), space.cells)
-    odds = keep_odds(
-        space, learn_odds(space, count_dealt(space, weighed, target.shape, "weight")), space.parts, space.cells
-    )
+    counts = count_dealt(space, learning.join(weighed), target.shape, "weight")
+    odds = keep_odds(space, learn_odds(space, counts), space.parts, space.cells)
     for _ in range(LAST_DEALS):
         weighed = learning.deal(view, weighed, odds, space.cells)
     return weighed

@@ -8,9 +8,12 @@ maximization over the groups: the weight of a value v of somebody's group is, in
 
 normalized over the person's values; b_gv takes a value more often until all of it is dealt out in its group. For
 randomized values the published ones are the labels of the same classifier (Cormode, KDD 2011).
+
+Pairs of a person and a value are many: of exact groups they are weighed a portion of the groups at a time.
 """
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from sqlanon.adversary.findings import DIGITS, Finding
@@ -22,6 +25,8 @@ log = logging.getLogger("sqlanon")
 DEALS = 2
 TURNS = 10  # of expectation maximization; on Adult the share named right stays within .3 % from the seventh on
 
+PAIRS_AT_ONCE = 5_000_000  # of a person and a value, weighed by one statement
+EACH = Sql("1")  # people of a line
 TAKEN = "the published value is taken"
 LIMITS = (0.5, 0.9)  # confidences that are looked at apart
 
@@ -29,7 +34,7 @@ LIMITS = (0.5, 0.9)  # confidences that are looked at apart
 def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[Finding]:
     """Attack groups by learning; return the share named right, or without links the adversary's own confidence."""
     weighed, factors = _learn(view)
-    best = view.named_people(view.keep("best", "adversary/view/best", {"weighed": weighed}, told_by="person_number"))
+    best = view.named_people(join([name_best(view, part, f"best_{n}") for n, part in enumerate(weighed)]))
     scores = None if links is None else view.scores(links)
     findings = judge(view, best, scores, "person_number", "naive Bayes, learned from the groups", promised)
     if links is not None:
@@ -43,7 +48,7 @@ def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[
 
 
 def _forget_column(
-    view: View, links: Sql, weighed: Sql, factors: list[tuple[Sql, str]], promised: float | None
+    view: View, links: Sql, weighed: Sequence[Sql], factors: list[tuple[Sql, str]], promised: float | None
 ) -> Finding:
     """Name everybody's value once more without one quasi column; return what is left without the most telling one.
 
@@ -53,9 +58,11 @@ def _forget_column(
     for place, column in enumerate(view.quasi):
         log.info("forgetting %s", column)
         others = [factor for number, factor in enumerate(factors) if number != place]
-        relations = {"weighed": deal(view, weighed, others, view.codes, "forgetting")}
-        best = view.replace("forgetful_best", "adversary/view/best", relations, told_by="person_number")
-        scored = {"best": view.named_people(best), "link": links}
+        best = [
+            name_best(view, deal(view, [part], others, view.codes, "forgetting")[0], f"forgetful_best_{number}")
+            for number, part in enumerate(weighed)
+        ]
+        scored = {"best": view.named_people(join(best)), "link": links}
         figures = view.row("adversary/view/score_figures", scored, told_by="person_number", limits=[])
         left[column] = _count_right(figures["right_people"]) / figures["people"]
     telling = min(left, key=lambda column: left[column])
@@ -71,20 +78,55 @@ def read_groups(view: View, promised: float | None) -> Finding:
     return Finding("learning", attack, reached, promised, whom="everybody", headline=True, counted=True)
 
 
-def _learn(view: View) -> tuple[Sql, list[tuple[Sql, str]]]:
+def _learn(view: View) -> tuple[list[Sql], list[tuple[Sql, str]]]:
     """Return everybody's weights after the last turn, and the odds that it went by."""
     people, count = view.coded_alike()
-    relations = {"coded_person": people, "holding": view.holdings()}
-    weighed = view.replace("weighed", "adversary/view/pair", relations, codes=view.codes, people=count)
+    weighed = pair(view, people, view.codes, count)
     for turn in range(TURNS):
         log.info("learning, turn %d of %d", turn + 1, TURNS)
-        factors = _learn_odds(view, weighed)
+        factors = _learn_odds(view, join(weighed))
         weighed = deal(view, weighed, factors, view.codes)
     return weighed, factors
 
 
-def deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]], codes: list[str], name: str = "weighed") -> Sql:
-    """Return everybody's weights after one turn, by what these odds tell of the codes, in a relation of a name."""
+def pair(view: View, people: Sql, codes: list[str], count: Sql = EACH) -> list[Sql]:
+    """Return everybody with each value of their group, each as likely as any other: a relation for each portion.
+
+    people: with their codes; count: how many people each is.
+    """
+    portions = 1
+    if view.exact_groups and view.engine.in_process:
+        (row,) = view.engine.rows(f"select sum(group_size) as pairs from {view.holdings()}")
+        portions += int(row["pairs"] or 0) // PAIRS_AT_ONCE
+    parts = []
+    for portion in range(portions):
+        holding = view.holdings()
+        if portions > 1:
+            holding = Sql(f"(select * from {holding} where abs(group_id % {portions}) = {portion})")
+        relations = {"coded_person": people, "holding": holding}
+        name = f"weighed_{portion}"
+        parts.append(view.replace(name, "adversary/view/pair", relations, codes=codes, people=count))
+    return parts
+
+
+def join(parts: Sequence[Sql]) -> Sql:
+    """Return all portions as one relation."""
+    return parts[0] if len(parts) == 1 else Sql(f"({' union all '.join(f'select * from {part}' for part in parts)})")
+
+
+def name_best(view: View, weighed: Sql, name: str) -> Sql:
+    """Return the likeliest value of everybody in a portion."""
+    return view.replace(name, "adversary/view/best", {"weighed": weighed}, told_by="person_number")
+
+
+def deal(
+    view: View, weighed: Sequence[Sql], factors: list[tuple[Sql, str]], codes: list[str], name: str = "weighed"
+) -> list[Sql]:
+    """Return everybody's weights after one turn, by what these odds tell of the codes, in relations of a name."""
+    return [_deal(view, part, factors, codes, f"{name}_{number}") for number, part in enumerate(weighed)]
+
+
+def _deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]], codes: list[str], name: str) -> Sql:
     if not view.engine.traits.row_by_row:
         return view.replace(name, "adversary/view/weighed", {"weighed": weighed}, factors=factors, codes=codes)
     # where rows are joined one by one, to look odds up once a turn saves more than another column costs

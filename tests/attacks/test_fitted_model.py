@@ -51,7 +51,7 @@ def test_it_names_more_people_than_completed_tables_and_than_expectation_maximiz
 def test_everybodys_weights_sum_up_and_values_are_weighed_as_often_as_they_are_held(release):
     view = GroupView(release.engine, release.tables, release.manifest)
     fitted_model.learn_groups(view, None, None)
-    weighed = view.relations["weighed"]
+    weighed = view.relations["weighed_0"]
     sql = f"select sum(weight) as whole from {weighed} group by person_number"
     assert view.engine.frame(sql)["whole"].to_numpy() == pytest.approx(np.ones(ROWS))
     sql = f"select sum(weight) as whole, any_value(total) as held from {weighed} join {view.values()}"
@@ -84,3 +84,14 @@ def test_kinds_of_rows_beyond_what_memory_allows_are_not_weighed(con, monkeypatc
     truth = view.read_source("people", ("id",))
     assert fitted_model.learn_randomized(view, truth, None) == []
     view.close()
+
+
+@pytest.mark.thorough
+def test_portions_of_groups_are_learned_from_as_all_together(release, monkeypatch):
+    """Guesses and shares are those of one portion: odds are learned from all, and a person's group is in one."""
+    whole = sqlanon.attack(release, against="people", id="id")
+    monkeypatch.setattr(learning, "PAIRS_AT_ONCE", 3000)
+    in_portions = sqlanon.attack(release, against="people", id="id")
+    assert [finding.reached for finding in whole.findings] == pytest.approx(
+        [finding.reached for finding in in_portions.findings], abs=2 / ROWS
+    )

@@ -51,7 +51,7 @@ def count_calibration(con: duckdb.DuckDBPyConnection, release: sqlanon.Release, 
     """Print how often the fitted model is right of people who are alone with their quasi values, by confidence."""
     view = GroupView(release.engine, release.tables, release.manifest)
     fitted_model.learn_groups(view, None, None)
-    best = view.relations["fitted_best"]
+    best = view.relations["fitted_best_0"]
     named = (
         f"select person.*, best.confidence, value.value from {best} best join {view.people()} person"
         f" using (person_number) join {view.values()} value using (value_number)"
