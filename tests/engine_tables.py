@@ -57,7 +57,7 @@ def list_releases(found: Outcomes) -> list[list[str]]:
     for name, method in METHODS.items():
         cells = []
         for engine in ENGINES[1:]:
-            if method.dialects and engine not in method.dialects:
+            if engine in method.lacks:
                 cells.append("refused")
             else:
                 cells.append(name_outcome(found.get((SAME, name, engine), set()), "equal", "DIFFERENT"))

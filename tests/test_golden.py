@@ -111,7 +111,7 @@ SEVERAL = {
 }
 PACKED = {"anatomy": {"l": 4}, "robust": {"r": 3, "background_from": [("sex",)]}, "splu": {"gamma": 4}}
 SAID = [(method, dialect) for method in PLANS for dialect in TRAITS]
-SPOKEN = [(method, dialect) for method in PLANS for dialect in (METHODS[method].dialects or DIALECTS)]
+SPOKEN = [(method, dialect) for method in PLANS for dialect in DIALECTS if dialect not in METHODS[method].lacks]
 
 
 def follow(method: str, changed: str) -> Plan:

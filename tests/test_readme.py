@@ -17,10 +17,13 @@ import pytest
 import typer
 
 from sqlanon.cli import app
+from sqlanon.forms import form_of_method
 from sqlanon.methods import METHODS
+from sqlanon.plans.marks import LACKS
 from sqlanon.sql.spellings import DIALECTS
 from tests import documents
 from tests.command import Shell
+from tests.conftest import ROOT
 from tests.documents import DOCUMENTS, GUIDES, Command, blocks, commands, text_of
 from tests.engine_tables import ENGINES
 
@@ -206,13 +209,58 @@ def test_readme_lists_every_guide():
     assert all(f"[`{topic}`]" in text for topic in GUIDES)
 
 
-def test_the_guide_says_what_each_method_can_do_where():
-    """Read off what methods declare; that the engines do it is what their own tests show."""
-    cells = [line.strip("| ").split(" | ") for line in text_of("engines").splitlines() if line.startswith("| `")]
-    told = {line[0].strip("`"): line[1:] for line in cells}
-    assert set(told) >= {*METHODS, "breach", "check"}
+class Marks:
+    """Cells of the guide's tables, and the notes below them: what is marked as not there has a number."""
+
+    def __init__(self):
+        self.notes = []
+
+    def cell(self, mark, there="yes"):
+        if mark is None:
+            return there
+        if str(mark) not in self.notes:
+            self.notes.append(str(mark))
+        return f"no ({self.notes.index(str(mark)) + 1})"
+
+
+def write_marks() -> str:
+    """Return the tables of the guide of engines, as methods, forms and engines declare what they lack."""
+    marks, places = Marks(), (*ENGINES, "script", "macros")
+    lines = ["| | DuckDB | PostgreSQL | Spark | script | macros | ledger |", "|---|---|---|---|---|---|---|"]
     for name, method in METHODS.items():
-        ran = ["yes" if not method.dialects or engine in method.dialects else "no" for engine in ENGINES]
-        script = ", ".join(f"`{one}`" for one in method.dialects) or "every dialect"
-        macros = ", ".join(f"`{macro.name}`" for macro in method.macros) or "no"
-        assert told[name] == [*ran, script, macros, "yes" if method.followed else "no"], name
+        lacks = method.lacks
+        ran = [marks.cell(lacks.get(engine)) for engine in ENGINES]
+        spoken = ", ".join(f"`{dialect}`" for dialect in DIALECTS if dialect not in lacks)
+        others = {str(lacks[dialect]): lacks[dialect] for dialect in DIALECTS if dialect in lacks}
+        script = [spoken, *(f"others {marks.cell(mark)}" for mark in others.values())] if others else ["every dialect"]
+        macros = marks.cell(lacks.get("macros"), ", ".join(f"`{macro.name}`" for macro in method.macros))
+        cells = [f"`{name}`", *ran, "; ".join(script), macros, marks.cell(lacks.get("ledger"))]
+        lines.append(f"| {' | '.join(cells)} |")
+    said = {
+        "breach": ("every dialect", "`breach_unrestricted`, `breach_restricted`"),
+        "check": ("every dialect", "`l_diversity`"),
+    }
+    said |= dict.fromkeys(("verify", "estimate"), ("`--sql`", ""))
+    for verb in ("breach", "check", "verify", "estimate", "attack", "report", "compare", "complete"):
+        words = dict(zip(places[-2:], said.get(verb, ("", "")), strict=True))
+        cells = [marks.cell(LACKS[place].get(verb), words.get(place, "yes")) for place in places]
+        lines.append(f"| `{verb}` | {' | '.join(cells)} | |")
+    verbs = ("verify --voters", "verify --background", "compare", "complete")
+    lines += ["", f"| release of | {' | '.join(f'`{verb}`' for verb in verbs)} |", f"|---|{'---|' * len(verbs)}"]
+    for name, method in METHODS.items():
+        form = form_of_method(name).lacks
+        lacking = [form.get("voters"), form.get("background"), method.lacks.get("compare"), form.get("complete")]
+        lines.append(f"| `{name}` | {' | '.join(map(marks.cell, lacking))} |")
+    notes = [f"{number}. {note}" for number, note in enumerate(marks.notes, start=1)]
+    return "\n".join([*lines, "", *notes])
+
+
+def test_the_guide_says_what_is_not_there_and_why():
+    """That it is so is what other tests show: `test_what_is_marked_is_refused`, and those of each engine."""
+    path, heading, end = ROOT / "sqlanon/engines/engines.md", "## What runs where\n\n", "\n\n* A **script**"
+    before, _, rest = path.read_text(encoding="utf-8").partition(heading)
+    shown, _, after = rest.partition(end)
+    if os.environ.get("UPDATE_README"):
+        path.write_text(f"{before}{heading}{write_marks()}{end}{after}", encoding="utf-8")
+    else:
+        assert shown == write_marks(), "UPDATE_README=1 writes it anew"

@@ -48,8 +48,8 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
 
     Raises UsageError for what cannot be compared, DataError where this data allows no candidate.
     """
-    if engine.dialect != "duckdb":
-        raise UsageError(f"compare runs on DuckDB, not on {engine.dialect}: its releases live in the session alone")
+    if mark := engine.lacks.get("compare"):
+        raise UsageError(f"compare runs on DuckDB, not on {engine.dialect}: {mark.why}")
     source, types = engine.find_source(question.source)
     roles = resolve_roles(list(types), question.quasi, question.sensitive, question.identifier)
     # a query FROM release can ask nothing of a struct or a list

@@ -165,7 +165,9 @@ class CompareQuestion:
         unknown = [name for name in self.methods if name not in methods]
         if unknown or not self.methods:
             method = repr(unknown[0]) if unknown else "none"
-            raise UsageError(f"compared are {', '.join(methods)}; {option('methods')} names {method}")
+            mark = METHODS[unknown[0]].lacks.get("compare") if unknown and unknown[0] in METHODS else None
+            reason = f", which is not compared: {mark.why}" if mark else ""
+            raise UsageError(f"compared are {', '.join(methods)}; {option('methods')} names {method}{reason}")
         _check_noise(self.noise)
         for name, values in self.strengths.items():
             if not values or any(value < 2 for value in values):

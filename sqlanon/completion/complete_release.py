@@ -11,6 +11,7 @@ from sqlanon.completion.model_rows import ModelRows
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.plans.manifest import Manifest, follows
+from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.sensitive_tables import one_column
 from sqlanon.plans.statement import Statement
@@ -46,22 +47,20 @@ def complete_release(
     directory: Path | None = None,
     sensitive: str | None = None,
     *,
-    opening: Opening | None,
+    opening: Opening | Mark,
     parts: bool,
 ) -> Completed:
     """Return `count` completed tables of a release; the same seed gives the same ones.
 
     tables: the published ones; directory: where they lie as files. sensitive: the one column that they shall have, of
-    groups with several. opening: what opens releases of this form, None where they are not completed. parts: whether
+    groups with several. opening: what opens releases of this form, or why they are not completed. parts: whether
     each of several sensitive columns has a table. Raises UsageError for what cannot be completed.
     """
     if sensitive is not None:
         tables, manifest = _of_column(tables, manifest, sensitive, parts)
     _check_columns(manifest, parts)
-    if opening is None:
-        raise UsageError(
-            f"releases of {manifest['method']} are not completed: exact rows in groups are, and randomized rows"
-        )
+    if isinstance(opening, Mark):
+        raise UsageError(f"releases of {manifest['method']} are not completed: {opening.why}")
     _check_request(engine, manifest, count, seed)
     chain_seed = secrets.randbelow(LARGEST_SEED) if seed is None else seed
     chain = opening(engine, tables, manifest, chain_seed)
@@ -134,8 +133,8 @@ def _check_request(engine: Engine, manifest: Manifest, count: int, seed: int | N
             "a release that follows others has groups whose members have left, and whole groups are completed: take the"
             " first release of its ledger"
         )
-    if engine.dialect != "duckdb":
-        raise UsageError("releases are completed with DuckDB: write this one to a directory and open it there")
+    if mark := engine.lacks.get("complete"):
+        raise UsageError(mark.why)
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_TABLES:
         raise UsageError(f"{option('tables')} is a number from 1 to {MOST_TABLES}, not {count!r}")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED):

@@ -6,9 +6,10 @@ All SQL comes in DuckDB's dialect and with DuckDB's type names; an engine transl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlanon.key import Key
+from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
@@ -22,17 +23,22 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.number]
 
 
+LedgerStore = Literal["file", "directory", "tables"]
+
+
 class Engine(Protocol):
     """Run statements in one database session; what it makes ends with the session unless it is `lasting`.
 
-    places: where a release can go (`directory`, `schema`, `session`); in_process: whether a statement costs no
-    more than its rows, so that many small ones may be run; in_parts: whether a table's rows lie in several files,
-    each read in its own order, whose order is that of their names. traits: what it does cheaply.
+    lacks: what is not there, by places where a release may go, checks and verbs. keeps_ledger: as what. in_process:
+    whether a statement costs no more than its rows, so that many small ones may be run; in_parts: whether a table's
+    rows lie in several files, each read in its own order, whose order is that of their names. traits: what it does
+    cheaply.
     """
 
     name: str
     dialect: str
-    places: frozenset[str]
+    lacks: Mapping[str, Mark]
+    keeps_ledger: LedgerStore
     in_process: bool
     in_parts: bool
     traits: Traits

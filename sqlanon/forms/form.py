@@ -11,6 +11,7 @@ from sqlanon.forms.weights import first_views, weight_name
 from sqlanon.plain_values import plain
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.manifest import Manifest, departed
+from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.prose import write_parts
@@ -29,6 +30,8 @@ Presence = Callable[[PublishedTables, object], tuple[str, str]]
 Edition = Literal["newest", "earlier", "first"]  # of a text beside the tables: a release holds what its version wrote
 SINCE = "since"  # the check of two releases of one ledger
 NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
+NO_GROUPS = Mark(OURS, "has no groups of exact values")
+NOT_COMPLETED = Mark(OURS, "exact rows in groups are, and randomized rows")
 # by the macro that says it, what a line of a summary is called, in their order
 _LINES = {
     "say_published": "published",
@@ -54,7 +57,8 @@ class Form:
     name: what methods call it. estimators: of its answers, the default one first. columns, promise, figures: the
     schemas of these parts of a manifest. of_source: the figures that only a publisher could find, by comparing with the
     source. nested: the roles of published columns that hold nested values. parts: whether
-    several sensitive columns have a table each. has_groups: whether groups with exact values are published.
+    several sensitive columns have a table each. lacks: what is not done with such releases
+    (voters, background, complete), and why.
     keeps_quasi: whether quasi columns are published with their own values. bars, intervals: what a report says that
     they are. several: the manifest, where a release has several sensitive columns with a table each.
     words: templates of what is said of a release, the form's own one first. warning: the template of the section of
@@ -70,7 +74,7 @@ class Form:
     of_source: tuple[str, ...] = tuple(BALANCES)
     nested: tuple[str, ...] = ()
     parts = False
-    has_groups = False
+    lacks: Mapping[str, Mark] = {"voters": NO_GROUPS, "background": NO_GROUPS, "complete": NOT_COMPLETED}
     keeps_quasi = False
     bars = "are 95 % intervals"
     intervals = " with 95 % intervals"
@@ -106,7 +110,7 @@ class Form:
 
     @property
     def presence(self) -> Presence | None:
-        """Return the query that looks voters up, with its name; None where they cannot be."""
+        """Return the query that looks voters up, with its name; None where they cannot be (see `lacks`)."""
         return None
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
@@ -119,9 +123,9 @@ class Form:
         raise NotImplementedError
 
     @property
-    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | None":
-        """Return what opens a release for completion, with a seed; None where plausible rows are not drawn."""
-        return None
+    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
+        """Return what opens a release for completion, with a seed, or why plausible rows are not drawn."""
+        return self.lacks["complete"]
 
     def since_query(self, published: PublishedTables, earlier: PublishedTables) -> str:
         """Return the query that compares a release with an earlier one of its ledger, of the same form.

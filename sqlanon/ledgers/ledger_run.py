@@ -32,7 +32,7 @@ def open_store(named: str, engine: Engine, place: Destination) -> Store:
     if place.named is None:
         places = f"a directory, {option('out', 'DIR')}, or a schema, {option('into', 'SCHEMA')}"
         raise UsageError(f"a ledger is written in step with a release that lasts: {places}")
-    if engine.dialect == "postgres":
+    if engine.keeps_ledger == "tables":
         schema, _ = split_name(named)
         if schema == place.into or "manifest" in (engine.tables(schema) or ()):
             raise _published(named)
@@ -44,7 +44,7 @@ def open_store(named: str, engine: Engine, place: Destination) -> Store:
             raise _published(named)
     if (path.parent / MANIFEST).is_file():
         raise _published(named)
-    return ParquetDirectory(engine, path) if engine.dialect == "spark" else DatabaseFile(engine, path)
+    return ParquetDirectory(engine, path) if engine.keeps_ledger == "directory" else DatabaseFile(engine, path)
 
 
 def _published(ledger_name: str) -> UsageError:

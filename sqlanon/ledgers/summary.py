@@ -94,8 +94,8 @@ def check_ledger(
     engine, text = engine or open_duckdb(), str(named)
     # what is known beside the ledger is looked at first: a run that ends meanwhile makes the ledger newer, not older
     beside = {} if releases is None else _releases_of(Path(releases))
-    beside |= releases_in_schemas(engine) if "schema" in engine.places else {}
-    in_files = engine.dialect != "postgres"
+    beside |= releases_in_schemas(engine) if "schema" not in engine.lacks else {}
+    in_files = engine.keeps_ledger != "tables"
     evidence = Evidence(
         str(note_path(Path(text))) if in_files else None, read_note(Path(text).absolute()) if in_files else None, beside
     )
@@ -153,7 +153,7 @@ def _compare_beside(ledger_name: str, contents: Contents, evidence: Evidence) ->
 @contextmanager
 def _opened(ledger_name: str, engine: Engine) -> Iterator[Contents]:
     """Hold a ledger open for the block, whatever keeps it."""
-    if engine.dialect == "postgres":
+    if engine.keeps_ledger == "tables":
         tables = read_tables(engine, ledger_name)
         if tables is None:
             raise _missing(ledger_name)

@@ -14,6 +14,7 @@ from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
 from sqlanon.plans.build import build
 from sqlanon.plans.json_schema import Schema
+from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import (
     PERSONS,
     Beside,
@@ -31,6 +32,7 @@ from sqlanon.plans.plan import (
 )
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
+from sqlanon.sql.spellings import DIALECTS
 from sqlanon.sql.table_macro import Macro
 from sqlanon.wording import option
 
@@ -159,13 +161,14 @@ class Method(Generic[D]):
     outputs: the same for the published tables, in a second phase that may read the reports of the first. design: checks
     the parameters with the request and decides; raises UsageError. form: the kind of release that it publishes.
     options: the TypedDict that declares its parameters. sentence, example, compile_sentence, compile_example: what the
-    command line says of it. macros: its table macros. dialects: the only ones it can be said in, dialects_why: why.
+    command line says of it. macros: its table macros. lacks: what is not there (dialects, macros, ledger, compare),
+    and why.
     takes_lists: whether columns may hold lists. probe: the query that it wants the source asked first, if any.
     reads_source: whether a compiled script depends on the types of the source's columns. saved: the parameter that
     names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
     plans_promises: the parameter whose promises can be asked for first, for several of its values. most_columns: how
     many quasi columns it takes: engines refuse statements of a thousand nested terms, and plan those below for minutes.
-    followed, followed_outputs: the steps of a release under a ledger; no_ledger: why there are none. lasting: the
+    followed, followed_outputs: the steps of a release under a ledger; lasting: the
     parameters that decide what is promised, in which such releases may not differ. recorded: the
     schemas of what the manifest's `parameters` say beside the method's own, or in place of one; None: they say nothing.
     linked: the rows that a run knows to the end, one step for each sensitive column: they are compared, not published.
@@ -184,8 +187,7 @@ class Method(Generic[D]):
     compile_sentence: str
     compile_example: str
     macros: tuple[Macro, ...] = ()
-    dialects: tuple[str, ...] = ()
-    dialects_why: str = ""
+    lacks: Mapping[str, Mark] = field(default_factory=dict)
     takes_lists: bool = False
     probe: Callable[..., str] | None = None
     reads_source: bool = False
@@ -194,7 +196,6 @@ class Method(Generic[D]):
     plans_promises: str = ""
     followed: tuple[Callable[[D], Steps], ...] = ()
     followed_outputs: tuple[Callable[[D], Steps], ...] = ()
-    no_ledger: str = ""
     lasting: tuple[str, ...] = ()
     most_columns: int = 400
     recorded: Mapping[str, Schema | None] = field(default_factory=dict)
@@ -236,13 +237,14 @@ class Method(Generic[D]):
 
     def refuse_dialect(self, dialect: str) -> None:
         """Raise UsageError for a dialect in which the method cannot be said."""
-        if self.dialects and dialect not in self.dialects:
-            raise UsageError(f"{self.name} runs on {', '.join(self.dialects)}, not on {dialect}: {self.dialects_why}")
+        if mark := self.lacks.get(dialect):
+            spoken = ", ".join(name for name in DIALECTS if name not in self.lacks)
+            raise UsageError(f"{self.name} runs on {spoken}, not on {dialect}: {mark.why}")
 
     def refuse_ledger(self) -> None:
         """Raise UsageError where releases of this method cannot follow each other under a ledger."""
-        if not self.followed:
-            raise UsageError(f"{self.name} has no {option('ledger')}: {self.no_ledger}", about=["ledger"])
+        if mark := self.lacks.get("ledger"):
+            raise UsageError(f"{self.name} has no {option('ledger')}: {mark.why}", about=["ledger"])
 
     def refuse_many(self, quasi: Sequence[str]) -> None:
         """Raise UsageError for more quasi columns than the method takes, before anything runs."""

@@ -49,10 +49,9 @@ def _places() -> list[str]:
 
 def _sources(method: str) -> Iterator[dict[str, Any]]:
     """Yield the schema of each mapping that finds rows, on each engine that runs the method."""
-    dialects = METHODS[method].dialects
     for engine, ways in SOURCES.items():
         named = {"engine": json_schema.word(engine)}
-        for needed, others in ways.values() if not dialects or engine in dialects else ():
+        for needed, others in ways.values() if engine not in METHODS[method].lacks else ():
             required, optional = dict.fromkeys(needed, _TEXT), dict.fromkeys(others, _TEXT)
             if engine == next(iter(SOURCES)):  # which runs what names no engine
                 yield json_schema.record(required, {**optional, **named})

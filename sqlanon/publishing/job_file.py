@@ -15,6 +15,7 @@ from sqlanon.errors import QueryError, UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.parameters import Parameter, declared
 from sqlanon.methods.request_options import RequestOptions
+from sqlanon.plans.marks import LACKS
 from sqlanon.publishing.thresholds import Threshold, threshold
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
@@ -276,12 +277,11 @@ class _Reader(NodeReader):
         keys = self.mapping(node, "output", *OUTPUT_KEYS)
         if ("out" in keys) == ("into" in keys):
             self.refuse(node, "output takes out (a directory) or into (a schema), and one of them")
-        if "into" in keys and place.engine == "spark":
-            self.refuse(keys["into"], "spark publishes to a directory; write out in the place of into")
-        if "out" in keys and place.engine == "postgres":
-            self.refuse(
-                keys["out"], "postgres keeps everything in the server and writes no files; write into: and a schema"
-            )
+        lacks = LACKS[place.engine]
+        if "into" in keys and (mark := lacks.get("schema")):
+            self.refuse(keys["into"], f"{place.engine} {mark.why}; write out in the place of into")
+        if "out" in keys and (mark := lacks.get("directory")):
+            self.refuse(keys["out"], f"{place.engine} {mark.why}; write into: and a schema")
         if "into" in keys and place.engine == "duckdb" and place.database is None:
             self.refuse(
                 keys["into"], "into names a schema of the source's database; give source a database and a table"

@@ -210,12 +210,9 @@ def _known(plan: Plan, engine: Engine) -> list[tuple[str, Source, Mapping[str, s
 def target_of(engine: Engine, out: str | Path | None, into: str | None, overwrite: bool) -> Target:
     """Return where the release goes; raise TargetError where the engine cannot publish there."""
     place = "directory" if out is not None else "schema" if into is not None else "session"
-    if place not in engine.places:
-        raise TargetError(
-            f"{engine.dialect} does not publish to a {place}; say {option('out', 'DIR')}"
-            if "directory" in engine.places
-            else f"{engine.dialect} keeps everything in the server and writes no files; say {option('into', 'SCHEMA')}"
-        )
+    if mark := engine.lacks.get(place):
+        instead = option("into", "SCHEMA") if "directory" in engine.lacks else option("out", "DIR")
+        raise TargetError(f"{engine.dialect} {mark.why}; say {instead}")
     if out is not None:
         return DirectoryTarget(engine, out, overwrite)
     if into is not None:

@@ -178,7 +178,7 @@ def open_release(
     Raises ReleaseError where there is none, or both. Files are not compared with the manifest here; verify does.
     """
     directory = Path(path)
-    if database is None and (engine is None or "directory" in engine.places):
+    if database is None and (engine is None or "directory" not in engine.lacks):
         if not directory.is_dir():
             raise ReleaseError(_describe_absent(directory))
         engine = engine or open_reader()
@@ -186,7 +186,7 @@ def open_release(
     opened_here = engine is None and not directory.is_dir()
     engine = engine or open_duckdb(database, readable=readable if opened_here else None)
     is_schema = engine.tables(str(path)) is not None
-    if directory.is_dir() and "directory" in engine.places:
+    if directory.is_dir() and "directory" not in engine.lacks:
         if is_schema:
             raise ReleaseError(
                 f"{str(path)!r} is a schema of the database and a directory; name the directory as {f'./{path}'!r},"

@@ -89,7 +89,7 @@ def manifest_in_schema(named: str, engine: Engine) -> Manifest | None:
     from sqlanon.releases.database_targets import read_schema_manifest
 
     try:
-        if "schema" in engine.places and "manifest" in (engine.tables(named) or ()):
+        if "schema" not in engine.lacks and "manifest" in (engine.tables(named) or ()):
             return parse_manifest(read_schema_manifest(engine, named), named)
     except SqlanonError:
         pass

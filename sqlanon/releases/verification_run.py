@@ -37,7 +37,7 @@ def look_alike_queries(published: PublishedTables, source: Source, types: Mappin
 
     Return for each sensitive column of texts its name and a query; none but DuckDB normalizes texts for us.
     """
-    if published.engine.dialect != "duckdb":
+    if "look_alikes" in published.engine.lacks:
         return []
     columns = published.manifest["columns"]["sensitive"]
     pairs = zip(columns, resolve_names(list(types), columns), strict=True)
@@ -236,9 +236,8 @@ def _presence_query(published: PublishedTables, form: Form, voters: object) -> t
             "voters are looked up in a release of one sensitive column: of several, each has a confidence of its own"
         )
     if form.presence is None:
-        raise UsageError(
-            f"a release of {published.manifest['method']} has no groups of exact values to look voters up in"
-        )
+        mark = form.lacks["voters"]
+        raise UsageError(f"a release of {published.manifest['method']} {mark.why} to look voters up in")
     return form.presence(published, voters)
 
 
@@ -250,5 +249,5 @@ def _require_groups(published: PublishedTables, form: Form, purpose: str) -> Non
         )
     if len(published.manifest["columns"]["sensitive"]) > 1 and "group" in published.manifest["columns"]:
         raise UsageError(f"a release of groups with several sensitive columns cannot be used to {purpose} yet")
-    if not form.has_groups:
-        raise UsageError(f"a release of {published.manifest['method']} has no groups of exact values to {purpose}")
+    if mark := form.lacks.get("background"):
+        raise UsageError(f"a release of {published.manifest['method']} {mark.why} to {purpose}")

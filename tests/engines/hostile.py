@@ -4,6 +4,7 @@ releases of it are compared."""
 import datetime
 import subprocess
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -240,3 +241,20 @@ COARSENED = {
     "quasi": ["age", "paid", "weight", "born", "code"], "sensitive": "disease", "id": "ssn", "l": 4, "key": KEY,
     "coarsen": {"age": 20, "paid": "2.5", "weight": 1, "born": "quarter", "code": "2 letters"},
 }  # fmt: skip
+
+
+def refuse_what_is_marked(con, release: sqlanon.Release, source: str, folder: Path) -> None:
+    """Ask an engine for all that it is marked to lack: each is refused with the mark's reason."""
+    asked = {"quasi": ["age"], "sensitive": "disease", "l": 2, "key": KEY}
+    requests = {
+        "directory": lambda: sqlanon.anatomy(con, source, out=folder / "release", **asked),
+        "schema": lambda: sqlanon.anatomy(con, source, into="elsewhere", **asked),
+        "session": lambda: sqlanon.anatomy(con, source, **asked),
+        "compare": lambda: sqlanon.compare(con, source, quasi=["age"], sensitive="disease"),
+        "complete": lambda: release.complete(1),
+    }
+    for what, mark in release.engine.lacks.items():
+        if what in requests:
+            with pytest.raises(sqlanon.SqlanonError) as refused:
+                requests[what]()
+            assert mark.why in str(refused.value), what

@@ -35,6 +35,7 @@ from tests.engines.hostile import (
     a_background,
     marked_rows,
     read_sets,
+    refuse_what_is_marked,
     refused,
     rows_of,
     same_answer,
@@ -88,6 +89,11 @@ def schemas(shop) -> set[str]:
     with psycopg.connect(shop.dsn("shop"), autocommit=True) as con:
         names = con.execute("select nspname from pg_namespace where nspname !~ '^pg_|^information|^public'").fetchall()
         return {name for (name,) in names}
+
+
+def test_postgres_refuses_what_is_marked(postgres, tmp_path):
+    asked = {"quasi": ["age"], "sensitive": "disease", "id": "ssn", "l": 2, "key": KEY}
+    refuse_what_is_marked(postgres, sqlanon.anatomy(postgres, "patients", **asked), "patients", tmp_path)
 
 
 @pytest.mark.same_release("anatomy", "postgres")

@@ -30,6 +30,7 @@ from tests.engines.hostile import (
     QUERIES,
     ROWS,
     read_sets,
+    refuse_what_is_marked,
     rows_of,
     same_answer,
     same_posteriors,
@@ -68,6 +69,11 @@ def spark_release(spark, source, fetched, tmp_path_factory):
     out = tmp_path_factory.mktemp("spark") / "rel {1}"
     sqlanon.anatomy(spark, str(source[1]), id=IDENTIFIERS, key=KEY, out=out, **ASKED)
     return out, list(fetched)
+
+
+def test_spark_refuses_what_is_marked(spark, spark_release, tmp_path):
+    spark.range(60).selectExpr("id", "id % 4 as age", "id % 5 as disease").write.parquet(f"{tmp_path}/few")
+    refuse_what_is_marked(spark, sqlanon.open(spark_release[0], con=spark), f"{tmp_path}/few", tmp_path)
 
 
 @pytest.mark.same_release("anatomy", "spark")

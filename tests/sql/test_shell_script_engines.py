@@ -235,7 +235,7 @@ def clean(engine):
 @pytest.mark.parametrize("plan", GIVEN.values(), ids=GIVEN)
 def test_the_same_key_gives_the_same_release(engine, source, plan):
     own = plan(engine.dialect)
-    if METHODS[own.method].dialects and engine.dialect not in METHODS[own.method].dialects:
+    if engine.dialect in METHODS[own.method].lacks:
         pytest.skip(f"{own.method} has no script for {engine.dialect}")
     engine.run(write_script(own, engine.dialect), KEY.upper())
     published = [comparable(engine.rows(output.relation)) for output in own.outputs]

@@ -15,6 +15,7 @@ from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import creation_text
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
+from sqlanon.plans.marks import LACKS
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal, template_of
@@ -23,7 +24,7 @@ from sqlanon.plans.traits import TRAITS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.engines.base import Numbers
+    from sqlanon.engines.base import LedgerStore, Numbers
 
 
 # What a schema of DuckDB's holds: tables, and whatever else can carry a text.
@@ -74,7 +75,8 @@ class DuckDBEngine:
     """Run statements on one DuckDB connection, ours or the caller's."""
 
     dialect = "duckdb"
-    places = frozenset({"directory", "schema", "session"})
+    lacks = LACKS["duckdb"]
+    keeps_ledger: "LedgerStore" = "file"
     in_process = True
     in_parts = False
     traits = TRAITS["duckdb"]

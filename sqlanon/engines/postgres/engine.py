@@ -15,6 +15,7 @@ from sqlanon.engines.postgres.settings import FEW_ROWS
 from sqlanon.engines.statement_text import creation_text, translate_for_engine
 from sqlanon.errors import SourceError, TargetError, UsageError
 from sqlanon.key import Key
+from sqlanon.plans.marks import LACKS
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
@@ -25,7 +26,7 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.engines.base import Numbers
+    from sqlanon.engines.base import LedgerStore, Numbers
 
 
 # What PostgreSQL's types are called and become outside the server: DuckDB's names, columns of numbers and
@@ -131,7 +132,8 @@ class PostgresEngine(Schemas):
     """Run statements on one PostgreSQL connection, ours or the caller's."""
 
     dialect = "postgres"
-    places = frozenset({"schema", "session"})
+    lacks = LACKS["postgres"]
+    keeps_ledger: "LedgerStore" = "tables"
     in_process = False
     in_parts = False
     traits = TRAITS["postgres"]

@@ -24,6 +24,7 @@ from sqlanon.engines.spark.sources import count_lacking, form_of, item_type, rea
 from sqlanon.engines.statement_text import translate_for_engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
+from sqlanon.plans.marks import LACKS
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
@@ -35,7 +36,7 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.engines.base import Numbers
+    from sqlanon.engines.base import LedgerStore, Numbers
 
 _NUMBERING = "monotonically_increasing_id()"
 _PLACE = {"sqlanon_file": "_metadata.file_name", "sqlanon_position": "_metadata.row_index"}
@@ -45,7 +46,8 @@ class SparkEngine:
     """Run statements on one Spark session, ours or the caller's."""
 
     dialect = "spark"
-    places = frozenset({"directory"})
+    lacks = LACKS["spark"]
+    keeps_ledger: "LedgerStore" = "directory"
     in_process = False
     in_parts = True
     traits = TRAITS["spark"]

@@ -1,16 +1,17 @@
 """Rows in boxes: ranges, nodes or sets of quasi values, and exact sensitive values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
-from sqlanon.forms.form import Form, Presence, Tables
+from sqlanon.forms.form import NO_GROUPS, NOT_COMPLETED, Form, Presence, Tables
 from sqlanon.forms.schema_parts import COMPARED, ROLES, SHARE, SORTED, counts
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.json_schema import record, whole, word
 from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.marks import Mark
 from sqlanon.verification.checks import Verification
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class BoxForm(Form):
     figures = _FIGURES
     of_source = ("sensitive_counts", "quasi_values")
     parts = True
+    lacks: Mapping[str, Mark] = {"background": NO_GROUPS, "complete": NOT_COMPLETED}
     bars = "are bounds that hold the true count for sure"
     intervals = " with bounds that hold for sure"
     words = ("forms/generalized/words.txt",)

@@ -10,6 +10,7 @@ from sqlanon.forms.form import SINCE, Compared, ComparedQueries, Edition, Form, 
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, number, record, whole, word
 from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.marks import Mark
 from sqlanon.verification.checks import Check, PublishedTables, Verification
 
 if TYPE_CHECKING:
@@ -40,13 +41,9 @@ class GroupForm(Form):
     figures = GROUP_FIGURES
     parts = True
     keeps_quasi = True
+    lacks: Mapping[str, Mark] = {}
     words: tuple[str, ...] = ("forms/qit_st/words.txt",)
     warning = "forms/qit_st/warning.md"
-
-    @property
-    def has_groups(self) -> bool:  # type: ignore[override]
-        """Tell whether one sensitive column is published in groups."""
-        return self.several is None
 
     @property
     def verification(self) -> Verification:
@@ -123,7 +120,7 @@ class GroupForm(Form):
         return GroupView
 
     @property
-    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | None":
+    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
         """Deal each group's values to its rows."""
         from sqlanon.completion.dealing import open_groups
 

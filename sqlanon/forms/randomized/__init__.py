@@ -8,7 +8,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
-from sqlanon.forms.form import SINCE, Edition, Form, Table, Tables
+from sqlanon.forms.form import NO_GROUPS, SINCE, Edition, Form, Table, Tables
 from sqlanon.forms.schema_parts import ROLES, SHARE
 from sqlanon.forms.weights import (
     FIRST_LINES,
@@ -22,6 +22,7 @@ from sqlanon.forms.weights import (
 )
 from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
 from sqlanon.plans.manifest import Manifest, departed
+from sqlanon.plans.marks import Mark
 from sqlanon.plans.templates import Sql, render
 from sqlanon.verification.checks import Check, PublishedTables, Verification
 from sqlanon.wording import option
@@ -121,6 +122,7 @@ class RandomizedForm(Form):
     )
     of_source = ("quasi_rows", "retention", "published_counts")
     keeps_quasi = True
+    lacks: Mapping[str, Mark] = {"voters": NO_GROUPS, "background": NO_GROUPS}
     words = ("forms/randomized/words.txt",)
     warning = "forms/randomized/warning.md"
 
@@ -145,7 +147,7 @@ class RandomizedForm(Form):
         return RandomizedView
 
     @property
-    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | None":
+    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
         """Draw true values of the rows."""
         from sqlanon.completion.recovering import Recovering
 

@@ -21,6 +21,7 @@ from sqlanon.methods.mondrian.read_manifest import RECORDED
 from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import HIERARCHIES, SEVERAL_SENSITIVE, Names, RequestOptions
+from sqlanon.plans.marks import ENGINE, NEVER, Mark
 from sqlanon.plans.plan import Repeat, Step, relation_name
 from sqlanon.plans.templates import Sql
 
@@ -315,5 +316,8 @@ MONDRIAN: Method[Mondrian] = Method(
     ),
     reads_source=True,
     recorded=RECORDED,
-    no_ledger="boxes are cut anew through everybody who is there, and old and new boxes intersect",
+    lacks={
+        "macros": Mark(ENGINE, "a macro is one SELECT, which cannot cut in turns"),
+        "ledger": Mark(NEVER, "boxes are cut anew through everybody who is there, and old and new boxes intersect"),
+    },
 )

@@ -25,6 +25,7 @@ from sqlanon.methods.uncertain.deterministic import determined, opening
 from sqlanon.methods.uncertain.influence import Learn, MatrixTable, read_matrix
 from sqlanon.methods.uncertain.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_quasi
+from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
 from sqlanon.wording import option
 
 MOST_COLUMNS = 1000
@@ -230,6 +231,7 @@ def publish_tables(design: Uncertain) -> Steps:
     return published_tables.outputs(design.reading, design.names, design.clustering.undiverse)
 
 
+_ARRAYS = Mark(OURS, "alternatives stand in arrays, and how that engine's arrays are taken apart is not known here")
 UNCERTAIN: Method[Uncertain] = Method(
     name=NAME,
     paper="Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-anonymity Via Anatomy, 2012",
@@ -256,9 +258,7 @@ UNCERTAIN: Method[Uncertain] = Method(
     " columns are read, in DuckDB).",
     compile_example="patients --database hospital.duckdb --quasi age,sex --sensitive disease --id ssn -k 5 -L 3"
     " --threshold 0.3 --influence learn",
-    dialects=("duckdb", "postgres", "spark", "databricks"),
     most_columns=40,
-    dialects_why="alternatives stand in arrays, and how that engine's arrays are taken apart is not known here",
     takes_lists=True,
     probe=probe,
     reads_source=True,
@@ -266,5 +266,13 @@ UNCERTAIN: Method[Uncertain] = Method(
     nothing_saved=f"{option('save_influence')} keeps what {option('influence', 'learn')} finds; with a file there is"
     " nothing to save",
     recorded=RECORDED,
-    no_ledger="rows of one person are clustered by what their cells may hold, which differs from release to release",
+    lacks={
+        **dict.fromkeys(("snowflake", "bigquery", "trino", "clickhouse"), _ARRAYS),
+        "macros": Mark(ENGINE, "a macro is one SELECT, which cannot merge in turns"),
+        "ledger": Mark(
+            NEVER,
+            "rows of one person are clustered by what their cells may hold, which differs from release to release",
+        ),
+        "compare": Mark(OURS, "its answers lie between what is certain and what is possible, without an error"),
+    },
 )

@@ -14,6 +14,7 @@ from sqlanon.forms.form import Form, Tables
 from sqlanon.forms.schema_parts import COMPARED, NAME, ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import record, whole
 from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql, render
 from sqlanon.verification.checks import Verification
@@ -46,6 +47,7 @@ class TallyForm(Form):
     figures = FIGURES
     of_source = ("people",)
     keeps_quasi = True
+    lacks = dict.fromkeys(("voters", "background"), Mark(OURS, "has no groups of exact values"))
     words = ("tally_form/words.txt",)
     warning = "tally_form/warning.md"
 
@@ -70,7 +72,7 @@ class TallyForm(Form):
         return CrowdView
 
     @property
-    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | None":
+    def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
         """Deal each crowd's values to its people."""
         from sqlanon.completion.dealing import open_groups
 

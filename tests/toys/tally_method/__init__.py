@@ -13,6 +13,7 @@ from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.kinds import Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import SENSITIVE, RequestOptions
+from sqlanon.plans.marks import NEVER, OURS, Mark
 from sqlanon.plans.plan import Request, Row, Step
 from sqlanon.plans.roles import free_name
 
@@ -83,6 +84,9 @@ TALLY_METHOD = Method(
     example="patients.parquet --quasi sex --sensitive disease -l 4 --out release",
     compile_sentence="Print a script of the same.",
     compile_example="patients --quasi sex --sensitive disease -l 4",
-    no_ledger="a crowd that grows by one tells what the new person has",
+    lacks={
+        "macros": Mark(OURS, "a toy"),
+        "ledger": Mark(NEVER, "a crowd that grows by one tells what the new person has"),
+    },
     strength=Strength(parameter="l", promise="no value above 1/{value} of people alike", rank=2, chance=True),
 )
