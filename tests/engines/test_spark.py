@@ -72,8 +72,8 @@ def spark_release(spark, source, fetched, tmp_path_factory):
 
 
 def test_spark_refuses_what_is_marked(spark, spark_release, tmp_path):
-    spark.range(60).selectExpr("id", "id % 4 as age", "id % 5 as disease").write.parquet(f"{tmp_path}/few")
-    refuse_what_is_marked(spark, sqlanon.open(spark_release[0], con=spark), f"{tmp_path}/few", tmp_path)
+    spark.range(60).selectExpr("id", "id % 4 as age", "id % 5 as disease").write.parquet(f"{tmp_path}/few.parquet")
+    refuse_what_is_marked(spark, sqlanon.open(spark_release[0], con=spark), f"{tmp_path}/few.parquet", tmp_path)
 
 
 @pytest.mark.same_release("anatomy", "spark")

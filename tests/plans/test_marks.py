@@ -35,7 +35,7 @@ def test_a_method_lacks_what_it_marks(name, con):
     for dialect in DIALECTS:
         if mark := method.lacks.get(dialect):
             with pytest.raises(UsageError) as refused:
-                sqlanon.compile(name, "t", quasi=["age"], sensitive="disease", dialect=dialect, **ASKED[name])
+                sqlanon.compile(name, "t", con=con, quasi=["age"], sensitive="d", dialect=dialect, **ASKED[name])
             assert mark.why in str(refused.value)
     assert ("macros" in method.lacks) is not bool(method.macros)
     assert ("ledger" in method.lacks) is not bool(method.followed)
