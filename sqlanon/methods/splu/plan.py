@@ -255,7 +255,7 @@ MACROS = (
         (*macro_steps.GROUPING[:-1], Step("methods/splu/decoy_group"), Step("methods/macro_steps/randomized")),
         macro_steps.grouping_values(NAME, "gamma", True, [_SMALL])
         | {
-            "draws": ["draw", "slot_draw", "tie"],
+            "digit_draws": ["draw", "slot_draw", "tie"],
             "payload": ["quasi_1", "slot_draw"],
             "identifier_names": Sql("cast(id as varchar[])"),
         },
