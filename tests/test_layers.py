@@ -14,7 +14,7 @@ from sqlanon.forms import FORMS
 from sqlanon.forms import MODULES as FORM_NAMES
 from sqlanon.methods import METHODS
 from sqlanon.plans.templates import template_names
-from tests.benchmarks.house import BARE, bindings
+from tests.benchmarks.house import BARE, bindings, walks
 from tests.facts import each
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -388,6 +388,11 @@ def test_one_name_in_three_places():
         == tests - {"base", "one_pass", "packing", "uniqueness", "republication", "several_columns"}
         == golden
     )
+
+
+def test_contributing_lists_files_that_are_there():
+    listed = {name: [*read, *touched] for name, read, touched in walks()}
+    assert len(listed) == 2 and all((ROOT / path).is_file() for paths in listed.values() for path in paths)
 
 
 def test_the_build_runs_what_the_readme_says():

@@ -207,6 +207,16 @@ def rooms() -> None:
     print(f"{'':19} {'before':>8} {'now':>8}")
     for name, value in now.items():
         print(f"{name:19} {BEFORE[name]:>8} {value:>8}")
+    for name, read, touched in walks():
+        print(f"{name}: {len(read)} files to read, {len(touched)} to touch")
+
+
+def walks() -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield what may be added, with the files to read and to touch for it, as CONTRIBUTING lists them."""
+    for line in (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines():
+        cells = line.strip("| ").split(" | ")
+        if len(cells) == 3 and "`" in cells[1]:
+            yield cells[0], *(re.findall(r"`([^`]+)`", cell) for cell in cells[1:])
 
 
 def name_of(path: Path) -> str:
