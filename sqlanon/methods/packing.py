@@ -20,7 +20,7 @@ MOST_BITS = 62  # of the 64 of a whole number: no sum of two of them overflows
 # whose values a whole number of 64 bits holds
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
-Layout = Mapping[str, int]  # least_n, missing_n, span_n and unit_n of each quasi column; groups
+Layout = Mapping[str, int]  # least_n, missing_n, span_n, unit_n and shift_n of each quasi column; groups
 
 
 def measure(request: Request) -> tuple[Statement, Row] | None:
@@ -54,7 +54,7 @@ def layout_of(request: Request) -> Layout | None:
     layout = {"groups": 2**group_bits}
     for place, (least, _), width in zip(places, ranges, bits, strict=True):
         behind = sum(bits[place:]) + group_bits
-        numbers = {"least": least, "missing": 2**width - 1, "span": 2**width, "unit": 2**behind}
+        numbers = {"least": least, "missing": 2**width - 1, "span": 2**width, "unit": 2**behind, "shift": behind}
         layout |= {f"{name}_{place}": number for name, number in numbers.items()}
     return layout
 
