@@ -138,7 +138,8 @@ def compare(
         int | Iterable[int] | None,
         Parameter(
             WholeNumbers(),
-            f"l of anatomy and mondrian (k = 10), r of robust: 5; with {option('resist')} 3,5,10.",
+            f"Values of l of anatomy and mondrian (k = 10), r of robust: 5; with {option('resist')} 3,5,10.",
+            alias="-l",
         ),
     ] = None,
     gamma: Annotated[

@@ -20,7 +20,7 @@ def typed_option(parameter: Parameter) -> inspect.Parameter:
     information = (
         typer.Argument(metavar=None if parameter.metavar == parameter.name else parameter.metavar, help=words)
         if parameter.metavar
-        else typer.Option(parameter.option, help=words)
+        else typer.Option(*filter(None, (parameter.alias, parameter.option)), help=words)
     )
     kind = parameter.kind.typed if default is not None else parameter.kind.typed | None
     annotation = Annotated[kind, information]  # type: ignore[valid-type]

@@ -66,7 +66,7 @@ class Parameter:
     kind: how its values are read from each surface. help: one line. default: REQUIRED where there is none. flag: the
     command line's option where it is not `--name`. within: the values that any data could meet. compiled, job: whether
     a compiled script and a job file take it. metavar: what help calls it where the command line takes it without an
-    option.
+    option. alias: a second option that means the same.
     """
 
     kind: Kind
@@ -77,6 +77,7 @@ class Parameter:
     compiled: bool = True
     job: bool = True
     metavar: str = ""
+    alias: str = ""
     name: str = ""
 
     @property

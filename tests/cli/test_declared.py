@@ -9,6 +9,7 @@ import sqlanon
 from sqlanon.api.verbs import parameters_of
 from sqlanon.cli import app
 from sqlanon.cli.declared import read_typed
+from sqlanon.methods import METHODS
 
 # which engine runs it, and how its result is printed: a function gets a connection and returns an object
 SESSION = {"database", "engine", "master", "dsn", "how", "sql", "threads", "memory_limit", "temp_directory"}
@@ -93,6 +94,9 @@ def test_every_verb_is_made_of_what_its_function_declares():
     assert set(commands) - declared == {*NO_FUNCTION} | BY_METHODS
     assert declared == {*TYPED_ALONE} == {*PYTHON_ALONE}
     assert not {*NO_FUNCTION} & {*sqlanon.__all__}
+    scripts = commands["compile"]
+    for name in {*scripts.list_commands(None)} - {*METHODS}:  # those of methods are made of what methods declare
+        assert hasattr(scripts.get_command(None, name).callback, "declared_by")
 
 
 @pytest.mark.parametrize("verb", TYPED_ALONE)
@@ -110,7 +114,8 @@ def test_what_can_be_typed_is_what_the_function_takes(verb):
     signature = inspect.signature(function).parameters
     assert set(signature) == set(declared) | PYTHON_ALONE[verb]
     for name, parameter in declared.items():
-        assert typed[name].opts == [name if parameter.metavar else parameter.option]
+        aliases = [parameter.alias] if parameter.alias else []
+        assert typed[name].opts == ([name] if parameter.metavar else [*aliases, parameter.option])
         assert parameter.required == (signature[name].default is inspect.Parameter.empty)
         assert typed[name].required == (parameter.required or name in TYPED_ALWAYS.get(verb, {}))
 
@@ -132,6 +137,12 @@ def test_a_default_that_is_typed_is_the_functions_own():
     assert context.params["epsilon"] == "0.01,0.1,0.693,1.099" and context.params["nulls"] == "refuse"
     typed = {name: context.params[name] for name in declared} | {"epsilon": "0.693", "seed": 2}
     assert read_typed(declared, typed) == {"quasi": ("a",), "sensitive": ("s",), "epsilon": "0.693", "seed": 2}
+
+
+def test_an_alias_means_the_same():
+    words = ["--quasi", "a", "--sensitive", "s"]
+    typed = [command_named("compare").make_context("compare", [*words, l, "3,5"]).params for l in ("-l", "--l")]
+    assert typed[0] == typed[1] and typed[0]["l"] == "3,5"
 
 
 def test_a_name_that_is_no_parameter_is_refused_with_those_that_are():
