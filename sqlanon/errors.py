@@ -43,9 +43,18 @@ class ReleaseError(UsageError):
 
 
 class DataError(SqlanonError):
-    """The request is well asked, but this data does not allow it; nothing was published."""
+    """The request is well asked, but this data does not allow it; nothing was published.
+
+    possible: the largest whole value of the parameter that the error is about that this data may allow, where that is
+    known and one of at least 2.
+    """
 
     exit_code = 3
+
+    def __init__(self, message: str = "", about: Iterable[str] = (), possible: int = 0) -> None:
+        """Take what every error takes, and the largest value that is possible, 0 where none is known."""
+        super().__init__(message, about)
+        self.possible = possible if possible >= 2 else None
 
 
 class AnswerError(DataError):

@@ -79,12 +79,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     if not row["row_count"]:
         raise DataError("the source has no rows to compare methods on")
     log.info("asking the source")
-    notes: list[str] = []
-    if isinstance(question.queries, Path):
-        queries, notes = read_queries(data, question.queries)
-    else:
-        draw = draw_analysts if question.workload == WORKLOADS[0] else draw_queries
-        queries = draw(data, question.queries, question.seed)
+    queries, notes = _find_queries(question, data)
     if question.resist is not None:
         check_target(data, question.resist)
     outcomes: list[Found] = []
@@ -106,12 +101,14 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
             refused.append((candidate, error))
-            notes.append(f"{candidate.method}, {candidate.parameter} is left out: {error}")
+            place = "".join(f", {each.parameter} compared in its place" for each in question.cap(candidate, error))
+            notes.append(f"{candidate.method}, {candidate.parameter} is left out{place}: {error}")
         else:
             outcomes.append(replace(outcome, seconds=time.perf_counter() - begin))
             notes.extend(failures)
 
-    for first_candidate in _first_candidates(question, data):
+    first_candidates = _first_candidates(question, data)
+    for first_candidate in first_candidates:  # they grow by those that take another's place
         begin = time.perf_counter()
         candidate, way = _resisting(
             question, roles, first_candidate, attack,
@@ -119,6 +116,8 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         )  # fmt: skip
         notes += way
         try_candidate(candidate, begin)
+        capped = question.cap(first_candidate, dict(refused).get(candidate))
+        first_candidates += [each for each in capped if each not in first_candidates]
         begin = time.perf_counter()
         shorter, way = _without_columns(question, roles, candidate, attack)
         notes += way
@@ -136,8 +135,18 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         raise refused[0][1]
     return replace(
         summarize(question, roles, outcomes, row["row_count"], [*notes, *question.tell_sample(row["row_count"])]),
-        failed=tuple((each.method, each.parameter, str(error)) for each, error in refused),
+        failed=tuple(
+            (each.method, each.parameter, str(error)) for each, error in refused if not question.cap(each, error)
+        ),
     )
+
+
+def _find_queries(question: CompareQuestion, data: Microdata) -> tuple[list[AskedQuery], list[str]]:
+    """Return what is asked, and what is to be said of it."""
+    if isinstance(question.queries, Path):
+        return read_queries(data, question.queries)
+    draw = draw_analysts if question.workload == WORKLOADS[0] else draw_queries
+    return draw(data, question.queries, question.seed), []
 
 
 def _first_candidates(question: CompareQuestion, data: Microdata) -> list[Candidate]:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlanon.attacks.sample import Sample
 from sqlanon.comparison.rivals import RIVALS, Rival, read_rivals
 from sqlanon.comparison.workload import WORKLOADS
-from sqlanon.errors import UsageError
+from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.forms import form_of_method
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
@@ -218,6 +218,16 @@ class CompareQuestion:
             if method not in RIVALS and (strength := METHODS[method].strength) is not None
             for value in self.values_of(strength.takes)
         ]
+
+    def cap(self, candidate: Candidate, error: SqlanonError | None) -> list[Candidate]:
+        """Return what is compared in the place of a candidate that this data refuses: the largest value that it allows.
+
+        Nothing where that is not known, or where the user named the value.
+        """
+        possible = getattr(error, "possible", None)
+        if possible is None or possible >= candidate.value or candidate.strength.takes in self.strengths:
+            return []
+        return [replace(candidate, value=possible)]
 
     def rivals(self) -> list[Rival]:
         """Return the rivals that are compared with them."""

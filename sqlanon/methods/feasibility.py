@@ -90,7 +90,7 @@ def refuse_infeasible(asked: Size) -> Callable[[Row], None]:
             raise DataError(message, about=[asked.parameter])
         # Anatomy, section 5: an l-diverse partition exists exactly where no value fills more than 1/l of the rows
         if largest > count // asked.size:
-            raise DataError(_infeasible(asked, row), about=[asked.parameter])
+            raise DataError(_infeasible(asked, row), about=[asked.parameter], possible=count // largest)
 
     return refuse
 

@@ -139,6 +139,24 @@ def test_a_file_of_queries_names_what_it_leaves_out(tmp_path):
         sqlanon.compare(con, "people", **ROLES, queries=str(tmp_path / "missing.sql"))
 
 
+def test_a_usual_strength_that_is_not_possible_gives_way_to_the_largest_that_is():
+    con, few = people(90), {"queries": 6, "methods": "anatomy,splu"}
+    con.execute("create table frequent as select * replace (if(rowid % 7 < 2, 'x', disease) as disease) from people")
+    found = sqlanon.compare(con, "frequent", **ROLES, **few)
+    assert {line[1] for line in found.shown()[1]} == {"l = 3", "gamma = 3"} and found.failed == ()
+    assert sorted(note.partition(":")[0] for note in found.notes if "is left out" in note) == [
+        "anatomy, l = 5 is left out, l = 3 compared in its place",
+        "splu, gamma = 5 is left out, gamma = 3 compared in its place",
+    ]
+    # several usual values give way to one, which may be among them
+    searched = sqlanon.compare(con, "frequent", **{**ROLES, **few, "methods": "anatomy", "quick": False, "resist": 0.9})
+    assert [line[1] for line in searched.shown()[1]] == ["l = 3"]
+    assert len([note for note in searched.notes if "l = 3 compared in its place" in note]) == 2
+    # what the user names is tried as it is
+    with pytest.raises(DataError, match="l = 5 is not possible"):
+        sqlanon.compare(con, "frequent", **ROLES, queries=6, methods="anatomy", l=5)
+
+
 def test_what_this_data_does_not_allow_is_left_out_and_said():
     con = people(100)
     found = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=[4, 90], queries=6, target_error=1e-9)

@@ -150,6 +150,6 @@ def _refuse(k: int, l: int, columns: Sequence[str], refuse_nulls: bool) -> Calla
             raise DataError(f"{few}; {POSSIBLE_UP_TO.format(parameter='k', feasible=count)}")
         if values < l:
             alike = TOO_FEW_VALUES.format(l=l, column=repr(column), value_count=values)
-            raise DataError(alike + POSSIBLE_UP_TO.format(parameter="l", feasible=values))
+            raise DataError(alike + POSSIBLE_UP_TO.format(parameter="l", feasible=values), ["l"], possible=values)
 
     return refuse

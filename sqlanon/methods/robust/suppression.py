@@ -102,7 +102,8 @@ def _refuse(suppression: Suppression, row: Row) -> None:
             enough=-(-row["surplus_rows"] * MILLION // row["row_count"]) / MILLION,
             largest_share=f"{row['largest_count'] / row['row_count']:.1%}",
             ceiling=row["row_count"] / max(1, row["largest_count"]),
-        )
+        ),
+        possible=row["feasible_size"] if suppression.early else 0,
     )
 
 

@@ -56,7 +56,8 @@ def refuse_limits(asked: Limits) -> Callable[[Row], None]:
         if size > row["row_count"]:
             raise DataError(TOO_FEW_ROWS.format(parameter="l", size=size, row_count=row["row_count"]), about=["l"])
         if row["largest_count"] > row["row_count"] // size:
-            raise DataError(_infeasible(asked, row), about=["l"])
+            possible = row["row_count"] // row["largest_count"]
+            raise DataError(_infeasible(asked, row), about=["l"], possible=possible)
 
     return refuse
 
