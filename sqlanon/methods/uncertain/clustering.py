@@ -8,6 +8,7 @@ cell_code, sensitive_count, a draw), the sensitive cells' `alternative` (cell_co
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from sqlanon.methods.packing import PACKED, Layout
 from sqlanon.methods.uncertain import dimensions as attributes
@@ -15,12 +16,49 @@ from sqlanon.methods.uncertain import diversity, scales
 from sqlanon.methods.uncertain.dimensions import Dimension, Level
 from sqlanon.methods.uncertain.diversity import GROUP_MULTIPLE, Diversity, Undiverse
 from sqlanon.plans.plan import Repeat, Row, Step
+from sqlanon.plans.templates import Sql
 
 # Cuts of neighbouring clusters that make them narrower, in declared turns of SQL. The templates are
 # `sql_templates/methods/uncertain/clustering/`; they begin with `clustering` and end in `settled`.
 SHIFTS = (0, 1)  # every cluster with the one after it, then with the one before it
 GAINLESS_PARTS = 3  # a pair that costs no more than a third of the mean is not worth a cut
 PLACES_PER_K = 4  # a pair of clusters has less than 3 K rows
+
+
+class NumberNames(NamedTuple):
+    """A number, as the rows have it, and the columns of what is made of it, by the parts of their names."""
+
+    reading: Sql
+    share: str
+    read: str
+    number: str
+    lowest: str
+    span: str
+    bin: str
+    coarse: str
+    fine: str
+    exact: str
+
+
+class FilledWord(NamedTuple):
+    """Columns of a word that levels are written into, of the one before it, and the weight of each level by number."""
+
+    name: str
+    mask: str
+    name_before: str
+    filled: str
+    filled_before: str
+    weights: list[tuple[int, str]]
+
+
+class SortedWord(NamedTuple):
+    """Columns of a word that rows are sorted by: mask, words before it, branches with weights, what is weighed."""
+
+    name: str
+    mask: str
+    before: list[str]
+    weights: list[tuple[str, str]]
+    weighed: list[str]
 
 
 def _halved(cut: dict[str, int], columns: dict[str, object], state: str, sorts_rows: bool) -> tuple[Step, ...]:
@@ -272,14 +310,13 @@ def _point(clustering: Clustering, rows: str) -> Step:
     categories = attributes.categories(clustering.dimensions)
     coded = [name for place, dimension in categories for name in attributes.codes(place, dimension)]
     branched = [name for place, dimension in categories for name in attributes.branches(place, dimension)]
-    parts = ("share", "read", "number", "lowest", "span", "bin", "coarse", "fine", "exact")
     looked_up = [f"number_{place}" for place in clustering.scaled]
     if clustering.layout is not None:
         looked_up += [scales.weighed(f"word_{word}") for word in _words(clustering)]
     values = {
         "payload": [*dict.fromkeys((*clustering.payload, *clustering.ties)), *coded, *branched, *looked_up],
         "numbers": [
-            (dimension.reading, *(f"{part}_{place}" for part in parts))
+            NumberNames(dimension.reading, *(f"{part}_{place}" for part in NumberNames._fields[1:]))
             for place, dimension in attributes.numbers(clustering.dimensions)
             if place not in clustering.scaled
         ],
@@ -297,19 +334,16 @@ def _arranged(clustering: Clustering) -> Step:
     numbered = _levels(clustering)
     last = len(attributes.levels(clustering.dimensions))
     values = {
-        "levels": [
-            (number, int(number > last), f"importance_{level.place}", level.steps, level.height, level.breadth)
-            for number, level in numbered
-        ],
+        "levels": [(number, int(number > last), f"importance_{level.place}", level) for number, level in numbered],
         "powers": [2**exponent for exponent in range(MOST_BITS)],
         "words": [
-            (
-                f"word_{word}",
-                f"filled_{word}",
-                f"mask_{word}",
-                f"word_{word - 1}",
-                f"filled_{word - 1}",
-                [(number, f"weight_{word}_{number}") for number, _ in numbered],
+            FilledWord(
+                name=f"word_{word}",
+                mask=f"mask_{word}",
+                name_before=f"word_{word - 1}",
+                filled=f"filled_{word}",
+                filled_before=f"filled_{word - 1}",
+                weights=[(number, f"weight_{word}_{number}") for number, _ in numbered],
             )
             for word in _words(clustering)
         ],
@@ -331,16 +365,16 @@ def _sorted(clustering: Clustering) -> tuple[Step, ...]:
         "payload": payload,
         "passed": list(dict.fromkeys((*payload, *clustering.ties))),
         "words": [
-            (
-                f"word_{word}",
-                f"mask_{word}",
-                [f"word_{before}" for before in range(1, word)],
-                [
+            SortedWord(
+                name=f"word_{word}",
+                mask=f"mask_{word}",
+                before=[f"word_{before}" for before in range(1, word)],
+                weights=[
                     (level.column, f"weight_{word}_{number}")
                     for number, level in _levels(clustering)
                     if level.place not in clustering.scaled
                 ],
-                [] if clustering.layout is None else [scales.weighed(f"word_{word}")],
+                weighed=[] if clustering.layout is None else [scales.weighed(f"word_{word}")],
             )
             for word in _words(clustering)
         ],

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
@@ -31,6 +31,16 @@ RECORDED = {
     "label": None,
 }
 SUPPRESS, MERGE, GENERALIZE = "suppress", "merge", "generalize"
+
+
+class Node(NamedTuple):
+    """A node: its column's place, name and parent, whether a cell may hold it (1), how many such values lie below."""
+
+    attribute: int
+    name: str
+    parent: str | None
+    held: int
+    held_below: int
 
 
 @dataclass(frozen=True)
@@ -70,16 +80,16 @@ class Described:
         return [place for place in range(1, len(self.quasi) + 1) if place not in other_places]
 
     @property
-    def nodes(self) -> list[tuple[int, str, str | None, int, int]]:
-        """Return each node: its column's place, name, parent, whether a cell may hold it, such values at or below."""
-        listed: list[tuple[int, str, str | None, int, int]] = []
+    def nodes(self) -> list[Node]:
+        """Return each node of the hierarchies."""
+        listed: list[Node] = []
         for place in self.trees:
             hierarchy = self.hierarchies[self.quasi[place - 1]]
             below = dict.fromkeys(hierarchy.paths, 0)
             for _, node in held_below(hierarchy):
                 below[node] += 1
             parents, leaves = hierarchy.parents, hierarchy.leaves
-            listed += ((place, node, parents.get(node), int(node in leaves), n) for node, n in below.items())
+            listed += (Node(place, node, parents.get(node), int(node in leaves), n) for node, n in below.items())
         return listed
 
     def inner(self, column: str) -> list[str]:
