@@ -6,6 +6,7 @@ components hold is one operation on 480 bits, where the join has a row for each 
 
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.statements import lay_out_covers
+from sqlanon.plans.templates import Sql
 
 MASKS = tuple(range(1, 9))  # whole numbers in a row
 BITS = 60  # of a whole number, none of them its sign
@@ -24,7 +25,7 @@ def lay_out_packed_covers(layout: StatementLayout) -> None:
     layout.add("breaches/packed_covers/page", yields="page", masks=MASKS, **others)
     needs_common = layout.is_restricted and layout.graph.is_simple
     layout.add("breaches/packed_covers/held", yields="held", masks=MASKS, common=needs_common, **identifier)
-    layout.add("breaches/packed_covers/cover", yields="cover")
+    layout.add("breaches/cover", joined=layout.relations["held"], properties=Sql("sum(any_count)"))
     if needs_common:
         layout.add("breaches/span", **nodes)
         layout.add("breaches/packed_covers/shared", yields="shared", **nodes)

@@ -110,7 +110,7 @@ def lay_out_covers(layout: StatementLayout) -> None:
         layout.add("breaches/shown", yields="joined", identifier_node=layout.node(1))
     else:
         layout.add("breaches/joined", identifier_node=layout.node(1), property_node=layout.node(2))
-    layout.add("breaches/cover")
+    layout.add("breaches/cover", properties=Sql("count(*)"))
     if layout.is_restricted and layout.graph.is_simple:
         layout.add("breaches/span", identifier_node=layout.node(1), property_node=layout.node(2))
         layout.add("breaches/shared")

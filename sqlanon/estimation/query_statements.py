@@ -149,16 +149,27 @@ class QueryStatements:
 
     def _keyed(self) -> dict[str, Sql]:
         """Return the relations with those of the keys of cells and sets."""
-        render, relations = self.space.render, dict(self.relations)
-        quasi, sensitive = [key.sql for key in self.quasi_keys], [key.sql for key in self.sensitive_keys]
+        relations = dict(self.relations)
         relations["cell_key"], relations["set_key"] = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
-        if quasi:
-            relations["cell_key"] = inline(render("estimation/query_statements/cell_key", relations, quasi_keys=quasi))
-        if sensitive:
-            relations["set_key"] = inline(
-                render("estimation/query_statements/set_key", relations, sensitive_keys=sensitive)
-            )
+        if self.quasi_keys:
+            relations["cell_key"] = inline(self.render_keys("hit", "cell", "key", len(self.quasi_keys)))
+        if self.sensitive_keys:
+            relations["set_key"] = inline(self.render_keys("asked", "set_number", "set_key", len(self.sensitive_keys)))
         return relations
+
+    def give_cases(self, published: Sql, columns: Sequence[str]) -> Sql:
+        """Write some columns of published rows with every case of the sensitive values that the parts are in."""
+        relations = {"published": published, "asked": self.relations["asked"]}
+        parts = self.query.parts
+        return inline(
+            self.space.render("estimation/query_statements/possible", relations, columns=columns, parts=parts)
+        )
+
+    def render_keys(self, relation: str, number: str, key: str, count: int) -> str:
+        """Write which keys stand beside each number of a relation: `count` columns, key_1 …"""
+        keys = [f"{key}_{place}" for place in range(1, count + 1)]
+        relations = {"numbered": self.relations[relation]}
+        return self.space.render("estimation/query_statements/keys", relations, number=number, keys=keys)
 
     def _key_columns(self) -> list[Sql]:
         columns = []

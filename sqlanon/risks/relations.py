@@ -22,6 +22,9 @@ def select_columns(source: Source, names: Mapping[str, str]) -> Sql:
     return Sql(f"(\n{render_query('shared/source', {'relation': source.relation, 'selected': selected}, {})}\n)")
 
 
+ALL, COUNTED = Sql("count(*)"), Sql("cast(sum(row_count) as bigint)")  # rows, one by one or counted already
+
+
 class Classes:
     """Make the relations of one question as they are asked for; `close` drops them."""
 
@@ -51,9 +54,10 @@ class Classes:
     def of(self) -> Sql:
         """Return the equivalence classes: number, quasi values, size."""
         if self.question.sensitive:
-            values = {"class_value": self.values_of(self.question.sensitive[0])}
-            return self.keep("class", "risks/class_of_values", values, quasi=self.quasi)
-        return self.keep("class", "risks/class", {"microdata": self.microdata}, quasi=self.quasi)
+            people, row_count = self.values_of(self.question.sensitive[0]), COUNTED
+        else:
+            people, row_count = self.microdata, ALL
+        return self.keep("class", "risks/class", {"people": people}, quasi=self.quasi, row_count=row_count)
 
     def values_of(self, column: str) -> Sql:
         """Return how often each value of a sensitive column stands in each class."""

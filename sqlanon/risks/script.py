@@ -9,7 +9,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.risks.assessment import USUAL_K
 from sqlanon.risks.question import CheckQuestion
-from sqlanon.risks.relations import internal_names
+from sqlanon.risks.relations import ALL, COUNTED, internal_names
 from sqlanon.sql.shell_script import write_statements
 from sqlanon.wording import option
 
@@ -67,12 +67,10 @@ def _lay_out(question: CheckQuestion, source: Source) -> list[Statement]:
     classes = (
         [
             *(Step("risks/class_value", suffix=f"_{value}", values={**quasi, "value": value}) for value in values),
-            Step(
-                "risks/class_of_values", yields="class", values=quasi, reads={"class_value": f"class_value_{values[0]}"}
-            ),
+            Step("risks/class", values={**quasi, "row_count": COUNTED}, reads={"people": f"class_value_{values[0]}"}),
         ]
         if values
-        else [Step("risks/class", values=quasi)]
+        else [Step("risks/class", values={**quasi, "row_count": ALL}, reads={"people": "microdata"})]
     )
     figures = [(name, relation_name(PREFIX, f"diversity_figures_{names[name]}")) for name in question.sensitive]
     answer = {

@@ -37,7 +37,7 @@ class BoxColumns:
 class BoxTables(CellTables):
     """Hold the tables that every query over generalized rows reads. Nothing of them is hidden."""
 
-    whole_share = "estimation/generalized/box_share"  # a whole box is asked by its rows
+    whole = ("box", "row_count")
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published table (`data`) of a release; nothing runs before the first query."""

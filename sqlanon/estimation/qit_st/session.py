@@ -57,9 +57,10 @@ class PooledRun(UniformRun):
         """Write the query for the rows that are hits in two cases: both read the condition with their own parts."""
         both = [piece.sql for piece in self.query.filters("constant", "quasi", "mixed")]
         both += [piece.other for piece in self.query.filters("mixed")]
+        pairs = self.loaded.render("estimation/qit_st/possible_pair", self.relations, parts=self.query.parts)
         hit = self.loaded.render(
             "estimation/qit_st/hit",
-            {**self.relations, "person": self._render_people("estimation/qit_st/possible_pair")},
+            {**self.relations, "person": inline(pairs)},
             quasi_conditions=both,
             quasi_keys=[],
             measures=[],

@@ -54,7 +54,8 @@ class UniformRun(QueryRun):
         self.relations["figure"] = tables["figure"]
         self.people = self.relations["person"]
         if self.query.parts:
-            self.people = self._render_people("estimation/qit_st/possible")
+            columns = [*(f"quasi_{number}" for number in range(1, len(self.loaded.quasi) + 1)), "group_id"]
+            self.people = self.give_cases(self.relations["person"], columns)
         self.relations["hit"] = tables["hit"] if self.quasi_keys else inline(self.render_hit())
 
     def keep_everything(self) -> None:
@@ -83,10 +84,6 @@ class UniformRun(QueryRun):
     def solving_statements(self) -> list[tuple[str, str]]:
         """Return the queries behind what is solved once for a release."""
         return []
-
-    def _render_people(self, template: str) -> Sql:
-        """Write the rows of QIT with the cases (or pairs of cases) that their group's values allow."""
-        return inline(self.loaded.render(template, self.relations, parts=self.query.parts))
 
     def render_hit(self) -> str:
         """Write the query over QIT."""

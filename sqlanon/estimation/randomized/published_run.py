@@ -75,10 +75,9 @@ class PublishedRun(QueryRun):
         self.relations["figure"] = tables["figure"]
         self.people = self.relations["published"]
         if self.query.parts:
-            possible = {"touched": self.touched, "parts": self.query.parts}
-            self.people = inline(
-                self.space.render("estimation/randomized/possible_published", self.relations, **possible)
-            )
+            columns = [f"quasi_{number}" for number in range(1, len(self.loaded.quasi) + 1)]
+            columns += [f"sensitive_{number}" for number in self.touched]
+            self.people = self.give_cases(self.people, columns)
         self.relations["hit"] = tables["hit"] if self.quasi_keys else inline(self.hit_text())
 
     def domain(self, column: str) -> Sql:

@@ -33,7 +33,9 @@ class CellTables(Workspace):
 
     quasi: list[str]
     described: CellColumns
-    whole_share: str  # the template of what a query asks where it asks for every row of a cell
+    whole: tuple[
+        str, str
+    ]  # the relation that a query asks for where it asks for every row, and of how many each line is
     shown_rows = 0
     hidden_rows = 0
 

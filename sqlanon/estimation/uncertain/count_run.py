@@ -74,7 +74,8 @@ class ComponentStatements:
         """Write how surely each combination of cells satisfies a component, by case and keys."""
         render, columns = self.loaded.render_own, sorted(component.columns)
         # A component over both sides holds or fails case by case, once for every combination of sensitive parts.
-        cases = inline(render("estimation/uncertain/asked_case", {"asked": self.relations["asked"]}, parts=self.cases))
+        parts = {"number": "case_number", "keys": [f"part_{number}" for number in range(1, len(self.cases) + 1)]}
+        cases = inline(render("estimation/query_statements/keys", {"numbered": self.relations["asked"]}, **parts))
         world = render(
             "estimation/uncertain/possible_world",
             {"cell_combination": self._render_combination(component)},
@@ -258,7 +259,10 @@ class CountRun(QueryRun):
             yield RunStep("asked_share", render("estimation/uncertain/asked_share", relations))
         else:
             conditions = [piece.sql for piece in self.query.filters("constant")]
-            yield RunStep("asked_share", render(self.loaded.whole_share, relations, conditions=conditions))
+            relation, row_count = self.loaded.whole
+            share = {"row_count": Sql(row_count), "conditions": conditions}
+            relations = {"whole": relations[relation]}
+            yield RunStep("asked_share", render("estimation/uncertain/whole_share", relations, **share))
 
     def _render_candidates(self, place: int) -> str:
         """Write the query for the values that cells of a column may hold."""

@@ -27,7 +27,7 @@ from sqlanon.sql.aggregate_query import Query
 class UncertainTables(CellTables):
     """Hold the tables that every query over uncertain data reads; each column's own are made when it is first read."""
 
-    whole_share = "estimation/uncertain/whole_share"
+    whole = ("place", "1")
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""

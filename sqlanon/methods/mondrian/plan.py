@@ -22,7 +22,7 @@ from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import HIERARCHIES, SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.plans.marks import ENGINE, NEVER, Mark
-from sqlanon.plans.plan import Repeat, Step, relation_name
+from sqlanon.plans.plan import Repeat, Step, count_left_over, relation_name
 from sqlanon.plans.templates import Sql
 
 # Partitions split level by level: one turn cuts all open partitions at once, each by one attribute. The
@@ -92,7 +92,7 @@ def split(asked: Asked) -> Repeat:
         Step("methods/mondrian/plan/cut", values=cut),
         Step("methods/mondrian/plan/placed", values=placed),
     )
-    rest = Step("methods/mondrian/plan/unsettled", "query")
+    rest = count_left_over("splitting", "open = 1")
     return Repeat("splitting", "splitting", body, rest, MOST_TURNS)
 
 
@@ -127,7 +127,7 @@ def halve(asked: Asked) -> tuple[Step, Repeat]:
         Step("methods/mondrian/plan/placed_half", yields="placed", values=placed),
     )
     reopened = Step("methods/mondrian/plan/reopened", values=rows)
-    rest = Step("methods/mondrian/plan/unsettled", "query", suffix="_halves", reads={"splitting": "reopened"})
+    rest = count_left_over("reopened", "open = 1", suffix="_halves")
     return reopened, Repeat("halving", "reopened", tuple(_reading_reopened(body)), rest, MOST_TURNS)
 
 

@@ -19,7 +19,7 @@ from sqlanon.methods.internal_names import quasi_names, tie_names
 from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
 from sqlanon.methods.robust.class_grouping import ClassGrouping, coding
-from sqlanon.plans.plan import Repeat, Step
+from sqlanon.plans.plan import Repeat, Step, count_left_over
 
 # Repair of a class-first grouping: rows that are left over join groups of other classes, a turn for each
 # class asked. A row of class d joins n rows of class c only where no posterior rises above 1/r (or where the
@@ -197,7 +197,7 @@ def _compare_by(knowledge: Background, number: int, promised: str) -> list[Step]
 def _cut() -> Sequence[Step | Repeat]:
     """Return the steps that cut the tree of classes, until the distributions of each node are equal."""
     cut = (Step("methods/robust/class_merging/widest"), Step("methods/robust/class_merging/branched"))
-    rest = Step("methods/robust/class_merging/unsettled", "query")
+    rest = count_left_over("branch", "settled = 0")
     return Step("methods/robust/class_merging/branch"), Repeat("cutting", "branch", cut, rest, MOST_CUTS)
 
 
@@ -222,5 +222,5 @@ def _join(design: ClassGrouping) -> Sequence[Step | Repeat]:
     parts = Step("methods/robust/class_merging/parted")
     if design.turns:
         return (parts,)
-    rest = Step("methods/robust/class_merging/unclimbed", "query")
+    rest = count_left_over("parted", "level >= 0", "unclimbed")
     return parts, Repeat("joining", "parted", (Step("methods/robust/class_merging/climbed"),), rest, MOST_CUTS + 1)

@@ -25,7 +25,7 @@ from sqlanon.methods.robust.suppression import MILLION, name_worst
 from sqlanon.methods.several_columns.coding import code_values, count_values, number_values
 from sqlanon.methods.several_columns.design import SharedGroups, further_codes
 from sqlanon.methods.several_columns.places import change_places, seats
-from sqlanon.plans.plan import Guard, Repeat, Request, Row, Step
+from sqlanon.plans.plan import Guard, Repeat, Request, Row, Step, count_left_over
 from sqlanon.wording import option
 
 # What class-first groups of several sensitive columns refuse, with the column that stands in the way.
@@ -278,7 +278,7 @@ def _leave_over(design: SeveralClasses, columns: dict[str, object]) -> Steps:
         Step("methods/robust/several_columns/room", suffix="_first", values=first, reads={"capacity": "capacity_1"}),
         Step("methods/robust/several_columns/short", values=short),
         Step("methods/robust/several_columns/opened", yields="thinned"),
-        Repeat("thinning", "thinned", turn, Step("methods/robust/several_columns/unsettled", "query"), TURNS),
+        Repeat("thinning", "thinned", turn, count_left_over("thinned", "is_settled = 0"), TURNS),
     )
 
 

@@ -9,7 +9,7 @@ from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.several_columns.coding import show_values
 from sqlanon.methods.several_columns.design import SharedGroups
-from sqlanon.plans.plan import Repeat, Step
+from sqlanon.plans.plan import Repeat, Step, count_left_over
 
 ROTATIONS = 3  # turns in which rows that stand take each other's seats: later ones find few that fit
 TURNS = 12  # of exchanges with any rows
@@ -24,7 +24,7 @@ def seats(design: SharedGroups) -> dict[str, object]:
 def change_places(design: SharedGroups) -> Steps:
     """Return the steps from `seated` to `grouped`: clashing rows change places, and who still clashes leaves."""
     codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
-    rest = Step("methods/several_columns/waiting", "query")
+    rest = count_left_over("standing", "place > 1", "waiting")
     rotated = Step("methods/several_columns/rotated", values={**codes, **further, "first_code": design.codes[0]})
     return (
         Step("methods/several_columns/blocks"),

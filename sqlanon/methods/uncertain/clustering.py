@@ -15,7 +15,7 @@ from sqlanon.methods.uncertain import dimensions as attributes
 from sqlanon.methods.uncertain import diversity, scales
 from sqlanon.methods.uncertain.dimensions import Dimension, Level
 from sqlanon.methods.uncertain.diversity import GROUP_MULTIPLE, Diversity, Undiverse
-from sqlanon.plans.plan import Repeat, Row, Step
+from sqlanon.plans.plan import Repeat, Row, Step, count_left_over
 from sqlanon.plans.templates import Sql
 
 # Cuts of neighbouring clusters that make them narrower, in declared turns of SQL. The templates are
@@ -113,7 +113,7 @@ def refine_clusters(
         Step("methods/uncertain/clustering/placed", "view", values={**moved, "k": k}),
         Step("methods/uncertain/clustering/width", values=wide),
         Step("methods/uncertain/clustering/refining", values=moved),
-        Repeat("refinement", "refining", tuple(body), Step("methods/uncertain/clustering/unsettled", "query"), turns),
+        Repeat("refinement", "refining", tuple(body), count_left_over("refining", "age < 2"), turns),
         Step("methods/uncertain/clustering/settled", values={"payload": payload}),
     )
 
