@@ -127,18 +127,14 @@ class ClassSystems:
 
 @dataclass(frozen=True)
 class SharedBlocks:
-    """Hold the lower triangles of the classes' blocks, E entries: place in k x k, class, and figures T2 x E."""
+    """Hold the lower triangles of the classes' blocks: for each of T2 places k² x L, a class in a column."""
 
-    place: IntArray
-    owner: IntArray
-    figures: Array
+    by_class: Sequence[sparse.csc_array]
     size: int
 
-    def add(self, weight: Array) -> Array:
-        """Return sum over c of weight_c times the class's block, T2 x k x k, lower triangles only."""
-        weight = weight[self.owner]
-        sums = [np.bincount(self.place, line * weight, self.size**2) for line in self.figures]
-        return np.asarray(sums, dtype=float).reshape(len(self.figures), self.size, self.size)
+    def add(self, own_place: int, weight: Array) -> Array:
+        """Return sum over c of weight_c times the class's block at a place of t2, k x k, lower triangle only."""
+        return np.asarray(self.by_class[own_place] @ weight).reshape(self.size, self.size)
 
 
 @dataclass(frozen=True)
@@ -285,9 +281,9 @@ def _make_blocks(
 ) -> SharedBlocks:
     """Make what each class says of θ at every place of the grid; of a block only its lower triangle is kept."""
     size = int(places.max(initial=-1)) + 1
-    place, owner, figures = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], []
-    start = 0
-    for number, (release_class, system) in enumerate(zip(classes, systems, strict=True)):
+    place, starts, start = [np.zeros(0, dtype=np.int32)], [0], 0
+    figures: list[list[Array]] = [[np.zeros(0)] for _ in OWN_GRID]
+    for release_class, system in zip(classes, systems, strict=True):
         roots, shared = system.roots, places[release_class.codes] >= 0
         lines = system.returned[:, shared].T  # n x r
         weight = roots / totals_by_root[:, start : start + len(roots)]
@@ -297,11 +293,14 @@ def _make_blocks(
         # codes ascend, and so do their places: the lower triangle of a block lies in the lower triangle of k x k
         low, high = np.tril_indices(len(lines))
         own_places = places[release_class.codes][shared]
-        place.append(own_places[low] * size + own_places[high])
-        owner.append(np.full(len(low), number))
-        figures.append(np.stack([((lines * line) @ lines.T)[low, high] for line in weight]))
-    together = np.concatenate(figures, axis=1) if figures else np.zeros((len(OWN_GRID), 0))
-    return SharedBlocks(np.concatenate(place), np.concatenate(owner), together, size)
+        place.append((own_places[low] * size + own_places[high]).astype(np.int32))
+        starts.append(starts[-1] + len(low))
+        for own_figures, line in zip(figures, weight, strict=True):
+            own_figures.append(((lines * line) @ lines.T)[low, high])
+    if not size:
+        return SharedBlocks([], 0)
+    rows, columns, shape = np.concatenate(place), np.array(starts), (size**2, len(classes))
+    return SharedBlocks([sparse.csc_array((np.concatenate(each), rows, columns), shape) for each in figures], size)
 
 
 def _find_places(codes: IntArray, value_count: int) -> IntArray:

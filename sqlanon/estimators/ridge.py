@@ -30,7 +30,7 @@ from sqlanon.estimators.one_core import on_one_core
 SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
 SOLVING_ORDER = (4, 0, 2, 1, 3)  # of SHARED_GRID: its ends bound what lies between them
 UNSOLVED = 1e-12  # of the largest weight: a place of the grid that has less is not solved for
-NO_WEIGHT = 1e-9  # of a place of the grid whose variances nobody needs
+NO_WEIGHT = 1e-9  # of a place of the grid that is left out
 FULL = 0.1  # of what directions say along eigenvectors: with more than that, BLAS multiplies it sooner as a whole
 MOST_HIDDEN = 2.0  # √K that the direction may hide, for every standard deviation that it stands out
 
@@ -59,7 +59,9 @@ class Posterior:
         if self.several:
             likelihood = self._shared_likelihood(likelihood)
         weights = np.exp((likelihood - likelihood.max()) / 2)
+        weights[weights < NO_WEIGHT * weights.sum()] = 0.0
         self.weights: Array = weights / weights.sum()  # T2 x T1, or T2 x 1
+        self.own_places = np.flatnonzero(self.weights.any(axis=1))
 
     @property
     def size(self) -> int:
@@ -78,7 +80,7 @@ class Posterior:
         """
         systems, scatter = self.systems, self.outcome.scatter
         count = len(systems.shared_codes)
-        normal = systems.blocks.add(self.effect / (self.outcome.size * scatter))
+        told, normal = self.effect / (self.outcome.size * scatter), dict[int, Array]()
         right = ((self.score / systems.totals_by_root) @ systems.shared_rotation) / (self.outcome.size * scatter)
         self.factors: dict[tuple[int, int], Array] = {}
         self.shared_mean: Array = np.zeros((len(OWN_GRID), len(SHARED_GRID), count))
@@ -89,6 +91,8 @@ class Posterior:
             above, below = explained[:, shared_place:].min(axis=1), spread[:, : shared_place + 1].max(axis=1)
             most, least = likelihood[:, 0] + above - below, whole.max() + 2 * np.log(UNSOLVED)
             for own_place in map(int, np.flatnonzero(most > least)):
+                if own_place not in normal:
+                    normal[own_place] = systems.blocks.add(own_place, told)
                 precise = normal[own_place].copy()
                 precise.flat[:: count + 1] += 1 / prior
                 # What is stored row by row as lower triangle is an upper one column by column: nothing is copied.
@@ -111,43 +115,58 @@ class Posterior:
         By the law of total variance: that at each place of the grid, and the spread of the means over the grid. U' B'
         takes f out, so that directions need not be centred for it.
         """
-        systems = self.systems
+        systems, own = self.systems, self.own_places
         plain = systems.sum_classes(directions) @ self.outcome.mean
+        if not self.noise.any():
+            return plain, np.zeros_like(plain)
+        grid, weights = OWN_GRID[own], self.weights[own]
+        directions = self._leave_settled(directions)
         prior_by_class = systems.measure_prior(directions)
         rotated = directions @ systems.rotation.T
         if isinstance(rotated, sparse.sparray) and rotated.nnz > FULL * rotated.shape[0] * rotated.shape[1]:
             rotated = rotated.toarray()
         squares = rotated.power(2) if isinstance(rotated, sparse.sparray) else rotated**2
-        mean = (rotated @ (self.gained * self.score).T)[:, :, None]
-        told_variance = squares @ (OWN_GRID[:, None] * self.left * self.noise[systems.owner]).T
-        variance = (told_variance + self._untold_variance(prior_by_class, squares))[:, :, None]
-        prior = (prior_by_class @ self.noise)[:, None, None] * OWN_GRID[:, None]
+        mean = (rotated @ (self.gained[own] * self.score).T)[:, :, None]
+        told_variance = squares @ (grid[:, None] * self.left[own] * self.noise[systems.owner]).T
+        variance = (told_variance + self._untold_variance(prior_by_class, squares)[:, None] * grid)[:, :, None]
+        prior = (prior_by_class @ self.noise)[:, None, None] * grid[:, None]
         if self.several:
             whole = self._add_classes(directions)
             shift = self._pass_shared(whole[:, systems.shared_codes], rotated)
-            mean = mean + np.einsum("dtk,tsk->dts", shift, self.shared_mean)
+            mean = mean + np.matmul(shift.transpose(1, 0, 2), self.shared_mean[own].transpose(0, 2, 1)).transpose(
+                1, 0, 2
+            )
             # What values beyond `MOST_SHARED` say in every class alike is not told.
             others = (np.delete(whole, systems.shared_codes, axis=1) ** 2).sum(axis=1)
             variance = variance + self._shared_variance(shift) + others[:, None, None] * SHARED_GRID
             prior = prior + (whole**2).sum(axis=1)[:, None, None] * SHARED_GRID
-        middle = np.einsum("dts,ts->d", mean, self.weights)
+        middle = np.einsum("dts,ts->d", mean, weights)
         scatter = variance + (mean - middle[:, None, None]) ** 2
         hidden = self._hidden_deviation(mean, variance, prior)
-        scatter, hidden = (np.einsum("dts,ts->d", each, self.weights) for each in (scatter, hidden))
+        scatter, hidden = (np.einsum("dts,ts->d", each, weights) for each in (scatter, hidden))
         return plain + middle, scatter + hidden**2
 
+    def _leave_settled(self, directions: sparse.csr_array) -> sparse.csr_array:
+        """Leave the classes out of directions that have nothing uncertain: all or none of their rows are hits."""
+        if self.noise.all():
+            return directions
+        kept = self.noise[directions.indices // self.systems.totals.shape[1]] > 0
+        starts = np.concatenate([[0], np.cumsum(kept)])[directions.indptr]
+        return sparse.csr_array((directions.data[kept], directions.indices[kept], starts), directions.shape)
+
     def _shared_variance(self, shift: Array) -> Array:
-        """Return shift' Var θ shift at every place of the grid that has some weight, D x T2 x T1."""
-        variance = np.zeros((len(shift), *self.weights.shape))
-        for own_place, shared_place in zip(*np.nonzero(self.weights > NO_WEIGHT), strict=True):
-            factor = self.factors[own_place, shared_place]
-            half = solve_triangular(factor, shift[:, own_place].T, trans="T", check_finite=False)
-            variance[:, own_place, shared_place] = (half**2).sum(axis=0)
+        """Return shift' Var θ shift at every place of the grid that has some weight, D x places of t2 x T1."""
+        weights = self.weights[self.own_places]
+        variance = np.zeros((len(shift), *weights.shape))
+        for number, shared_place in zip(*np.nonzero(weights), strict=True):
+            factor = self.factors[int(self.own_places[number]), int(shared_place)]
+            half = solve_triangular(factor, shift[:, number].T, trans="T", check_finite=False)
+            variance[:, number, shared_place] = (half**2).sum(axis=0)
         return variance
 
     @staticmethod
     def _hidden_deviation(mean: Array, variance: Array, prior: Array) -> Array:
-        """Return by how much the mean may be pulled to x̄ beyond what the posterior knows, D x T2 x T1.
+        """Return by how much the mean may be pulled to x̄ beyond what the posterior knows, D x places of t2 x T1.
 
         The prior takes values for unrelated; the truth may lie along the direction (a trend, a set of like values).
         Of a prior variance K of which k is left, the mean is then 1 - k/K of what it should be, and |mean| k/(K - k)
@@ -160,14 +179,14 @@ class Posterior:
         return np.where(rest < 1, hidden, 0.0)
 
     def _untold_variance(self, whole: Array, squares: Lines) -> Array:
-        """Return the prior variance of what S does not tell, D x T2: of the part outside its eigenvectors."""
+        """Return the prior variance of what S does not tell, D, for t2 = 1: of the part outside its eigenvectors."""
         owner = self.systems.owner
         by_class = sparse.csr_array((np.ones(len(owner)), (np.arange(len(owner)), owner)), (len(owner), whole.shape[1]))
         told_variance = squares @ by_class
         if isinstance(told_variance, sparse.sparray):
             told_variance = told_variance.toarray()
         rest = np.maximum(whole - told_variance, 0.0) * (whole - told_variance > TOLERANCE * whole)
-        return np.asarray((rest @ self.noise)[:, None] * OWN_GRID)
+        return np.asarray(rest @ self.noise)
 
     def _add_classes(self, directions: sparse.csr_array) -> Array:
         """Return Σ_c a_c x_c of centred directions, D x V: times θ it is what classes have in common."""
@@ -177,15 +196,15 @@ class Posterior:
         return np.asarray(added.toarray() - (systems.find_share(directions) * self.effect) @ systems.totals)
 
     def _pass_shared(self, whole: Array, rotated: Lines) -> Array:
-        """Return what of θ passes into the answer, D x T2 x k, where t2 has weight: nothing where a class can tell."""
+        """Return what of θ passes into the answer, D x places of t2 x k: nothing where a class can tell."""
         systems = self.systems
-        shift = np.zeros((len(whole), len(OWN_GRID), whole.shape[1]))
-        for own_place in np.flatnonzero(self.weights.any(axis=1)):
+        shift = np.zeros((len(whole), len(self.own_places), whole.shape[1]))
+        for number, own_place in enumerate(self.own_places):
             told = (1 - self.left[own_place]) * self.effect[systems.owner]
             told_part = (rotated * told) @ systems.shared_rotation
             if isinstance(told_part, sparse.sparray):
                 told_part = told_part.toarray()
-            shift[:, own_place] = whole - told_part
+            shift[:, number] = whole - told_part
         return shift
 
 

@@ -290,7 +290,8 @@ def test_a_class_of_few_groups_is_prepared_from_a_factor_as_from_the_normal_equa
             for system in systems
         ]
         np.testing.assert_allclose(*posteriors, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(*(system.blocks.add(np.array([1.0, 2.0])) for system in systems), rtol=1e-7, atol=1e-9)
+        blocks = (system.blocks.add(own_place, np.array([1.0, 2.0])) for system in systems)
+        np.testing.assert_allclose(*blocks, rtol=1e-7, atol=1e-9)
 
 
 def test_classes_beyond_memory_are_answered_uniformly(census, monkeypatch):
