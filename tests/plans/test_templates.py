@@ -177,8 +177,9 @@ def test_jinja_only_loops_and_asks_whether_a_list_is_empty(file):
         assert isinstance(node, ALLOWED), f"{type(node).__name__} in line {node.lineno}"
     for branch in tree.find_all(nodes.If):
         test = branch.test.node if isinstance(branch.test, nodes.Not) else branch.test
-        is_loop = isinstance(test, nodes.Getattr) and (test.node.name, test.attr) in PLACES
-        assert is_loop or isinstance(test, nodes.Name), f"a condition in line {branch.lineno}"
+        is_field = isinstance(test, nodes.Getattr) and isinstance(test.node, nodes.Name)
+        is_allowed = is_field and (test.node.name != "loop" or ("loop", test.attr) in PLACES)
+        assert is_allowed or isinstance(test, nodes.Name), f"a condition in line {branch.lineno}"
         assert not branch.elif_, f"a variant in line {branch.lineno}: write another template"
 
 

@@ -176,9 +176,9 @@ with line as (
     order by number asc nulls last
 )
 select
-    cast(nullif((line.number // layout.unit_1) & layout.missing_1, layout.missing_1) + layout.least_1 as INTEGER) as "age",
-    cast(nullif((line.number // layout.unit_2) & layout.missing_2, layout.missing_2) + layout.least_2 as TINYINT) as "sex",
-    line.number % layout.groups as "group_id"
+    cast(nullif((line.number >> cast(layout.shift_1 as integer)) & layout.missing_1, layout.missing_1) + layout.least_1 as INTEGER) as "age",
+    cast(nullif((line.number >> cast(layout.shift_2 as integer)) & layout.missing_2, layout.missing_2) + layout.least_2 as TINYINT) as "sex",
+    line.number & (layout.groups - 1) as "group_id"
 from line
 cross join "sqlanon_layout" as layout;
 

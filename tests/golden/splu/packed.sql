@@ -192,8 +192,8 @@ with line as (
         "published_1" asc nulls last
 )
 select
-    cast(nullif((line.packed // layout.unit_1) & layout.missing_1, layout.missing_1) + layout.least_1 as INTEGER) as "age",
-    cast(nullif((line.packed // layout.unit_2) & layout.missing_2, layout.missing_2) + layout.least_2 as TINYINT) as "sex",
+    cast(nullif((line.packed >> cast(layout.shift_1 as integer)) & layout.missing_1, layout.missing_1) + layout.least_1 as INTEGER) as "age",
+    cast(nullif((line.packed >> cast(layout.shift_2 as integer)) & layout.missing_2, layout.missing_2) + layout.least_2 as TINYINT) as "sex",
     line."published_1" as "disease"
 from line
 cross join "sqlanon_layout" as layout;
