@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from types import SimpleNamespace
 
 import jinja2
 import jinja2.meta
@@ -90,21 +91,43 @@ def dummy_element(loops: list[nodes.For]) -> object:
     """Return what one turn of the loops over a list takes: None where no turn looks at it."""
     targets = [loop.target.items if isinstance(loop.target, nodes.Tuple) else [loop.target] for loop in loops]
     uses = [[dummy_use(loop, target.name) for target in names] for loop, names in zip(loops, targets, strict=True)]
-    elements = tuple(next((use for use in places if use is not None), None) for places in zip(*uses, strict=True))
+    elements = tuple(merge_uses(places) for places in zip(*uses, strict=True))
     if len(elements) == 1:
         return elements[0]
     return tuple(SQL if element is None else element for element in elements)
 
 
+def merge_uses(uses: tuple[object, ...]) -> object:
+    """Return what all loops over a list can take: the first that is looked at, or all fields that any of them reads."""
+    fields = [use for use in uses if isinstance(use, SimpleNamespace)]
+    if fields:
+        return SimpleNamespace(**{name: value for use in fields for name, value in vars(use).items()})
+    return next((use for use in uses if use is not None), None)
+
+
 def dummy_use(loop: nodes.For, target: str) -> object:
-    inner = [one for one in loop.find_all(nodes.For) if isinstance(one.iter, nodes.Name) and one.iter.name == target]
+    fields = {node.attr for node in loop.find_all(nodes.Getattr) if is_read(node.node, target)}
+    if fields:
+        return SimpleNamespace(**{name: dummy_value(loop, target, name) or SQL for name in fields})
+    return dummy_value(loop, target)
+
+
+def dummy_value(loop: nodes.For, target: str, field: str = "") -> object:
+    """Return what a loop takes for its target, or for a field of it: None where it does not look at it."""
+    inner = [turn for turn in loop.find_all(nodes.For) if is_read(turn.iter, target, field)]
     if inner:
         return [dummy_element(inner) or 1] * 2
     for use in loop.find_all(nodes.Filter):
-        if isinstance(use.node, nodes.Name) and use.node.name == target:
+        if is_read(use.node, target, field):
             return WANTED[use.name]
     written = [child for output in loop.find_all(nodes.Output) for child in output.nodes]
-    return SQL if any(isinstance(child, nodes.Name) and child.name == target for child in written) else None
+    return SQL if any(is_read(child, target, field) for child in written) else None
+
+
+def is_read(node: nodes.Node, target: str, field: str = "") -> bool:
+    if field:
+        return isinstance(node, nodes.Getattr) and node.attr == field and is_read(node.node, target)
+    return isinstance(node, nodes.Name) and node.name == target
 
 
 @each(NAMES)
