@@ -25,7 +25,7 @@ log = logging.getLogger("sqlanon")
 DEALS = 2
 TURNS = 10  # of expectation maximization; on Adult the share named right stays within .3 % from the seventh on
 
-PAIRS_AT_ONCE = 5_000_000  # of a person and a value, weighed by one statement
+PAIRS_AT_ONCE = 1_000_000  # of a person and a value, weighed by one statement
 EACH = Sql("1")  # people of a line
 TAKEN = "the published value is taken"
 LIMITS = (0.5, 0.9)  # confidences that are looked at apart
