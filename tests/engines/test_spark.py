@@ -71,11 +71,6 @@ def spark_release(spark, source, fetched, tmp_path_factory):
     return out, list(fetched)
 
 
-def test_spark_refuses_what_is_marked(spark, spark_release, tmp_path):
-    spark.range(60).selectExpr("id", "id % 4 as age", "id % 5 as disease").write.parquet(f"{tmp_path}/few.parquet")
-    refuse_what_is_marked(spark, sqlanon.open(spark_release[0], con=spark), f"{tmp_path}/few.parquet", tmp_path)
-
-
 @pytest.mark.same_release("anatomy", "spark")
 def test_spark_publishes_what_duckdb_publishes(spark_release, expected):
     release = sqlanon.open(spark_release[0])
@@ -610,3 +605,8 @@ def test_every_byte_that_spark_writes_is_a_tables(spark, tmp_path):
     data[at + 1 : at + 2] = b"7"
     path.write_bytes(data)
     assert foreign_parts([path]) == {path.name: "an index of other values in the column 'few'"}
+
+
+def test_spark_refuses_what_is_marked(spark, spark_release, tmp_path):
+    spark.range(60).selectExpr("id", "id % 4 as age", "id % 5 as disease").write.parquet(f"{tmp_path}/few.parquet")
+    refuse_what_is_marked(spark, sqlanon.open(spark_release[0], con=spark), f"{tmp_path}/few.parquet", tmp_path)
