@@ -16,6 +16,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.finite_numbers import require_finite_weights, require_numeric
+from sqlanon.estimation.memory_need import ANSWER, LINE, SET, NumbersHeld, require_memory
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.query_statements import DerivedFigures, QueryStatements, weigh_choice
 from sqlanon.estimation.temporary_tables import Workspace, inline
@@ -38,10 +39,11 @@ Inverted = Mapping[int, Mapping[str, Any]]  # by the number of an aggregate: the
 class QueryRun(QueryStatements):
     """Run one query; a method adds how its release is read and what follows from it (`estimate_aggregates`).
 
-    AVERAGES: whether AVG is answered.
+    AVERAGES: whether AVG is answered. HELD: what `require_memory` counts with.
     """
 
     AVERAGES = True
+    HELD: NumbersHeld
 
     def __init__(self, space: Workspace, query: Query) -> None:
         """Sort the query's pieces; nothing runs yet."""
@@ -72,6 +74,30 @@ class QueryRun(QueryStatements):
         sql = f"select coalesce(max(cell) + 1, 0) as cells, count(*) as row_count from {self.relations['hit']}"
         (row,) = self.space.engine.rows(sql)
         return int(row["cells"]), int(row["row_count"])
+
+    def require_memory(self, selected: SelectedValues, values: int) -> None:
+        """Refuse what would not fit, before more of it is read than its groups. values: that the release has."""
+        cells, hits = self.count_cells()
+        cases, measured = int(selected.case.max(initial=0)) + 1, self.HELD.measure * len(self.measures)
+        lines: float = cases * self.count_lines(values)
+        if self.quasi_keys:
+            lines = min(lines, self.lines_of_hit() * hits / max(cells, 1))
+        each = lines * self.HELD.copies * (LINE + measured) + cases * values * (self.HELD.value + measured)
+        each += selected.set_count * ANSWER * len(self.query.aggregates)
+        sets = SET * selected.set_count * values if selected.set_count > 1 else 0
+        require_memory(self.space.engine, sets + self.count_solved(cells), cells, each)
+
+    def count_lines(self, values: int) -> int:
+        """Return how many lines are read of a cell and case at most, where the release has so many values."""
+        return values
+
+    def lines_of_hit(self) -> float:
+        """Return how many lines are read for a row that the condition on quasi columns selects."""
+        return 1.0
+
+    def count_solved(self, cells: int) -> int:
+        """Return how many numbers are kept of what is solved for so many cells: none, where nothing is solved."""
+        return 0
 
     def keep(self, name: str, sql: str) -> Sql:
         """Make a temporary table that goes with this query."""

@@ -1,5 +1,6 @@
 """A query on its way through QIT and ST, answered class by class."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ _BY_CLASS = {"moment": "estimation/qit_st/moment", "scatter": "estimation/qit_st
 class ClassRun(UniformRun):
     """Add the classes, the moments by class, and how hits scatter over groups."""
 
-    COPIES = 3
+    HELD = replace(UniformRun.HELD, copies=3)
     SPLITS_AVERAGES = False  # the posteriors of a sum and of a count are not of one model: their ratio is no average
 
     def preparing_statements(self) -> list[tuple[str, str]]:
@@ -44,9 +45,9 @@ class ClassRun(UniformRun):
         parameters = {"measures": self.measures, "by_class": self.classes.by_class}
         return self.loaded.render(template, self.relations, **parameters)
 
-    def count_lines(self) -> int:
+    def count_lines(self, values: int) -> int:
         """Count the values of every class."""
-        values, systems = super().count_lines(), self.classes.load_systems()
+        systems = self.classes.load_systems()
         return values if systems is None else values + len(systems.cells[0])
 
     def count_solved(self, cells: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sqlanon.errors import AnswerError
 from sqlanon.estimation.finite_numbers import require_finite_measures
-from sqlanon.estimation.memory_need import require_memory
+from sqlanon.estimation.memory_need import NumbersHeld
 from sqlanon.estimation.printed_script import ANSWER, MOMENTS, write_script
 from sqlanon.estimation.qit_st.class_tables import ClassTables
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
@@ -30,15 +30,10 @@ _NONE = Sql("cast(null as double)")
 TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform"
 
 
-# Numbers that are held at once, by measurement: of a line that is read and of a value in a cell, for counts and for
-# each measure; of an answer; of a set of values.
-LINE, ARRAYS, MEASURE_ARRAYS, ANSWER_ARRAYS, SET_ARRAYS = 6, 6, 10, 15, 8
-
-
 class UniformRun(QueryRun):
-    """One query on its way through QIT and ST, answered by the uniform estimate. COPIES: of the lines that are read."""
+    """One query on its way through QIT and ST, answered by the uniform estimate."""
 
-    COPIES = 1
+    HELD = NumbersHeld(value=6, measure=10)
 
     def __init__(self, loaded: GroupTables, query: Query, classes: ClassTables) -> None:
         """Place the query's relations; nothing runs yet."""
@@ -107,7 +102,7 @@ class UniformRun(QueryRun):
         selected, weights = self.read_selected()
         if self.quasi_keys:
             self.keep("hit", self.render_hit())
-        self._require_memory(selected)
+        self.require_memory(selected, len(self.loaded.load_totals()))
         inference = self.infer(selected)
         aggregates, selections = zip(
             *(self.vectorize(aggregate, weights) for aggregate in self.query.aggregates), strict=True
@@ -135,28 +130,9 @@ class UniformRun(QueryRun):
         estimates = self.settle_counts([estimate(item) for item in evidence])
         return estimates, self.tell_occurring(selected, inference.rows)
 
-    def _require_memory(self, selected: SelectedValues) -> None:
-        """Refuse what would not fit, before more of it is read than its groups."""
-        cells, hits = self.count_cells()
-        values, measures = len(self.loaded.load_totals()), len(self.measures)
-        cases = int(selected.case.max(initial=0)) + 1
-        lines: float = cases * self.count_lines()
-        if self.quasi_keys:  # a group of rows has as many lines as values
-            lines = min(lines, self.loaded.mean_group() * hits / max(cells, 1))
-        arrays = cases * values * (ARRAYS + MEASURE_ARRAYS * measures)
-        answers = selected.set_count * ANSWER_ARRAYS * len(self.query.aggregates)
-        sets = self.count_solved(cells) + (SET_ARRAYS * selected.set_count * values if selected.set_count > 1 else 0)
-        require_memory(
-            self.loaded.engine, sets, cells, lines * self.COPIES * (LINE + MEASURE_ARRAYS * measures) + arrays + answers
-        )
-
-    def count_solved(self, cells: int) -> int:
-        """Return how many numbers are kept of what is solved for so many cells: none here."""
-        return 0
-
-    def count_lines(self) -> int:
-        """Return how many lines of the moment query a cell and case may have."""
-        return len(self.loaded.load_totals())
+    def lines_of_hit(self) -> float:
+        """Return the mean number of lines that a row has: the values of its group."""
+        return self.loaded.mean_group()
 
     def infer(self, selected: SelectedValues) -> Inference:
         """Read what the hits say, ready to be weighed as evidence."""

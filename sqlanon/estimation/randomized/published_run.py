@@ -8,7 +8,7 @@ import numpy as np
 
 from sqlanon.errors import AnswerError
 from sqlanon.estimation.finite_numbers import require_finite_measures
-from sqlanon.estimation.memory_need import require_memory
+from sqlanon.estimation.memory_need import NumbersHeld
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.randomized.tables import Randomized
 from sqlanon.estimation.temporary_tables import inline
@@ -22,9 +22,6 @@ from sqlanon.sql.aggregate_query import Query
 if TYPE_CHECKING:
     import pandas as pd
 
-# Numbers that are held at once, by measurement: of a line that is read and of a value in a cell, for counts and for
-# each measure; of an answer; of a set of values.
-LINE, ARRAYS, MEASURE_ARRAYS, ANSWER_ARRAYS, SET_ARRAYS = 6, 12, 12, 15, 8
 LARGEST_COMBINED = 50_000_000  # asked sets x combinations of values
 Measured = tuple[LinearAggregate, BoolArray]  # an aggregate, and which of the selected values it counts
 _MEASURES = {  # the moments' names for the columns of the moment query
@@ -56,6 +53,8 @@ class PublishedRun(QueryRun):
     touched: the numbers of the sensitive columns that are read, from 1; columns: these with the relations of their
     values.
     """
+
+    HELD = NumbersHeld(value=12, measure=12)
 
     def __init__(self, loaded: Randomized, query: Query, estimator: str) -> None:
         """Place the query's relations; nothing runs yet."""
@@ -140,22 +139,12 @@ class PublishedRun(QueryRun):
             self.keep("hit", self.hit_text())
         shape = tuple(len(self.loaded.counts(place)) for place in self.query.touched)
         self.check_size("sets", asked_values.set_count, shape, LARGEST_COMBINED)
-        self._require_memory(asked_values, shape)
+        self.require_memory(asked_values, int(np.prod(shape)))
         moments = self.read_moments(asked_values, shape)
         aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
         figures = PublishedFigures(moments, asked_values, aggregates, shape)
         occurring = self.tell_occurring(asked_values, moments.count("uniform"))
         return self.settle_counts(self.undo(figures, estimate)), occurring
-
-    def _require_memory(self, asked_values: SelectedValues, shape: tuple[int, ...]) -> None:
-        """Refuse what would not fit, before more of it is read than its groups."""
-        cells, hits = self.count_cells()
-        values, cases, measures = int(np.prod(shape)), int(asked_values.case.max(initial=0)) + 1, len(self.measures)
-        lines = min(cases * values, hits / max(cells, 1)) if self.quasi_keys else cases * values
-        each = lines * (LINE + MEASURE_ARRAYS * measures) + cases * values * (ARRAYS + MEASURE_ARRAYS * measures)
-        each += asked_values.set_count * ANSWER_ARRAYS * len(self.query.aggregates)
-        sets = SET_ARRAYS * asked_values.set_count * values if asked_values.set_count > 1 else 0
-        require_memory(self.loaded.engine, sets, cells, each)
 
     def undo(self, figures: PublishedFigures, estimate: Estimator) -> list[Estimate]:
         """Return an estimate of each aggregate from the published figures; a way of undoing has its own."""
