@@ -83,7 +83,8 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     if question.resist is not None:
         check_target(data, question.resist)
     outcomes: list[Found] = []
-    refused: list[tuple[Candidate, SqlanonError]] = []
+    refused: dict[Candidate, SqlanonError] = {}
+    capped: dict[Candidate, Candidate] = {}  # by a refused candidate, what is compared in its place
     resolve_rules(question.coarsen, data.quasi, data.types)  # what cannot be is told before anything is published
     attacked: dict[Candidate, Resistance | None] = {}  # by the search: what it comes to is not attacked again
     told: set[Candidate] = set()  # those of them whose most telling column was looked for
@@ -100,15 +101,16 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
             outcome, failures = _answers(question, roles, candidate, queries, engine, attacked.get(candidate))
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
-            refused.append((candidate, error))
-            place = "".join(f", {each.parameter} compared in its place" for each in question.cap(candidate, error))
+            refused[candidate], place = error, ""
+            if smaller := question.cap(candidate, error):
+                capped[candidate], place = smaller, f", {smaller.parameter} compared in its place"
             notes.append(f"{candidate.method}, {candidate.parameter} is left out{place}: {error}")
         else:
             outcomes.append(replace(outcome, seconds=time.perf_counter() - begin))
             notes.extend(failures)
 
-    first_candidates = _first_candidates(question, data)
-    for first_candidate in first_candidates:  # they grow by those that take another's place
+    # they grow by those that take another's place
+    for first_candidate in (first_candidates := _first_candidates(question, data)):
         begin = time.perf_counter()
         candidate, way = _resisting(
             question, roles, first_candidate, attack,
@@ -116,8 +118,8 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         )  # fmt: skip
         notes += way
         try_candidate(candidate, begin)
-        capped = question.cap(first_candidate, dict(refused).get(candidate))
-        first_candidates += [each for each in capped if each not in first_candidates]
+        if smaller := capped.get(candidate):
+            first_candidates += {replace(first_candidate, value=smaller.value)} - {*first_candidates}
         begin = time.perf_counter()
         shorter, way = _without_columns(question, roles, candidate, attack)
         notes += way
@@ -132,11 +134,11 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
             try_candidate(candidate, begin)
     outcomes += _ask_rivals(question, data, queries, notes)
     if not outcomes:
-        raise refused[0][1]
+        raise next(iter(refused.values()))
     return replace(
         summarize(question, roles, outcomes, row["row_count"], [*notes, *question.tell_sample(row["row_count"])]),
         failed=tuple(
-            (each.method, each.parameter, str(error)) for each, error in refused if not question.cap(each, error)
+            (each.method, each.parameter, str(error)) for each, error in refused.items() if each not in capped
         ),
     )
 

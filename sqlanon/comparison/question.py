@@ -219,15 +219,15 @@ class CompareQuestion:
             for value in self.values_of(strength.takes)
         ]
 
-    def cap(self, candidate: Candidate, error: SqlanonError | None) -> list[Candidate]:
-        """Return what is compared in the place of a candidate that this data refuses: the largest value that it allows.
+    def cap(self, candidate: Candidate, error: SqlanonError) -> Candidate | None:
+        """Return what is compared in the place of a refused candidate: the largest value that this data allows.
 
-        Nothing where that is not known, or where the user named the value.
+        None where that is not known, or where the user named the value.
         """
         possible = getattr(error, "possible", None)
         if possible is None or possible >= candidate.value or candidate.strength.takes in self.strengths:
-            return []
-        return [replace(candidate, value=possible)]
+            return None
+        return replace(candidate, value=possible)
 
     def rivals(self) -> list[Rival]:
         """Return the rivals that are compared with them."""
