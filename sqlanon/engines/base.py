@@ -29,10 +29,10 @@ LedgerStore = Literal["file", "directory", "tables"]
 class Engine(Protocol):
     """Run statements in one database session; what it makes ends with the session unless it is `lasting`.
 
-    lacks: what is not there, by places where a release may go, checks and verbs. keeps_ledger: as what. in_process:
-    whether a statement costs no more than its rows, so that many small ones may be run; in_parts: whether a table's
-    rows lie in several files, each read in its own order, whose order is that of their names. traits: what it does
-    cheaply.
+    lacks: what is not there, by places where a release may go, values, checks and verbs. keeps_ledger: as what.
+    in_process: whether a statement costs no more than its rows, so that many small ones may be run; in_parts: whether a
+    table's rows lie in several files, each read in its own order, whose order is that of their names. traits: what it
+    does cheaply.
     """
 
     name: str

@@ -27,7 +27,7 @@ def coarsen_source(
     """
     resolved = resolve_rules(rules, quasi, types)
     for column, rule in resolved.items():
-        if rule.reads_years(types[column]) and engine.dialect != "spark":  # whose calendar ends
+        if rule.reads_years(types[column]) and "infinite_dates" not in engine.lacks:
             _refuse_endless(engine, source, column, rule)
     mapped = {column: rule for column, rule in resolved.items() if rule.table}
     if mapped:

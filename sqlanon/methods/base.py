@@ -161,16 +161,15 @@ class Method(Generic[D]):
     outputs: the same for the published tables, in a second phase that may read the reports of the first. design: checks
     the parameters with the request and decides; raises UsageError. form: the kind of release that it publishes.
     options: the TypedDict that declares its parameters. sentence, example, compile_sentence, compile_example: what the
-    command line says of it. macros: its table macros. lacks: what is not there (dialects, macros, ledger, compare),
-    and why.
-    takes_lists: whether columns may hold lists. probe: the query that it wants the source asked first, if any.
+    command line says of it. macros: its table macros. lacks: what is not there (dialects, macros, ledger, compare), and
+    why. takes_lists: whether columns may hold lists. probe: the query that it wants the source asked first, if any.
     reads_source: whether a compiled script depends on the types of the source's columns. saved: the parameter that
     names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
     plans_promises: the parameter whose promises can be asked for first, for several of its values. most_columns: how
     many quasi columns it takes: engines refuse statements of a thousand nested terms, and plan those below for minutes.
-    followed, followed_outputs: the steps of a release under a ledger; lasting: the
-    parameters that decide what is promised, in which such releases may not differ. recorded: the
-    schemas of what the manifest's `parameters` say beside the method's own, or in place of one; None: they say nothing.
+    followed, followed_outputs: the steps of a release under a ledger; lasting: the parameters that decide what is
+    promised, in which such releases may not differ. recorded: the schemas of what the manifest's `parameters` say
+    beside the method's own, or in place of one; None: they say nothing.
     linked: the rows that a run knows to the end, one step for each sensitive column: they are compared, not published.
     strength: what `compare` varies; None: it is not compared.
     """
@@ -243,8 +242,8 @@ class Method(Generic[D]):
 
     def refuse_ledger(self) -> None:
         """Raise UsageError where releases of this method cannot follow each other under a ledger."""
-        if mark := self.lacks.get("ledger"):
-            raise UsageError(f"{self.name} has no {option('ledger')}: {mark.why}", about=["ledger"])
+        if not self.followed:
+            raise UsageError(f"{self.name} has no {option('ledger')}: {self.lacks['ledger'].why}", about=["ledger"])
 
     def refuse_many(self, quasi: Sequence[str]) -> None:
         """Raise UsageError for more quasi columns than the method takes, before anything runs."""

@@ -24,13 +24,15 @@ _IN_THE_SESSION = Mark(OURS, "its releases live in the session alone")
 _WITH_DUCKDB = Mark(OURS, "releases are completed with DuckDB: write this one to a directory and open it there")
 _DRIVER = Mark(OURS, "Python decides after each statement what the next one asks")
 _ONE_SELECT = Mark(ENGINE, "a macro is one SELECT")
-# by engine, and of scripts and macros: places where a release may go (directory, schema, session), checks and verbs
+# by engine, and of scripts and macros: places where a release may go (directory, schema, session), values that an
+# engine does not have, checks and verbs
 LACKS: Mapping[str, Mapping[str, Mark]] = {
     "duckdb": {},
     "spark": {
         "schema": Mark(OURS, "publishes to a directory"),
         "session": Mark(OURS, "publishes to a directory"),
         "look_alikes": Mark(ENGINE, "no function of its SQL normalizes Unicode"),
+        "infinite_dates": Mark(ENGINE, "its calendar ends"),
         "compare": _IN_THE_SESSION,
         "complete": _WITH_DUCKDB,
     },
