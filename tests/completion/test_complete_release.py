@@ -201,9 +201,18 @@ def test_files_appear_whole_and_old_ones_stay(tmp_path, con):
         assert (out / "completed_01.parquet").read_text() == "mine"
 
 
-@pytest.mark.parametrize("numbers", [{"tables": 0}, {"tables": 100}, {"tables": True}, {"seed": -1}, {"seed": 2**63}])
-def test_numbers_out_of_range_are_refused(release, numbers):
-    with pytest.raises(sqlanon.UsageError, match=r"number from|is not a whole number"):
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({"tables": 0}, r"is a number from 1 to 99, not 0"),
+        ({"tables": 100}, r"is a number from 1 to 99, not 100"),
+        ({"tables": True}, r"tables = True is not a whole number"),
+        ({"seed": -1}, r"is a number from 0 to 2\*\*63 - 1, not -1"),
+        ({"seed": 2**63}, r"is a number from 0 to 2\*\*63 - 1, not 9223372036854775808"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(release, numbers, message):
+    with pytest.raises(sqlanon.UsageError, match=message):
         sqlanon.complete(release, **numbers)
 
 

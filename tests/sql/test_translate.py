@@ -31,15 +31,21 @@ def a_plan(identity="identifier", draws="keyed", nulls="value", **parameters) ->
     return METHODS["anatomy"].plan(request, **({"l": 3} | parameters))
 
 
-# draws of a fresh key for numbered rows are an engine's own, and stand in no script for another
 WAYS = (("identifier", "keyed"), ("row", "keyed"), ("number", "random"))
 PLANS = [a_plan(identity, draws, nulls) for identity, draws in WAYS for nulls in ("refuse", "drop")]
 STATEMENTS = {statement.sql: statement.template for plan in PLANS for statement in plan.statements}
+# draws of a fresh key for numbered rows are an engine's own: it runs them, and no script for another holds them
+RUN = [*STATEMENTS, *(statement.sql for statement in a_plan("number", "keyed", "refuse").statements)]
 
 
 @each(STATEMENTS)
 def test_templates_of_grouping_and_anatomy_travel(sql):
     parse_portable(sql)
+
+
+@each(RUN)
+def test_what_an_engine_runs_itself_is_understood(sql):
+    parse_portable(sql, run=True)
 
 
 @pytest.mark.thorough
