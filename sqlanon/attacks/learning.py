@@ -94,18 +94,15 @@ def pair(view: View, people: Sql, codes: list[str], count: Sql = EACH) -> list[S
 
     people: with their codes; count: how many people each is.
     """
-    portions = 1
+    holdings, portions = view.holdings(), 1
     if view.exact_groups and view.engine.in_process:
-        (row,) = view.engine.rows(f"select sum(group_size) as pairs from {view.holdings()}")
+        (row,) = view.engine.rows(f"select sum(group_size) as pairs from {holdings}")
         portions += int(row["pairs"] or 0) // PAIRS_AT_ONCE
     parts = []
     for portion in range(portions):
-        holding = view.holdings()
-        if portions > 1:
-            holding = Sql(f"(select * from {holding} where abs(group_id % {portions}) = {portion})")
-        relations = {"coded_person": people, "holding": holding}
-        name = f"weighed_{portion}"
-        parts.append(view.replace(name, "adversary/view/pair", relations, codes=codes, people=count))
+        part = Sql(f"(select * from {holdings} where abs(group_id % {portions}) = {portion})")
+        relations = {"coded_person": people, "holding": holdings if portions == 1 else part}
+        parts.append(view.replace(f"weighed_{portion}", "adversary/view/pair", relations, codes=codes, people=count))
     return parts
 
 

@@ -99,11 +99,10 @@ class Dealing:
         """Return the rows in their groups' places: relations of whole groups, of about `ROWS_AT_ONCE` rows each."""
         sql = self.space.render_own("completion/first_row", {"coded_row": self.coded}, most=ROWS_AT_ONCE)
         firsts = [int(row["first_row"]) for row in self.space.engine.rows(sql)]
-        portions = {
-            str(number): Sql(f"(select * from {self.coded} where row_number >= {first} and row_number < {after})")
-            for number, (first, after) in enumerate(pairwise([*firsts, rows + 1]), start=1)
-        }
-        seats = [self._seat(rows, name) for name, rows in portions.items()]
+        seats = []
+        for number, (first, after) in enumerate(pairwise([*firsts, rows + 1]), start=1):
+            portion = Sql(f"(select * from {self.coded} where row_number >= {first} and row_number < {after})")
+            seats.append(self._seat(portion, str(number)))
         self.space.forget([str(self.coded), str(self.holding)])
         return seats
 

@@ -56,14 +56,13 @@ class Form:
 
     name: what methods call it. estimators: of its answers, the default one first. columns, promise, figures: the
     schemas of these parts of a manifest. of_source: the figures that only a publisher could find, by comparing with the
-    source. nested: the roles of published columns that hold nested values. parts: whether
-    several sensitive columns have a table each. lacks: what is not done with such releases
-    (voters, background, complete), and why.
-    keeps_quasi: whether quasi columns are published with their own values. bars, intervals: what a report says that
-    they are. several: the manifest, where a release has several sensitive columns with a table each.
-    words: templates of what is said of a release, the form's own one first. warning: the template of the section of
-    README.md on what not to do with the tables. shown_parameters: those that a summary names, all where it is None;
-    hidden_parameters: those that it leaves out.
+    source. nested: the roles of published columns that hold nested values. parts: whether several sensitive columns
+    have a table each. lacks: what is not done with such releases (voters, background, complete), and why. keeps_quasi:
+    whether quasi columns are published with their own values. bars, intervals: what a report says that they are.
+    several: the manifest, where a release has several sensitive columns with a table each. words: templates of what is
+    said of a release, the form's own one first. warning: the template of the section of README.md on what not to do
+    with the tables. shown_parameters: those that a summary names, all where it is None; hidden_parameters: those that
+    it leaves out.
     """
 
     name: str

@@ -149,8 +149,8 @@ def _counted(figure: Any, claim: Any) -> Any:
 def _unproved(manifest: Manifest, proved: Collection[str]) -> list[str]:
     """Return the figures that were neither counted in the tables nor can only be had from the source."""
     verified = manifest.get("verified")
-    names = verified if isinstance(verified, dict) else ()
-    figures = {f"verified {name}" for name in names if name not in form_of(manifest).of_source}
+    names, of_source = verified if isinstance(verified, dict) else (), form_of(manifest).of_source
+    figures = {f"verified {name}" for name in names if name not in of_source}
     return sorted(figures - {*proved})
 
 

@@ -9,6 +9,8 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.risks.question import CheckQuestion
 
+ALL, COUNTED = Sql("count(*)"), Sql("cast(sum(row_count) as bigint)")  # rows, one by one or counted already
+
 
 def internal_names(question: CheckQuestion) -> dict[str, str]:
     """Return published name → the name of ours under which it is read: no column of the user's meets one of ours."""
@@ -20,9 +22,6 @@ def select_columns(source: Source, names: Mapping[str, str]) -> Sql:
     """Return a subquery over a source with some of its columns under names of ours."""
     selected = [(source.expression(name), ours) for name, ours in names.items()]
     return Sql(f"(\n{render_query('shared/source', {'relation': source.relation, 'selected': selected}, {})}\n)")
-
-
-ALL, COUNTED = Sql("count(*)"), Sql("cast(sum(row_count) as bigint)")  # rows, one by one or counted already
 
 
 class Classes:

@@ -28,14 +28,13 @@ class CellColumns(Protocol):
 class CellTables(Workspace):
     """Hold the tables that every query over such rows reads.
 
+    whole: the relation that a query asks for where it asks for every row, and of how many rows each line is.
     shown_rows, hidden_rows: rows that show quasi values, and rows of '*'; 0 before the first query.
     """
 
     quasi: list[str]
     described: CellColumns
-    whole: tuple[
-        str, str
-    ]  # the relation that a query asks for where it asks for every row, and of how many each line is
+    whole: tuple[str, str]
     shown_rows = 0
     hidden_rows = 0
 
