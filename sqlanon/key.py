@@ -42,14 +42,15 @@ class Key:
 
     @classmethod
     def fresh(cls) -> "Key":
-        """Draw a key from the operating system; it is forgotten with the run."""
+        """Return a key drawn from the operating system (256 bits); it is forgotten with the run."""
         return cls(secrets.token_hex(32))
 
     @classmethod
     def of(cls, text: str) -> "Key":
-        """Take 64 hex digits as they are; hash any other text of at least 128 bits, with a warning.
+        """Return the key of a text: 64 hex digits as they are; any other text of at least 128 bits is hashed.
 
-        Raises UsageError for a text that counts fewer: whoever guesses the key can undo the release.
+        Warns (PrivacyWarning) where it hashes. Raises UsageError for a text that counts fewer: whoever guesses the
+        key can undo the release.
         """
         text = text.strip()
         if not text:
@@ -73,7 +74,11 @@ class Key:
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Key":
-        """Read a key from a file; only its text counts, not the white space around it."""
+        """Return the key whose text a file holds; the white space around it does not count.
+
+        path: of a text file. Warns as `of` does. Raises UsageError where there is none, where it cannot be read or is
+        no text, and as `of` does.
+        """
         if not Path(path).exists():
             raise UsageError(f"no key file {str(path)!r}; make one with: openssl rand -hex 32 > FILE; chmod 600 FILE")
         try:

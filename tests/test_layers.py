@@ -67,7 +67,7 @@ MOST_POSITIONAL = 6  # arguments of a call
 MOST_BARE = 0.02  # of the names that are bound
 TEMPLATES = frozenset(template_names())
 OF_THE_WHOLE = {"test_build", "test_layers", "test_golden", "test_digests", "test_readme", "test_readme_schedulers"}
-OF_THE_WHOLE |= {"test_cases", "test_site"}
+OF_THE_WHOLE |= {"test_cases", "test_docstrings", "test_site"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path

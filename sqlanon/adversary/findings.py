@@ -144,7 +144,10 @@ class Attack:
 
     @classmethod
     def from_plain(cls, told: Mapping[str, Any]) -> "Attack":
-        """Return what `as_plain` told; raise ValueError, KeyError or TypeError for anything else."""
+        """Return the Attack that `as_plain` told.
+
+        told: its JSON, as read. Raises ValueError, KeyError or TypeError for anything else.
+        """
         findings = []
         for line in told["findings"]:
             promised, reached, chance = (_read_share(line[name]) for name in COLUMNS[2:5])

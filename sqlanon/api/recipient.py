@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 
 def open(path: str | Path, database: str | None = None, con: Any = None) -> "Release":
-    """Open a release: a directory, or with `database` (a DuckDB file) a schema in it; `con`: on this connection."""
+    """Open a release; what it says and whether it is whole, `verify` of it tells.
+
+    path: a directory, or with `database` (a DuckDB file) the name of a schema in it. con: an open connection or session
+    that reads it, in place of a new one. Returns the Release. Raises ReleaseError where there is none that this version
+    reads, UsageError for what is no path.
+    """
     from sqlanon.releases.release import open_release
 
     if not isinstance(path, str | os.PathLike):

@@ -49,15 +49,18 @@ class Breach:
         return self.engine.relation(f"select * from {self.relation_name}")
 
     def df(self) -> pd.DataFrame:
-        """Fetch all associations, in no order."""
+        """Return all associations, in no order: a row each, held in memory.
+
+        The columns are those of the class; m and n are lists of whole numbers. `pages` holds some at a time.
+        """
         return _list_sizes(self.engine.frame(f"select * from {self.relation_name}"))
 
     def top(self, count: int = TOP_COUNT) -> pd.DataFrame:
-        """Fetch the most probable associations."""
+        """Return the `count` most probable associations, the most probable first; columns as in `df`."""
         return _list_sizes(self.engine.frame(render("breaches/top", breach=self.relation_name, count=count)))
 
     def histogram(self) -> list[int]:
-        """Count the associations by tenths of probability; the eleventh bin holds the certain ones."""
+        """Return how many associations there are by tenths of probability, 11 numbers: the last of the certain ones."""
         rows = self.engine.rows(render("breaches/histogram", breach=self.relation_name))
         bins = [0] * (BINS + 1)
         for row in rows:
@@ -78,15 +81,15 @@ class Breach:
             raise DataError(f"these views are not safe as asked: {'; '.join(failures)}")
 
     def above(self, threshold: float) -> int:
-        """Count the associations whose probability is above `threshold`, or may be within its error bound."""
+        """Return how many associations are above `threshold` (0 to 1), or may be within their error bound."""
         return int(self._summarize(float(threshold), 1)["over_threshold"])
 
     def below_cover(self, k: int) -> int:
-        """Count the associations whose cover has fewer than `k` properties."""
+        """Return how many associations have a cover of fewer than `k` properties."""
         return int(self._summarize(1.0, k)["under_cover"])
 
     def pages(self, size: int = PAGE) -> Iterator[pd.DataFrame]:
-        """Yield all associations from the most probable on, some at a time: memory stays bounded."""
+        """Yield all associations from the most probable on, in frames of `size` rows: memory is bounded."""
         # Ranked once: a page by LIMIT and OFFSET would sort all associations again.
         relation = relation_name(str(self.relation_name)[1:-1], "_ranked")
         if str(relation) not in self.kept:
@@ -99,7 +102,11 @@ class Breach:
             yield _list_sizes(self.engine.frame(ordered).drop(columns="position"))
 
     def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write all associations to a .parquet, .csv or .json file for its owner alone, whole or not at all."""
+        """Write all associations to a file that its owner alone may read, whole or not at all.
+
+        path: ends in .parquet, .csv or .json. overwrite: whether a file that stands there is replaced. Raises
+        TargetError for another ending, for what is there already, and where nothing can be written.
+        """
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
         check_file(target, overwrite)
         failure = f"cannot write {str(target)!r}"
@@ -110,7 +117,10 @@ class Breach:
             raise TargetError(f"{failure}: {error.strerror}") from None
 
     def store(self, table: str) -> None:
-        """Keep all associations in a table of the database, for good; an existing name is refused."""
+        """Keep all associations in a table of the database, for good.
+
+        table: NAME or SCHEMA.NAME. Raises TargetError where it exists, or is no such name.
+        """
         relation = check_table(self.engine, table)
         self.engine.create(
             Statement("breach", f"select * from {self.relation_name}", "table", str(relation)), lasting=True
@@ -142,7 +152,7 @@ class Breach:
                 self.write_json(file)
 
     def write_csv(self, file: IO[str]) -> None:
-        """Write all associations as CSV."""
+        """Write all associations to an open text file as CSV, the most probable first; m and n are texts (`3, 2`)."""
         header = True  # of the first page only; of none where there is no page
         for page in self.pages():
             texts = {side: page[side].map(_join_sizes) for side in ("m", "n")}
@@ -152,7 +162,10 @@ class Breach:
             self.top(0).to_csv(file, index=False)
 
     def write_json(self, file: IO[str]) -> None:
-        """Write `{"associations": [...], "summary": {...}}`, an association a line."""
+        """Write all associations to an open text file as JSON, the most probable first, one a line.
+
+        `{"associations": [...], "summary": {...}}`; m and n are lists, and what is missing is null.
+        """
         file.write('{"associations": [')
         before = "\n"
         for page in self.pages():

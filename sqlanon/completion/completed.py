@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.atomic_files import DirectoryExchange
 from sqlanon.bounded_files import file_sha256, parse_json, read_text
 from sqlanon.engines.base import Engine
-from sqlanon.errors import TargetError
+from sqlanon.errors import TargetError, UsageError
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import refuse_in_release
 from sqlanon.wording import option
@@ -67,7 +67,12 @@ class Completed:
         return (self.engine.frame(self._select(number)) for number in range(1, len(self) + 1))
 
     def table(self, number: int) -> Any:
-        """Return a table, counted from 1, as the engine's lazy object (DuckDB: a relation)."""
+        """Return one table as the engine's lazy object (DuckDB: a relation).
+
+        number: counted from 1. Raises UsageError where there is no such table.
+        """
+        if not 1 <= number <= len(self):
+            raise UsageError(f"no table {number}; these are numbered from 1 to {len(self)}")
         return self.engine.relation(self._select(number))
 
     def _select(self, number: int) -> str:
@@ -75,9 +80,10 @@ class Completed:
         return f"select * from {self._relations[number - 1]} order by {order}"
 
     def write(self, directory: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:
-        """Write the tables to a directory, `completed_01.parquet` …, whole or not at all; return the files.
+        """Write the tables to a directory, `completed_01.parquet` …, whole or not at all.
 
-        Raises TargetError for what is there already, unless it is older completed tables and `overwrite` is said.
+        Returns the files. Raises TargetError for what is there already, unless it is older completed tables and
+        `overwrite` is said.
         """
         target = check_directory(directory, overwrite, self._release)
         exchange = DirectoryExchange(target)

@@ -25,7 +25,8 @@ def choose_estimator(
 ) -> "tuple[str, Callable[[Evidence], Estimate]]":
     """Return one of the estimators of a form with its name; the first where none is named.
 
-    method: what made the release. Raises UsageError where releases of this form are not answered by it.
+    names: those of the form, its first choice first. method: what made the release. Raises UsageError where releases of
+    this form are not answered by it.
     """
     estimator = names[0] if name is None else name
     if estimator not in names:
@@ -52,6 +53,6 @@ def _bound_errors(estimate: "Callable[[Evidence], Estimate]") -> "Callable[[Evid
 
 
 def load_estimator(name: str) -> "Callable[[Evidence], Estimate]":
-    """Import one estimator; numpy comes with it, and scipy where it needs that."""
+    """Return the function of the estimator `name`; numpy is imported with it, and scipy where it needs that."""
     estimate: Callable[[Evidence], Estimate] = import_module(f"sqlanon.estimators.{name}").estimate
     return estimate

@@ -43,7 +43,10 @@ class LinearAggregate:
         return f"{('count', 'sum', 'square')[degree]}_{kind}_{self.number}"
 
     def is_null(self, moments: Moments, selected: SelectedValues) -> BoolArray:
-        """Tell where surely no row is counted, C x J, and the answer is NULL."""
+        """Return where surely no row is counted and the answer is NULL, C x J; nowhere for a count, which is 0.
+
+        moments, selected: what the query hits, and the values that it selects.
+        """
         column = moments.columns[self.column(0, "shared")]
         empty = np.asarray(selected.sum_by_set(selected.gather(column), self.present) == 0)
         return empty & (not self.function.counts)
@@ -63,19 +66,26 @@ class Function:
     inverts = False
 
     def parts(self, aggregate: LinearAggregate) -> list[tuple[int, Array]]:
-        """Return the sums that it is made of, as (power of e, weights)."""
+        """Return the sums that `aggregate` is made of, as (power of e, weights of the n selected values)."""
         return [(aggregate.degree, aggregate.weights)]
 
     def bound(self, moments: Moments, selected: SelectedValues, aggregate: LinearAggregate) -> tuple[Array, Array]:
-        """Return the least and the largest answer that the release allows, C x J; NaN where none is known."""
+        """Return the least and the largest answer that the release allows, C x J; NaN where none is known.
+
+        moments, selected: what the query hits, and the values that it selects. aggregate: what is asked of them. Raises
+        NotImplementedError where a function leaves it out.
+        """
         raise NotImplementedError
 
     def estimate(self, sums: Sequence[Array]) -> Array:
-        """Return the answer from its sums; NaN where there is none."""
+        """Return the answer from its sums (of `parts`, in their order, one shape); NaN where there is none."""
         return sums[0]
 
     def write(self, total: str, rows: str, is_met: str) -> str:
-        """Write the answer in SQL, from the sum, the number of rows, and the condition that a row is counted."""
+        """Return the answer as SQL.
+
+        total: the sum. rows: the number of rows that are counted. is_met: the condition that there is one; else NULL.
+        """
         return f"case when {is_met} then coalesce({total}, 0) end"
 
     @property
@@ -96,7 +106,7 @@ class Count(Function):
         return least.sum(axis=2), most.sum(axis=2)
 
     def write(self, total: str, rows: str, is_met: str) -> str:
-        """Write the count, which is 0 over no row."""
+        """Return the count as SQL; over no row it is 0, and `is_met` is not asked."""
         return f"coalesce({total}, 0)"
 
     @property
@@ -111,7 +121,7 @@ class Sum(Function):
     name = "sum"
 
     def bound(self, moments: Moments, selected: SelectedValues, aggregate: LinearAggregate) -> tuple[Array, Array]:
-        """Bound by the hits of each value, or by the least and largest e and its positive part, C x J."""
+        """Return bounds by the hits of each value, or by the least and largest e and its positive part, C x J."""
         if aggregate.number is not None:
             return _bound_measured_sum(moments, selected, aggregate.number)
         most, weights = _bound_hits(moments, selected), aggregate.weights
@@ -131,7 +141,7 @@ class Average(Function):
         return [*super().parts(aggregate), (0, aggregate.present)]
 
     def bound(self, moments: Moments, selected: SelectedValues, aggregate: LinearAggregate) -> tuple[Array, Array]:
-        """Bound a mean by the least and the largest value that some hit may have, C x J."""
+        """Return the least and the largest value that some hit may have, C x J, which bound a mean."""
         if aggregate.number is None:
             most = _bound_hits(moments, selected)
             lows = highs = np.where((most > 0) & (aggregate.present > 0), aggregate.weights, np.nan)
@@ -141,12 +151,12 @@ class Average(Function):
         return np.fmin.reduce(low, axis=2), np.fmax.reduce(high, axis=2)
 
     def estimate(self, sums: Sequence[Array]) -> Array:
-        """Divide; NaN over no rows."""
+        """Return the first of two sums by the second; NaN over no rows."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(sums[1] > 0, sums[0] / sums[1], np.nan)
 
     def write(self, total: str, rows: str, is_met: str) -> str:
-        """Write the quotient."""
+        """Return the quotient as SQL, NULL over no row."""
         return f"case when {is_met} then {total} / {rows} end"
 
 
@@ -180,7 +190,11 @@ class Quantile(Function):
         return np.floor(position) + 1, np.ceil(position) + 1, position - np.floor(position)
 
     def bound_levels(self, least_rows: Array) -> tuple[Array, Array]:
-        """Return levels of F that are reached at the rows of `rank_rows` of all numbers of rows from the least on."""
+        """Return a lower and an upper level of F, each shaped as `least_rows`, for the ends of an interval.
+
+        Whatever the number of rows is, from the least on, F reaches the lower one not after the first of `rank_rows`,
+        and the upper one not before the second.
+        """
         level, counted = self._level(), np.maximum(least_rows, 1.0)
         if not self.interpolates:
             return np.full_like(counted, level), np.full_like(counted, level)

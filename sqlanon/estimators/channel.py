@@ -18,20 +18,21 @@ class Channel(Protocol):
     """T of one sensitive column of V values; every method acts on the last axis of an array … x V."""
 
     def expected(self, function: Array) -> Array:
-        """Return T z: the mean of a function of the published value, by true value."""
+        """Return T z: the mean of a function z of the published value, by true value."""
 
     def solved(self, published: Array) -> Array:
         """Return the x of which `published` is the expectation: T⁻ᵀ y."""
 
     def pulled(self, weights: Array) -> Array:
-        """Return h = T⁻¹ w: what a row adds by its published value so that the sum estimates <w, x>."""
+        """Return h = T⁻¹ w for `weights` w: what a row adds by its published value so that the sum estimates <w, x>."""
 
 
 @dataclass(frozen=True)
 class Joint:
     """Hold the channels of several columns; their values are numbered together, the last one running fastest.
 
-    shape: V₁ … of the columns; arrays have the axis V = V₁ V₂ … last. No column: V = 1 and nothing is changed.
+    Its methods are those of a `Channel`, column by column. shape: V₁ … of the columns; arrays have the axis V = V₁ V₂ …
+    last. No column: V = 1 and nothing is changed.
     """
 
     channels: Sequence[Channel]
@@ -50,7 +51,7 @@ class Joint:
         return self._each("pulled", weights)
 
     def spread(self, one: Array, other: Array) -> Array:
-        """Return T(h h') - T(h) T(h'): the covariance of two functions of the published value, by true value."""
+        """Return T(h h') - T(h) T(h'): the covariance of `one` and `other`, of the published value, by true value."""
         return self.expected(one * other) - self.expected(one) * self.expected(other)
 
     def _each(self, what: str, array: Array) -> Array:

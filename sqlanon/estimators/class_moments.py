@@ -66,7 +66,7 @@ class CentredOutcome:
 
 
 def centre_outcome(systems: ClassSystems, sums: ClassSums) -> CentredOutcome:
-    """Centre what a query's hits sum to by the mean of each class; the rest's sums are none of it."""
+    """Return what a query's hits sum to (`sums`), centred by the mean of each of `systems`; the rest's stays out."""
     total, square, shared, sized, group_square = (
         array[:-1] for array in (sums.total, sums.square, sums.shared, sums.sized, sums.group_square)
     )
@@ -92,7 +92,7 @@ class HitSums:
         self._columns, self._empty = columns, (np.zeros((classes + 1, values)), np.zeros(classes + 1))
 
     def sum_hits(self, cell: int, case: int, summand: Summand) -> ClassSums:
-        """Return the sums of one x over the hits of a cell and case."""
+        """Return the sums of x, which `summand` names, over the hits of a cell and case; zeros where there are none."""
         if summand.number is None:
             return self._count(cell, case, ("row_count", "row_square", "row_sized"), ("shared", "uniform"))
         number = summand.number
@@ -151,7 +151,7 @@ class FrameColumns:
         self._place: IntArray = moment["place"].to_numpy() * values + moment["code"].to_numpy(dtype=np.int64)
 
     def get(self, name: str, missing: Array) -> Array:
-        """Return a column, rows of one class summed: L + 1 x V of `moment`, L + 1 of `scatter`; else what is given."""
+        """Return column `name` summed by class, L + 1 x V of `moment`, L + 1 of `scatter`; `missing` for another."""
         classes, values = self._shape
         if name in self._moment.columns:
             line = self._moment[name].fillna(0.0).to_numpy(dtype=float)
@@ -163,7 +163,10 @@ class FrameColumns:
 
 
 def sums_of_frames(moment: pd.DataFrame, scatter: pd.DataFrame, classes: int, values: int) -> HitSums:
-    """Sort the rows of `moment` and `scatter`, by `place` (of a class, L the rest's), into cells and cases."""
+    """Return the rows of `moment` and `scatter`, frames by `place` (of a class; L: the rest's), by cell and case.
+
+    classes, values: L and V.
+    """
     moments, scatters = _split_frame(moment), _split_frame(scatter)
     return HitSums(
         {key: FrameColumns(moments[key], scatter_rows, classes + 1, values) for key, scatter_rows in scatters.items()},

@@ -85,7 +85,7 @@ class ClassSystems:
         return owner, code
 
     def lay_cells(self, numbers: Array, columns: IntArray, width: int) -> sparse.csr_array:
-        """Write a number for each of `cells` into its row of LV and the column that is named for it, LV x width."""
+        """Return LV x `width`: the `numbers` of the `cells` (E), each in its row and in the one of `columns` (E)."""
         owner, code = self.cells
         shape = (self.totals.size, width)
         return sparse.csr_array((numbers, (owner * self.totals.shape[1] + code, columns)), shape=shape)
@@ -133,7 +133,7 @@ class SharedBlocks:
     size: int
 
     def add(self, own_place: int, weight: Array) -> Array:
-        """Return sum over c of weight_c times the class's block at a place of t2, k x k, lower triangle only."""
+        """Return Σ_c weight (L) times a class's block at place `own_place` of t2, k x k, lower triangle only."""
         return np.asarray(self.by_class[own_place] @ weight).reshape(self.size, self.size)
 
 
@@ -148,7 +148,10 @@ class _Eigensystem:
 
 @on_one_core()
 def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassSystems:
-    """Prepare classes: one eigendecomposition each, of S scaled by what the prior expects of its values."""
+    """Return classes prepared: one eigendecomposition each, of S scaled by what the prior expects of its values.
+
+    value_count: V, of which a class has some.
+    """
     totals, size_products, prior = np.zeros((3, len(classes), value_count))
     for number, release_class in enumerate(classes):
         totals[number, release_class.codes] = release_class.totals

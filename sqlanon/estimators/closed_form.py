@@ -18,7 +18,7 @@ LEAST_DIFFERENCE = 1e-9  # of 1/γ - q: a value of every group is published by a
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """T_ws = q_s for w ≠ s and 1/γ for w = s.
+    """The `Channel` with T_ws = q_s for w ≠ s and 1/γ for w = s.
 
     counts: f', the published counts of the values (V), cut to N/γ. rows: N. gamma: γ, or N/m where groups differ.
     """
@@ -55,7 +55,7 @@ class ClosedForm:
         return np.asarray(self.counts * departed / np.maximum(self.rows - self.counts, 1.0) ** 2)
 
     def expected(self, function: Array) -> Array:
-        """Return T z, the shares of the other values scaled so that they sum to 1 - 1/γ."""
+        """Return T z (`Channel.expected`), the shares of the other values scaled so that they sum to 1 - 1/γ."""
         others, kept_share = self.others, 1 / self.gamma
         if len(others) == 1:
             return function
@@ -73,5 +73,5 @@ class ClosedForm:
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with the closed form, cut to its bounds, and its 95 % interval."""
+    """Return the closed form, cut to the bounds of the evidence, and its 95 % interval."""
     return answer_unbiased(evidence)

@@ -53,12 +53,12 @@ class Estimate:
 
 
 def clip_to_bounds(values: Array, evidence: Evidence) -> Array:
-    """Cut `values` to the bounds of the evidence; NaN stays."""
+    """Return `values`, shaped as the evidence, cut to its bounds; NaN stays."""
     return np.minimum(np.maximum(values, np.fmax(evidence.least, -np.inf)), np.fmin(evidence.most, np.inf))
 
 
 def score_interval(evidence: Evidence) -> tuple[Array, Array]:
-    """Compute the 95 % score interval of the unbiased estimate, cut to the bounds; NaN where there is none.
+    """Return low and high of the evidence's 95 % score interval, cut to its bounds; NaN where nothing is unbiased.
 
     {x: (x - unbiased)^2 <= z^2 (std_error^2 + growth (x - unbiased) + curve (x - unbiased)^2)}, which without growth
     and curve is unbiased ± z std_error. Of a ratio it is Fieller's interval: all that the bounds allow where
@@ -81,14 +81,14 @@ def score_interval(evidence: Evidence) -> tuple[Array, Array]:
 
 
 def answer_unbiased(evidence: Evidence) -> Estimate:
-    """Answer with the unbiased estimate and its interval; with the plain one where there is no such answer."""
+    """Return the unbiased estimate of the evidence and its interval; the plain one where there is none."""
     low, high = score_interval(evidence)
     value = np.where(np.isnan(evidence.unbiased), evidence.plain, evidence.unbiased)
     return Estimate(clip_to_bounds(value, evidence), evidence.std_error, low, high, value)
 
 
 def answer_plain(evidence: Evidence) -> Estimate:
-    """Answer with the plain estimate; std_error, low and high are NULL (NaN) except where it is exact."""
+    """Return the plain estimate of the evidence; std_error, low and high are NULL (NaN) except where it is exact."""
     exact = evidence.exact
     value = clip_to_bounds(evidence.plain, evidence)
     low = high = np.where(exact, value, np.nan)

@@ -41,7 +41,7 @@ class Inference:
         self.upper_bound = False
 
     def narrow(self, chosen: BoolArray) -> "Inference":
-        """Return the same inference about some of the selected values (n)."""
+        """Return the same inference about some of the selected values: where `chosen` (n) is true."""
         if chosen.all():
             return self
         narrowed = copy(self)
@@ -50,7 +50,7 @@ class Inference:
         return narrowed
 
     def correlate(self, pair: Pair, other: "Inference") -> Array | None:
-        """Return the correlation of the errors of a pair of sums, the second over other values: C x J.
+        """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.
 
         None where it is not known, which is everywhere here.
         """
@@ -118,5 +118,5 @@ class Inference:
 
 
 def round_whole(values: Array) -> Array:
-    """Round values that are whole numbers but for the rounding of a sum."""
+    """Return values, those rounded that are whole numbers but for the rounding of a sum; the shape stays."""
     return np.where(np.isclose(values, np.rint(values), rtol=1e-13, atol=1e-9), np.rint(values), values)

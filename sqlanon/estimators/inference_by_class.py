@@ -120,7 +120,7 @@ class ClassInference(Inference):
             return _settle_ratio(value, away_error / rows, -2 * crossed / rows**2, rows_error**2 / rows**2)
 
     def correlate(self, pair: Pair, other: Inference) -> Array | None:
-        """Return the correlation of the errors of a pair of aggregates, C x J; None where it is not known.
+        """Return the correlation of the errors of a pair, the second over values of `other`, C x J; None: not known.
 
         The posterior gives variances of one measure only: of the pair's directions, under the first's measure, from
         Var(a + a') = Var a + 2 Cov + Var a'. What the two measure differs on top of that as it does from row to row.

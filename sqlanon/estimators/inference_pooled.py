@@ -129,7 +129,10 @@ class PooledInference(Inference):
         return {"top": top, "crossed": np.clip(crossed, -most, most), "bottom": share_variance}
 
     def correlate(self, pair: Pair, other: Inference) -> Array | None:
-        """Return the correlation of the errors of a pair of sums, C x J: the variance's formula for two vectors a."""
+        """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.
+
+        It is the variance's formula for two vectors a; None between cases.
+        """
         if len(set(self.selected.case) | set(other.selected.case)) > 1 or not isinstance(other, PooledInference):
             return None  # between cases it is not followed
         sides = (self, other)

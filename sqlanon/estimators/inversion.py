@@ -72,7 +72,10 @@ class Bracketed:
 
 
 def invert(shares: Shares, quantile: Quantile) -> Bracketed:
-    """Find where F reaches the level of a quantile, and where its interval may (Woodruff's interval)."""
+    """Return where F reaches the level of a quantile, and where its interval may (Woodruff's interval).
+
+    shares: F where it was asked for; the closer its thresholds, the narrower what is returned.
+    """
     known, null = shares.known, ~(shares.rows > 0)
     rows = np.where(null, 1.0, np.maximum(np.rint(shares.rows), 1.0))  # estimates may be no whole numbers
     value = _order(np.where(known, np.nan_to_num(shares.value), np.nan))
@@ -93,7 +96,8 @@ def invert(shares: Shares, quantile: Quantile) -> Bracketed:
 def choose_ranks(shares: Shares, bracket: Bracketed, halving: bool) -> dict[int, BoolArray]:
     """Return the ranks to ask for next, each with its answers (A): around where a straight line reaches the level.
 
-    halving: ask also midway between what is known, which is sure to come near.
+    shares, bracket: what is known, and what `invert` made of it. halving: ask also midway between what is known, which
+    is sure to come near.
     """
     answers, pairs = np.arange(len(shares.rows)), list[tuple[IntArray, IntArray]]()
     for target, asked in bracket.targets:

@@ -22,7 +22,8 @@ from sqlanon.wording import option
 def states(figures: Array, whole: Array, shape: Sequence[int], codes: NDArray[np.int64]) -> Array:
     """Return the paper's published states of each cell and asked combination: (C n) x 2 x 2 ….
 
-    figures: the hits by published values, C x V. whole: the release's rows by published values, V. codes: n.
+    figures: the hits by published values, C x V. whole: the release's rows by published values, V. shape: V₁ … of the
+    columns, whose product is V. codes: of the asked combinations, n.
     The first axis of a state: 0 where the quasi part fails; the others: 1 where the value is the asked one.
     """
     both = np.stack([whole - figures, figures], axis=1)
@@ -55,7 +56,10 @@ class Iterated:
 
 
 def check(transition: str, tolerance: float, max_iterations: int) -> None:
-    """Raise UsageError for options that are out of range."""
+    """Raise UsageError for options that are out of range.
+
+    transition: `paper` or `exact`. tolerance: a relative change, above 0 and below 1. max_iterations: at least 1.
+    """
     if transition not in TRANSITIONS:
         raise UsageError(f"no transition {transition!r}; choose one of {', '.join(TRANSITIONS)}")
     if not 0 < tolerance < 1:
@@ -71,9 +75,10 @@ def iterate(
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
 ) -> Iterated:
-    """Iterate n problems together; one that has converged stays as it is.
+    """Return n problems after their last turns, taken together; one that has converged stays as it is.
 
     published: y, n x 2 x 2 …, one axis for the quasi part and one for each of `gammas`. 0/0 counts as 0.
+    transition, tolerance, max_iterations: as `check` allows; the last two end the turns.
     """
     states = published.astype(float).copy()
     turns = np.zeros(len(states), dtype=np.int64)
@@ -128,5 +133,5 @@ def _ratio(top: Array, bottom: Array) -> Array:
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with the iterated counts; the paper gives them no standard error, so they have none here."""
+    """Return the iterated counts, the evidence's plain estimate; the paper gives them no standard error: NaN."""
     return answer_plain(evidence)

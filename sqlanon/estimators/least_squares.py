@@ -32,7 +32,10 @@ class NormalEquations:
 
 @on_one_core()
 def prepare_equations(normal: Array, totals: Array) -> NormalEquations:
-    """Prepare S (V x V) for solving; it may be singular, as values that always go together make it."""
+    """Return S ready for solving; it may be singular, as values that always go together make it.
+
+    normal: S, V x V. totals: f, V.
+    """
     # Scaled to a unit diagonal, so that rare values do not drown in the rounding of frequent ones.
     scale = 1 / np.sqrt(np.diag(normal))
     roots, vectors = np.linalg.eigh(normal * np.outer(scale, scale))
@@ -47,7 +50,10 @@ def prepare_equations(normal: Array, totals: Array) -> NormalEquations:
 
 
 def tell_determined(equations: NormalEquations, sums: Array) -> BoolArray:
-    """Tell which rows a of `sums` (k x V) lie in the row space of S: only these a p have an unbiased estimate."""
+    """Return which rows a of `sums` (k x V) lie in the row space of S, k: only of these a p has an unbiased estimate.
+
+    equations: those of S.
+    """
     if equations.rank == len(equations.totals):
         return np.ones(len(sums), dtype=bool)
     # S⁻S projects onto the row space: what it changes of a lies outside.
@@ -57,15 +63,18 @@ def tell_determined(equations: NormalEquations, sums: Array) -> BoolArray:
 
 
 def solve_shares(equations: NormalEquations, products: Array) -> Array:
-    """Solve S p = b for every b in the last axis of `products` (… x V); p is not cut to [0, 1]."""
+    """Return p of the equations S p = b for every b in the last axis of `products` (… x V), not cut to [0, 1]."""
     return products @ equations.inverse
 
 
 def solve_directions(equations: NormalEquations, sums: Array) -> Array:
-    """Return x = S^-1 a for every row a of `sums` (k x V); h_g = s_g · x is what a hit in group g adds to a p."""
+    """Return x = S⁻¹ a by the equations for every row a of `sums` (k x V).
+
+    h_g = s_g · x is what a hit in group g adds to a p.
+    """
     return sums @ equations.inverse
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with least squares and its 95 % interval; with `uniform` where S does not determine the answer."""
+    """Return least squares and its 95 % interval; the plain estimate of the evidence where S determines no answer."""
     return answer_unbiased(evidence)

@@ -99,14 +99,14 @@ TOLERANCE = 1e-7
 
 @dataclass(frozen=True)
 class Matrix:
-    """Hold T (V x V, its rows summing to 1) and its inverse; a pseudo-inverse where values cannot be told apart."""
+    """The `Channel` of any T (V x V, rows summing to 1), with its inverse; where values are alike, a pseudo-inverse."""
 
     transition: Array
     inverse: Array
 
     @classmethod
     def of(cls, transition: Array) -> "Matrix":
-        """Invert T once."""
+        """Return the channel of `transition` T, V x V, which is inverted once."""
         return cls(transition, np.asarray(np.linalg.pinv(transition, rcond=TOLERANCE), dtype=float))
 
     def expected(self, function: Array) -> Array:
@@ -123,5 +123,5 @@ class Matrix:
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with the solution, cut to its bounds, and its 95 % interval."""
+    """Return the solution, cut to the bounds of the evidence, and its 95 % interval."""
     return answer_unbiased(evidence)

@@ -22,7 +22,7 @@ class SelectedValues:
     set_count: int
 
     def narrow(self, chosen: BoolArray) -> "SelectedValues":
-        """Return the selection with some of its values (n) only; its sets keep their numbers."""
+        """Return the selection of those values for which `chosen` (n) is true; its sets keep their numbers."""
         return SelectedValues(self.code[chosen], self.case[chosen], self.set[chosen], self.set_count)
 
     def join(self, other: "SelectedValues") -> "SelectedValues":
@@ -39,23 +39,23 @@ class SelectedValues:
         return sorted(set(zip(self.set.tolist(), self.case.tolist(), strict=True)))
 
     def gather(self, array: Array) -> Array:
-        """Take from C x K x V what each selected value counts in its own case: C x n."""
+        """Return from an array C x K x V what each selected value counts in its own case: C x n."""
         return np.asarray(array[:, self.case, self.code])
 
     def sum_by_set(self, gathered: Array, weights: Array) -> Array:
-        """Sum gathered (C x n) times weights (n) over each set: C x J."""
+        """Return the sums of gathered (C x n) times weights (n) over each set: C x J."""
         sums = np.zeros((self.set_count, len(gathered)))
         np.add.at(sums, self.set, (gathered * weights).T)
         return sums.T
 
     def sum_by_case(self, gathered: Array, case_count: int) -> Array:
-        """Sum gathered (C x n) over each set and case: C x J x K."""
+        """Return the sums of gathered (C x n) over each set and case: C x J x K; case_count: K."""
         sums = np.zeros((self.set_count, case_count, len(gathered)))
         np.add.at(sums, (self.set, self.case), gathered.T)
         return sums.transpose(2, 0, 1)
 
     def range_by_case(self, lows: Array, highs: Array, case_count: int) -> tuple[Array, Array]:
-        """Take the least of `lows` and the largest of `highs` (C x n, NaN skipped) per set and case: C x J x K."""
+        """Return the least `lows` and largest `highs` (C x n, NaN skipped) by set and case: C x J x case_count."""
         shape = (self.set_count, case_count, len(lows))
         least, largest = np.full(shape, np.nan), np.full(shape, np.nan)
         np.fmin.at(least, (self.set, self.case), lows.T)
@@ -76,5 +76,5 @@ class Moments:
         return float(self.totals.sum())
 
     def count(self, column: str) -> Array:
-        """Return the rows of QIT that were counted, C x K: the sum of all values' uniform estimates."""
+        """Return the rows of QIT that a `uniform` column counts, C x K: the sum of all values' estimates."""
         return np.asarray(np.rint(self.columns[column].sum(axis=2)))

@@ -32,7 +32,7 @@ _entered: list[
 
 @contextmanager
 def on_one_core() -> Iterator[None]:
-    """Solve with one thread of BLAS (as decorator or in `with`); the last of several at once restores the numbers."""
+    """Yield while BLAS solves with one thread (a decorator, or in `with`); the last of several at once ends that."""
     with _lock:
         changed = [(pool, pool.threads()) for pool in find_pools() if pool.threads() != 1]
         for pool, _ in changed:

@@ -31,7 +31,7 @@ class Pair:
     product: int | None
 
     def turned(self, turn: int) -> "Pair":
-        """Return the pair itself (0), or each of its sums with itself (1, 2)."""
+        """Return the pair itself (`turn` 0), or each of its sums with itself (1, 2)."""
         if turn == 0:
             return self
         single = (self.one, self.other)[turn - 1]
@@ -47,7 +47,7 @@ class Pair:
 
 
 def correlate(top: Array, one: Array, other: Array) -> Array:
-    """Return the correlation of two estimates from their covariance and variances; 0 where one has no error."""
+    """Return two estimates' correlation: `top` their covariance, `one`, `other` their variances; 0 without error."""
     size = np.sqrt(np.maximum(one, 0.0) * np.maximum(other, 0.0))
     return np.asarray(np.clip(np.divide(top, size, out=np.zeros_like(top), where=size > 0), -1.0, 1.0))
 
@@ -64,7 +64,7 @@ class Estimates:
     correlation: Array
 
     def tell_known(self) -> BoolArray:
-        """Tell which answers have errors and intervals of all that they read, n."""
+        """Return which answers have errors and intervals of all that they read, n."""
         return np.asarray(np.isfinite(self.value + self.centre + self.std_error + self.low + self.high).all(axis=1))
 
     def choose(self, answers: BoolArray) -> "Estimates":
@@ -73,7 +73,7 @@ class Estimates:
 
 
 def step_points(estimates: Estimates) -> Array:
-    """Return the points one standard error below and above in each estimate, others at their values: n x 2k x k."""
+    """Return points one standard error below and above in each of `estimates`, others at their values: n x 2k x k."""
     count = estimates.value.shape[1]
     points = np.repeat(estimates.value[:, None, :], 2 * count, axis=1)
     for place in range(count):
@@ -85,7 +85,7 @@ def step_points(estimates: Estimates) -> Array:
 
 
 def measure_slopes(estimates: Estimates, points: Array, figures: Array) -> Array:
-    """Return g, n x k, from f at the step points (n x 2k)."""
+    """Return g, n x k, from `figures`: f (n x 2k) at `points`, the `step_points` of the `estimates`."""
     count = estimates.value.shape[1]
     slopes = np.zeros(estimates.value.shape)
     for place in range(count):
@@ -96,18 +96,21 @@ def measure_slopes(estimates: Estimates, points: Array, figures: Array) -> Array
 
 
 def settle_correlation(estimates: Estimates, slopes: Array) -> Array:
-    """Return the correlations, where they are not known those that make the error largest."""
+    """Return the correlations of `estimates`, n x k x k; where not known, what makes the error of `slopes` largest."""
     sign = np.where(slopes < 0, -1.0, 1.0)
     return np.where(np.isnan(estimates.correlation), sign[:, :, None] * sign[:, None, :], estimates.correlation)
 
 
 def propagate(slopes: Array, correlation: Array) -> Array:
-    """Return the standard error of f, n."""
+    """Return the standard error of f, n: √(g R g) of `slopes` g (n x k) and `correlation` R (n x k x k)."""
     return np.asarray(np.sqrt(np.maximum(np.einsum("ni,nij,nj->n", slopes, correlation, slopes), 0.0)))
 
 
 def region_points(estimates: Estimates, slopes: Array, correlation: Array) -> Array:
-    """Return points of the 95 % region, n x P x k: its centre, its surface, and half way between."""
+    """Return points of the 95 % region, n x P x k: its centre, its surface, and half way between.
+
+    estimates: whose centre and ends they are made of. slopes, correlation: g and R, as `propagate` takes them.
+    """
     below, above = estimates.centre - estimates.low, estimates.high - estimates.centre
     if estimates.value.shape[1] == 1:
         share = np.linspace(-1.0, 1.0, ALONG)[None, :, None]

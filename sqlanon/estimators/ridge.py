@@ -209,7 +209,7 @@ class Posterior:
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with the posterior mean and its 95 % interval; with `uniform` where a release has no such answer."""
+    """Return the posterior mean and its 95 % interval; the evidence's plain estimate where there is no such answer."""
     answer = answer_unbiased(evidence)
     # No distribution between two bounds has a standard deviation above half of their distance. fmin passes over NaN,
     # which stands where no bound is known; the interval is the posterior's own, cut to the bounds.

@@ -12,14 +12,17 @@ from sqlanon.estimators.evidence import Array, Estimate, Evidence, clip_to_bound
 
 
 def weigh_difference(difference: Array, std_error: Array) -> Array:
-    """Return w for the difference LS - U and the standard error of LS; 0 where LS says nothing (NaN)."""
+    """Return w for the `difference` LS - U and `std_error`, that of LS (one shape); 0 where LS says nothing (NaN)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = 1 - (std_error / difference) ** 2
     return np.nan_to_num(np.maximum(weight, 0.0), nan=0.0)
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with the mixture of both; the interval is the unbiased one's, drawn out to a mixture of other making."""
+    """Return the mixture of both, or that of another making (`shrunk` of the evidence) where there is one.
+
+    The interval is the unbiased estimate's, drawn out to hold such an answer.
+    """
     difference = evidence.unbiased - evidence.plain
     # A standard error wider than all that the release allows is no evidence either.
     usable = ~np.isnan(difference) & ~(evidence.std_error > evidence.most - evidence.least)

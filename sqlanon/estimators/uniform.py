@@ -8,5 +8,5 @@ from sqlanon.estimators.evidence import Estimate, Evidence, answer_plain
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with the paper's estimate; std_error, low and high are NULL (NaN) except where it is exact."""
+    """Return the paper's estimate; std_error, low and high are NULL (NaN) except where the evidence is exact."""
     return answer_plain(evidence)

@@ -105,7 +105,11 @@ class AskedRelease(StandingRelease):
         return answer
 
     def ask(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answered":
-        """Answer as `estimate` does, but make no frame of it, which is slow to load, and warn of nothing."""
+        """Return the answer that `estimate` gives as lists, without pandas, which is slow to load; warn of nothing.
+
+        sql, estimator, timeout, options: as for `estimate`, with the same errors. What would be warned of stands in
+        `warnings`.
+        """
         self._check_options(estimator, options)
         return self._read_steadily(lambda: self._answer(sql, estimator, timeout, options))
 
@@ -133,7 +137,11 @@ class AskedRelease(StandingRelease):
     def estimate_each(
         self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
     ) -> "Iterator[Answer | SqlanonError]":
-        """Yield the answer of each of many queries, or why it has none (a QueryError or a DataError)."""
+        """Yield the answer of each of many queries, in their order, or why it has none (a QueryError or a DataError).
+
+        queries, estimator, timeout, options: as for `estimate_many`. Raises what concerns them all (UsageError,
+        ResourceError, ReleaseError).
+        """
         from sqlanon.estimation.answer import as_answer
 
         batch = list(queries)
@@ -183,8 +191,9 @@ class AskedRelease(StandingRelease):
     def estimation_sql(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell, which runs it as it is.
 
-        It ends in the answer where the estimator's arithmetic is SQL's (uniform, and whatever the release settles by
-        itself), else in the moments that the estimate is made of; its first line says which.
+        sql, estimator: as for `estimate`, and its QueryError. The script ends in the answer where the estimator's
+        arithmetic is SQL's (uniform, and whatever the release settles by itself), else in the moments that the estimate
+        is made of; its first line says which.
         """
         return self._open_session().script(sql, estimator)
 

@@ -40,7 +40,10 @@ class Release(AskedRelease):
     reopen: "Callable[[Sequence[str]], Release] | None" = None  # in a session that reads these files, too
 
     def table(self, name: str) -> "duckdb.DuckDBPyRelation":
-        """Return a published table as its engine's lazy object (DuckDB: a relation), in its published order."""
+        """Return a published table as its engine's lazy object (DuckDB: a relation), in its published order.
+
+        name: one of `tables` (`qit`, `st`, `data`). Raises ReleaseError for another.
+        """
         if name not in self.tables:
             raise ReleaseError(f"no table {name!r} in this release; it has {', '.join(self.tables)}")
         relation: duckdb.DuckDBPyRelation = self.engine.relation(f"select * from {self.tables[name]}")
@@ -105,7 +108,10 @@ class Release(AskedRelease):
         query: str | None = None,
         coarsen: object = None,
     ) -> str:
-        """Return the statements that `verify` would run, in order."""
+        """Return the statements that `verify` would run, in order, each under its name in a comment; none is run.
+
+        against, voters, background, r, since, query, coarsen: as for `verify`, and its UsageError and DataError.
+        """
         from sqlanon.releases.verification_run import Evidence, since_query, verification_statements
 
         rules = COARSEN.check("coarsen", coarsen)
@@ -130,7 +136,12 @@ class Release(AskedRelease):
         return self._read_steadily(lambda: complete_release(*request, opening=opening, parts=parts))
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
-        """Write the release to a directory (Parquet and release.json), verified, whole or not at all."""
+        """Write the release to a directory (Parquet and release.json), verified, whole or not at all.
+
+        directory: must not exist, unless `overwrite` and it is a release, whose listed files are replaced. Returns the
+        Release that lies there. Raises TargetError where it cannot take the place, VerificationError where a check
+        fails.
+        """
         from sqlanon.releases.directory_target import DirectoryTarget
         from sqlanon.releases.verified_write import write_verified
 

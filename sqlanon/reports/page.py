@@ -152,7 +152,11 @@ class Page:
         return write("reports/page.html", values)
 
     def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write the page to an .html file, whole or not at all; of the internal view its owner alone can read it."""
+        """Write the page, whole or not at all; of the internal view its owner alone can read it.
+
+        path: ends in .html or .htm. overwrite: whether a file that stands there is replaced. Raises TargetError for
+        another ending, for what is there already, and where nothing can be written.
+        """
         target = Path(path)
         check_new_file(target, ENDINGS, option("out"), overwrite)
         with write_atomically(target, f"cannot write {str(target)!r}") as place:

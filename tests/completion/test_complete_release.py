@@ -52,6 +52,12 @@ def quickly(monkeypatch):
     monkeypatch.setattr(dealing, "UPDATES", 1)
 
 
+@pytest.mark.parametrize("number", [0, 6, -1])
+def test_tables_are_numbered_from_1(completed, number):
+    with pytest.raises(sqlanon.UsageError, match=f"no table {number}; these are numbered from 1 to 5"):
+        completed.table(number)
+
+
 def test_one_of_several_columns_is_completed_as_if_it_were_alone(quickly):
     """Each group's values of the named column are dealt to its rows, and no other sensitive value stands beside."""
     with connect() as con:

@@ -32,7 +32,7 @@ class Spectrum:
 
     @classmethod
     def of(cls, counts: Array, transition: Array) -> "Spectrum":
-        """Decompose T (V x V, rows summing to 1) about published counts f' (V, all above 0)."""
+        """Return the decomposition of `transition` T (V x V, rows summing to 1) about `counts` f' (V, all above 0)."""
         shares = counts / counts.sum()
         true, published = np.sqrt(shares), np.sqrt(np.maximum(shares @ transition, 1e-300))
         whitened = true[:, None] * transition / published
@@ -90,7 +90,7 @@ class Spectra:
         return self._each(coordinates, [column.to_true for column in self.columns])
 
     def weights(self, weights: Array) -> Array:
-        """Return the factors a of <w, x> = <a, e>, … x V."""
+        """Return the factors a of <w, x> = <a, e> for weights w, … x V."""
         return self._each(weights, [column.to_true.T for column in self.columns])
 
     def variances(self, figures: Array) -> tuple[Array, Array]:

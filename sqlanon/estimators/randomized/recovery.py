@@ -37,9 +37,10 @@ class Shrunk:
 
 
 def shrunk(whole: Whole, moments: Moments, measured: LinearAggregate, part: Weighted) -> Shrunk:
-    """Answer a count or a sum for every condition and asked set, C x J, some conditions at a time.
+    """Return a count or a sum for every condition and asked set, C x J, made of some conditions at a time.
 
-    moments: of the published values, under `uniform`. (The ratio of two such answers is no good average: a small count
+    whole: what the release's own figures say of its cells. moments: of the published values, under `uniform`. measured,
+    part: the aggregate, and its one linear part. (The ratio of two such answers is no good average: a small count
     that is shrunk to next to nothing makes it large.)
     """
     cells, cases, values = moments.columns["uniform"].shape
@@ -135,7 +136,7 @@ class Recovery:
         self.variance = Variance(self.sums, closed, repeated, departed)
 
     def narrow(self, chosen: NDArray[np.bool_]) -> "Recovery":
-        """Return the same figures for some of the asked values (n)."""
+        """Return the same figures for some of the asked values: where `chosen` (n) is true."""
         if chosen.all():
             return self
         narrowed = copy(self)
@@ -145,9 +146,9 @@ class Recovery:
         return narrowed
 
     def correlate(self, pair: Pair, other: "Recovery") -> Array | None:
-        """Return the correlation of the errors of a pair of sums, C x J, as the draws of the rows make it.
+        """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.
 
-        None where it is not followed: between cases.
+        It is what the draws of the rows make it; None where it is not followed: between cases.
         """
         if self.sums.case_count > 1 or not self.counts:
             return None
@@ -165,7 +166,7 @@ class Recovery:
     # -- evidence ------------------------------------------------------------------------------
 
     def evidence(self, measured: LinearAggregate, estimator: str) -> Evidence:
-        """Return what is known of one aggregate, C x J; the unbiased estimate is the estimator's own."""
+        """Return what is known of the aggregate `measured`, C x J; the unbiased estimate is that of `estimator`."""
         least, most = measured.function.bound(self.moments, self.asked, measured)
         parts = [self.sums.weighted(degree, weights) for degree, weights in measured.parts()]
         plain = measured.function.estimate([self.sums.summed(part, measured, None) for part in parts])
@@ -234,7 +235,7 @@ class Recovery:
         )  # fmt: skip
 
     def highest(self, measured: LinearAggregate) -> Array | None:
-        """Return the largest value that a count should take, J: the published count f' of what is asked."""
+        """Return the most that a count `measured` should be, J: f' of what is asked; None where that says nothing."""
         if not measured.function.counts or len(self.counts) != 1 or self.sums.case_count > 1:
             return None
         largest = np.zeros(self.asked.set_count)

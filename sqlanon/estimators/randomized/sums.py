@@ -35,7 +35,10 @@ class Sums:
         return self.asked.set_count
 
     def weighted(self, degree: int, weights: Array) -> Weighted:
-        """Write the weights as J x V for each case, less a base weight whose part of the answer is exact."""
+        """Return weights of the n asked values as J x V by case, less a base weight whose part of the answer is exact.
+
+        degree: the power of the measured expression.
+        """
         differences: dict[int, Array] = {}
         bases: dict[int, Array] = {}
         for case in range(self.case_count):
@@ -56,11 +59,11 @@ class Sums:
         return np.where((full != 0) @ self.mass > 0.5, used[0] if len(used) else 0.0, 0.0)
 
     def published(self, measured: LinearAggregate, degree: int, case: int) -> Array:
-        """Return the published figures of an aggregate's power of the number, C x V."""
+        """Return the published sums of the `degree`-th power of what is `measured` over the hits of a case, C x V."""
         return self.moments.columns[measured.column(degree, "uniform")][:, case]
 
     def summed(self, part: Weighted, measured: LinearAggregate, channel: Channel | None) -> Array:
-        """Return base Φ + <w, x> with x solved by a channel, or taken as published: C x J."""
+        """Return base Φ + <w, x> of a `part` of `measured`, x solved by a channel (None: as published): C x J."""
         total = np.zeros((len(self.rows), self.set_count))
         for case, weights in part.weights.items():
             published = self.published(measured, part.degree, case)

@@ -16,7 +16,11 @@ LARGEST_DERIVED = 200_000_000  # cells x sets x values for which counts are held
 
 
 class Variance:
-    """The variances of one query's aggregates, C x J."""
+    """The variances of one query's aggregates, C x J.
+
+    measured: the aggregate. parts: the linear sums that it is made of; part: its only one. closed: its closed form, C x
+    J.
+    """
 
     def __init__(self, sums: Sums, closed: Joint, repeated: tuple[Sequence[Joint], float], departed: float) -> None:
         """Take sums, and what `Recovery` is given of the same names."""
