@@ -16,6 +16,7 @@ Axes: L classes, V values, R eigenvectors with a positive root (of all classes),
 """
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -188,11 +189,16 @@ class Posterior:
         rest = np.maximum(whole - told_variance, 0.0) * (whole - told_variance > TOLERANCE * whole)
         return np.asarray(rest @ self.noise)
 
+    @cached_property
+    def _effects(self) -> sparse.csr_array:
+        """Return what sums directions over classes by value, each class times a, LV x V."""
+        owner, code = self.systems.cells
+        return self.systems.lay_cells(self.effect[owner], code, self.systems.totals.shape[1])
+
     def _add_classes(self, directions: sparse.csr_array) -> Array:
         """Return Σ_c a_c x_c of centred directions, D x V: times θ it is what classes have in common."""
         systems = self.systems
-        owner, code = systems.cells
-        added = directions @ systems.lay_cells(self.effect[owner], code, systems.totals.shape[1])
+        added = directions @ self._effects
         return np.asarray(added.toarray() - (systems.find_share(directions) * self.effect) @ systems.totals)
 
     def _pass_shared(self, whole: Array, rotated: Lines) -> Array:
