@@ -184,7 +184,6 @@ class Attack:
         return write_whole([(self.headline, COLUMNS, self.shown_lines())], notes)
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook."""
         return write_paragraphs([self.headline]) + self.html_body()
 
 

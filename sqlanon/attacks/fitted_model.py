@@ -129,7 +129,6 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
 
 
 def _count_rows(view: View, relation: Sql) -> int:
-    """Return how many rows a relation has."""
     return int(view.engine.rows(f"select count(*) as row_count from {relation}")[0]["row_count"])
 
 

@@ -46,7 +46,6 @@ def which_draws(request: Request, names: tuple[str, ...], counts: str) -> tuple[
 
 
 def _part(number: int, end: str = "") -> Sql:
-    """Return the text of one part of a hash."""
     return Sql(f"substr(hash, {16 * number + 1}, 16){end}")
 
 

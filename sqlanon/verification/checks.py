@@ -119,7 +119,6 @@ class Report:
         return "The release holds what it promises, as far as its files can prove it."
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook."""
         return write_paragraphs([self.sentence]) + self.html_body()
 
     def failed(self) -> str:
