@@ -18,12 +18,12 @@ import pytest
 import sqlglot
 
 from sqlanon.methods import METHODS
+from sqlanon.plans.engines import ENGINES, traits_of
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Loop, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.plans.traits import TRAITS, traits_of
 from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.spellings import DIALECTS
 from sqlanon.sql.translate import quote_relation
@@ -110,7 +110,7 @@ SEVERAL = {
     "robust": ({"r": 2.5, "background_from": [("sex",)]}, "room_last"),
 }
 PACKED = {"anatomy": {"l": 4}, "robust": {"r": 3, "background_from": [("sex",)]}, "splu": {"gamma": 4}}
-SAID = [(method, dialect) for method in PLANS for dialect in TRAITS]
+SAID = [(method, dialect) for method in PLANS for dialect in ENGINES]
 SPOKEN = [(method, dialect) for method in PLANS for dialect in DIALECTS if dialect not in METHODS[method].lacks]
 
 
@@ -150,7 +150,7 @@ ASPECTS: Mapping[tuple[str, str], Callable[[], Plan]] = {
 
 def write(method: str, name: str) -> str:
     """Return the script that a golden file shows."""
-    if name in TRAITS:
+    if name in ENGINES:
         return write_script(PLANS[method](name), name, METHODS[method].paper)
     return write_script(one_turn(ASPECTS[method, name]()), "duckdb")
 
@@ -163,9 +163,9 @@ def parts(method: str, name: str) -> tuple[str, ...]:
 
 def read_before(method: str, name: str) -> list[tuple[str, str]]:
     """Return the files that whoever reads this one has read before: Anatomy's, the method's own, the aspect before."""
-    if method == "anatomy" and name in TRAITS:
+    if method == "anatomy" and name in ENGINES:
         return []  # the first that a reader opens is whole
-    before = [("anatomy", name)] if name in TRAITS else [(method, "duckdb")]
+    before = [("anatomy", name)] if name in ENGINES else [(method, "duckdb")]
     before += [(method, "postgres")] if name == "spark" else []
     before += [(method, "followed")] if name == "moved" else []
     before += [("anatomy", name)] if method != "anatomy" and ("anatomy", name) in ASPECTS else []

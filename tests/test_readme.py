@@ -19,7 +19,7 @@ import typer
 from sqlanon.cli import app
 from sqlanon.forms import form_of_method
 from sqlanon.methods import METHODS
-from sqlanon.plans.marks import LACKS
+from sqlanon.plans.engines import LACKS
 from sqlanon.sql.spellings import DIALECTS
 from tests import documents
 from tests.command import Shell

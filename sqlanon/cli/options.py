@@ -10,6 +10,7 @@ import typer
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
+from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.spellings import DIALECTS
 from sqlanon.wording import spoken
 
@@ -25,15 +26,14 @@ class Format(StrEnum):
     csv = "csv"
 
 
-class EngineName(StrEnum):
-    """What runs the SQL."""
-
-    duckdb = "duckdb"
-    spark = "spark"
-    postgres = "postgres"
-
-
+EngineName = StrEnum("EngineName", {name: name for name in ENGINES})  # type: ignore[misc]
+DUCKDB = EngineName("duckdb")
 Dialect = Enum("Dialect", {name: name for name in DIALECTS}, type=str)  # type: ignore[misc]
+
+
+def _describe_engines() -> list[str]:
+    return [", ".join(filter(None, (name, declared.reads))) for name, declared in ENGINES.items()]
+
 
 _SOURCE = typer.Argument(metavar="SOURCE", help="Parquet, CSV or JSON path or glob; with --database a table or view.")
 OptionalSource = Annotated[str | None, _SOURCE]
@@ -43,7 +43,7 @@ QueryOption = Annotated[
 ReleaseArgument = Annotated[str, typer.Argument(help="Release directory; with --database the name of its schema.")]
 DatabaseOption = Annotated[str | None, typer.Option("--database", help="DuckDB file that holds the table or schema.")]
 EngineOption = Annotated[
-    EngineName, typer.Option("--engine", help="What runs the SQL: duckdb; spark, Parquet only; postgres, tables only.")
+    EngineName, typer.Option("--engine", help=f"What runs the SQL: {'; '.join(_describe_engines())}.")
 ]
 Master = Annotated[str | None, typer.Option("--master", help="With --engine spark: its master, e.g. local[2].")]
 Dsn = Annotated[
@@ -84,7 +84,7 @@ def open_engine(
     from sqlanon.engines import connect
 
     # a DSN on the command line may hold a password, which process lists show
-    if engine is EngineName.postgres and dsn is None:
+    if "--dsn" in ENGINES[engine].options and dsn is None:
         dsn = os.environ.get("SQLANON_DSN")
     return connect.open_engine(
         engine.value, database, write, master=master, dsn=dsn, threads=threads, memory_limit=memory,

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from sqlanon.cli.options import (
+    DUCKDB,
     DatabaseOption,
     Dialect,
-    EngineName,
     Format,
     KeyFile,
     OptionalSource,
@@ -172,7 +172,7 @@ def _refuse_missing(method: Method[Any], given: Mapping[str, Any]) -> None:
 def _refuse_place(out: object, into: str | None, given: Mapping[str, Any]) -> None:
     if (out is None) == (into is None):
         raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
-    if into is not None and given["database"] is None and given["engine"] is EngineName.duckdb:
+    if into is not None and given["database"] is None and given["engine"] is DUCKDB:
         raise UsageError("--into names a schema of a database; say which with --database FILE")
 
 
@@ -216,7 +216,7 @@ def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
     declared = {name: argument for name, argument in method.arguments.items() if argument.compiled}
     arguments = _arguments(declared, given)
     request = request_of(arguments, method.name, given["source"])
-    engine = open_engine(EngineName.duckdb, given["database"], False) if method.reads_source else None
+    engine = open_engine(DUCKDB, given["database"], False) if method.reads_source else None
     parameters = {name: arguments[name] for name in method.parameters if name in declared}
     sys.stdout.write(compiled(request, given["dialect"].value, engine, **parameters))
 

@@ -11,6 +11,7 @@ import typer
 from sqlanon.api.verbs import source_against
 from sqlanon.cli.declared import Values
 from sqlanon.cli.options import (
+    DUCKDB,
     DatabaseOption,
     Dsn,
     EngineName,
@@ -26,6 +27,7 @@ from sqlanon.cli.options import (
 )
 from sqlanon.engines.connect import Opener
 from sqlanon.errors import UsageError
+from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.sources.queried_source import read_files
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ class SessionOptions:
     """Which engine runs a verb, with what resources, and how its result is printed."""
 
     database: DatabaseOption = None
-    engine: EngineOption = EngineName.duckdb
+    engine: EngineOption = DUCKDB
     master: Master = None
     dsn: Dsn = None
     how: FormatOption = Format.table
@@ -66,7 +68,7 @@ class SessionOptions:
     @property
     def place(self) -> list[str]:
         """Return the words that say where the source lies; a DSN may hold a password and is never printed."""
-        if self.engine is EngineName.duckdb:
+        if self.engine is DUCKDB:
             return [] if self.database is None else ["--database", self.database]
         master = [] if self.master is None else ["--master", self.master]
         return ["--engine", self.engine.value, *master]
@@ -78,7 +80,7 @@ class SessionOptions:
 
     def complete(self, command: str) -> str:
         """Return a command that publishes the source with what says where it lies, so that it runs as printed."""
-        if self.engine is EngineName.postgres:
+        if "directory" in ENGINES[self.engine].lacks:
             command = command.replace(" --out ", " --into ")
         return " ".join([command, *map(shlex.quote, self.place)]) if command else ""
 
@@ -110,7 +112,7 @@ class SessionOptions:
 class DuckDBOptions(SessionOptions):
     """Those of a verb that runs on DuckDB alone, and depends on what it draws: what it refuses is not offered."""
 
-    engine: Annotated[EngineName, typer.Option("--engine", hidden=True)] = EngineName.duckdb
+    engine: Annotated[EngineName, typer.Option("--engine", hidden=True)] = DUCKDB
     master: Annotated[str | None, typer.Option("--master", hidden=True)] = None
     dsn: Annotated[str | None, typer.Option("--dsn", hidden=True)] = None
     sql: Annotated[bool, typer.Option("--sql", hidden=True)] = False

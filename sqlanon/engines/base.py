@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlanon.key import Key
+from sqlanon.plans.engines import Traits
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.plans.traits import Traits
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
+from sqlanon.plans.engines import ENGINES
 
 if TYPE_CHECKING:
     from sqlanon.engines.duckdb import DuckDBEngine
-
-ENGINES = ("duckdb", "spark", "postgres")
-_LIMITS = {"--threads", "--memory-limit", "--temp-directory"}
-_OPTIONS = {"duckdb": {"--database", *_LIMITS}, "spark": {"--master", *_LIMITS}, "postgres": {"--dsn"}}
 
 
 @dataclass(frozen=True)
@@ -38,15 +35,16 @@ def engine_of(connection: Any) -> Engine:
     libraries = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
     if "sqlanon" in libraries:
         return cast(Engine, connection)
-    if "pyspark" in libraries:
-        with _extra("Spark is", "spark"):
+    engine = next((name for name, declared in ENGINES.items() if libraries.intersection(declared.libraries)), "")
+    if engine == "spark":
+        with _extra(engine):
             from sqlanon.engines.spark import SparkEngine
         return SparkEngine(connection)
-    if "psycopg" in libraries:
-        with _extra("the PostgreSQL client is", "postgres"):
+    if engine == "postgres":
+        with _extra(engine):
             from sqlanon.engines.postgres import PostgresEngine
         return PostgresEngine(connection)
-    if libraries & {"duckdb", "_duckdb"}:
+    if engine == "duckdb":
         from sqlanon.engines.duckdb import DuckDBEngine
 
         return DuckDBEngine(connection)
@@ -70,15 +68,15 @@ def open_engine(
     """
     options = {"--database": database, "--master": master, "--dsn": dsn, "--threads": threads}
     options |= {"--memory-limit": memory_limit, "--temp-directory": temp_directory}
-    foreign = [name for name, value in options.items() if value is not None and name not in _OPTIONS[engine]]
+    foreign = [name for name, value in options.items() if value is not None and name not in ENGINES[engine].options]
     if foreign:
         raise UsageError(f"{foreign[0]} is not for --engine {engine}")
     if engine == "spark":
-        with _extra("Spark is", "spark"):
+        with _extra(engine):
             from sqlanon.engines import spark
         return spark.SparkEngine(spark.connect(master, threads, memory_limit, temp_directory))
     if engine == "postgres":
-        with _extra("the PostgreSQL client is", "postgres"):
+        with _extra(engine):
             from sqlanon.engines import postgres
         return postgres.PostgresEngine(postgres.connect(dsn))
     limits = {"threads": threads, "memory_limit": memory_limit, "temp_directory": temp_directory}
@@ -110,7 +108,8 @@ def open_reader() -> "DuckDBEngine":
 
 
 @contextmanager
-def _extra(subject: str, name: str) -> Iterator[None]:
+def _extra(engine: str) -> Iterator[None]:
+    subject, name = ENGINES[engine].extra
     try:
         yield
     except ImportError:

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from sqlanon.plans.coarsening import Coarsening
+from sqlanon.plans.engines import Traits
 from sqlanon.plans.following import Following
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.plans.traits import Traits
 
 Row = Mapping[str, Any]
 Nulls = Literal["refuse", "value", "drop"]

@@ -7,8 +7,9 @@ from sqlanon.ledgers.contents import ledger_schema
 from sqlanon.methods import METHODS
 from sqlanon.methods.named_kinds import Columns
 from sqlanon.plans import json_schema
+from sqlanon.plans.engines import ENGINES, Way
 from sqlanon.plans.json_schema import Schema
-from sqlanon.publishing.job_file import KEYS, OUTPUT_KEYS, ROLE_KEYS, SHARED, SOURCES, Way, own_parameters
+from sqlanon.publishing.job_file import KEYS, OUTPUT_KEYS, ROLE_KEYS, SHARED, own_parameters
 from sqlanon.publishing.run_job import log_schema
 from sqlanon.publishing.thresholds import THRESHOLDS
 from sqlanon.releases.manifest_schema import release_schema
@@ -49,11 +50,11 @@ def _places() -> list[str]:
 
 def _sources(method: str) -> Iterator[dict[str, Any]]:
     """Yield the schema of each mapping that finds rows, on each engine that runs the method."""
-    for engine, ways in SOURCES.items():
+    for engine, declared in ENGINES.items():
         named = {"engine": json_schema.word(engine)}
-        for needed, others in ways.values() if engine not in METHODS[method].lacks else ():
+        for needed, others in declared.sources.values() if engine not in METHODS[method].lacks else ():
             required, optional = dict.fromkeys(needed, _TEXT), dict.fromkeys(others, _TEXT)
-            if engine == next(iter(SOURCES)):  # which runs what names no engine
+            if engine == next(iter(ENGINES)):  # which runs what names no engine
                 yield json_schema.record(required, {**optional, **named})
             else:
                 yield json_schema.record({**required, **named}, optional)

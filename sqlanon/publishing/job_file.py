@@ -15,7 +15,7 @@ from sqlanon.errors import QueryError, UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.parameters import Parameter, declared
 from sqlanon.methods.request_options import RequestOptions
-from sqlanon.plans.marks import LACKS
+from sqlanon.plans.engines import ENGINES, Way
 from sqlanon.publishing.thresholds import Threshold, threshold
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
@@ -167,18 +167,6 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     return reader.job(root)
 
 
-# what each engine finds its source by: the keys that are needed, and those that may stand beside them; the key that a
-# source is told by comes first, and the way of a source that has none of these before the others
-Way = tuple[tuple[str, ...], tuple[str, ...]]
-SOURCES: dict[str, dict[str, Way]] = {
-    "duckdb": {"table": (("database", "table"), ()), "query": (("query",), ("database",))},
-    "spark": {
-        "path": (("path",), ("master",)),
-        "table": (("table",), ("master",)),
-        "query": (("query",), ("master",)),
-    },
-    "postgres": {"table": (("table",), ("dsn",)), "query": (("query",), ("dsn",))},
-}
 KEYS: Way = (("method", "source", "roles", "parameters", "output"), ("require", "key_env"))
 ROLE_KEYS: Way = (("quasi", "sensitive"), ("id",))
 OUTPUT_KEYS: Way = ((), ("out", "into", "overwrite"))
@@ -216,7 +204,7 @@ class _Reader(NodeReader):
             self.refuse(keys["source"], str(error))
         roles = self.mapping(keys["roles"], "roles", *ROLE_KEYS)
         out, into, overwrite = self.output(keys["output"], place)
-        self.on_server, self.in_schema = place.engine == "postgres", into is not None
+        self.on_server, self.in_schema = "directory" in ENGINES[place.engine].lacks, into is not None
         parameters, options = self.parameters(keys["parameters"], method)
         return Job(
             method=method,
@@ -245,9 +233,9 @@ class _Reader(NodeReader):
         engine = "duckdb"
         for key, value in self.pairs(node, "source"):
             if key.value == "engine":
-                engine = self.choice(value, "engine", tuple(SOURCES))
+                engine = self.choice(value, "engine", tuple(ENGINES))
         names = {key.value for key, _ in self.pairs(node, "source")}
-        ways = SOURCES[engine]
+        ways = ENGINES[engine].sources
         names_required, others = ways[next((name for name in reversed(ways) if name in names), next(iter(ways)))]
         keys = self.mapping(node, "source", names_required, ("engine", *others))
         text = {name: self.expanded(value, name) for name, value in keys.items() if name not in ("engine", "query")}
@@ -258,7 +246,7 @@ class _Reader(NodeReader):
         else:
             source = text["table"] if "table" in text else self.beside(text["path"])
         # a DSN may hold a password: the variable that the command line reads serves a job, too
-        dsn = text.get("dsn", self.environment.get("SQLANON_DSN")) if engine == "postgres" else None
+        dsn = text.get("dsn", self.environment.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None
         return _Place(engine, source, database, text.get("master"), dsn)
 
     def query(self, node: Node, engine: str) -> SourceSelect:
@@ -277,7 +265,7 @@ class _Reader(NodeReader):
         keys = self.mapping(node, "output", *OUTPUT_KEYS)
         if ("out" in keys) == ("into" in keys):
             self.refuse(node, "output takes out (a directory) or into (a schema), and one of them")
-        lacks = LACKS[place.engine]
+        lacks = ENGINES[place.engine].lacks
         if "into" in keys and (mark := lacks.get("schema")):
             self.refuse(keys["into"], f"{place.engine} {mark.why}; write out in the place of into")
         if "out" in keys and (mark := lacks.get("directory")):

@@ -10,11 +10,11 @@ from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.feasibility import refuse_missing
+from sqlanon.plans.engines import traits_of
 from sqlanon.plans.plan import Figures, Loop, Plan, Report, Request, Source
 from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.plans.traits import traits_of
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from sqlanon.key import Key
 from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.methods import METHODS
 from sqlanon.plans.coarsening import label_tables
+from sqlanon.plans.engines import traits_of
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
 from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.plans.traits import traits_of
 from sqlanon.sql.sources.queried_source import QueriedSource, source_of_release
 from sqlanon.wording import option
 

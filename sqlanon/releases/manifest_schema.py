@@ -12,6 +12,7 @@ from typing import Any
 from sqlanon.forms import form_of_method
 from sqlanon.forms.schema_parts import ROLES
 from sqlanon.methods import METHODS
+from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.json_schema import (
     DRAFT,
     Path,
@@ -52,7 +53,7 @@ def manifest_schema(method: str) -> dict[str, Any]:
                 "guarantee": form.promise,
                 "verified": record({}, form.figures),
                 "files": _FILES,
-                "engine": text(rf"(duckdb|spark|postgres) {_NUMBERED}|by hand"),
+                "engine": text(rf"({'|'.join(ENGINES)}) {_NUMBERED}|by hand"),
                 "sqlanon": text(rf"{_NUMBERED}|none"),
                 "created": text(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00"),
             }

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from textwrap import indent
 
 from sqlanon.errors import TemplateError
+from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Guard, Loop, Plan, Report
 from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import first_sentence, literal
-from sqlanon.plans.traits import TRAITS
 from sqlanon.sql.translate import quote_relation, translate
 from sqlanon.wording import spoken
 
@@ -210,7 +210,7 @@ def _write_head(plan: Plan, dialect: str, paper: str) -> str:
 
 
 def _tell_differences(plan: Plan, dialect: str) -> list[str]:
-    if dialect not in TRAITS:
+    if dialect not in ENGINES:
         return []
     reasons = (*RUN_OTHERWISE, *RUN_OTHERWISE_BY_METHOD.get(plan.method, {}).values())
     return [f"publish runs these statements on {dialect}, but:", *(f"* {reason}" for reason in reasons)]
@@ -264,7 +264,7 @@ def _create(statement: Statement, keeping: str, dialect: str) -> list[str]:
 
 def _translate(sql: str, dialect: str) -> str:
     # what an engine of ours runs, its shell runs
-    return translate(sql, dialect, run=dialect in TRAITS)
+    return translate(sql, dialect, run=dialect in ENGINES)
 
 
 def _write_check(check: Report, dialect: str) -> list[str]:

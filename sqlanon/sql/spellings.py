@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 DIALECTS = ("duckdb", "spark", "postgres", "snowflake", "bigquery", "trino", "clickhouse", "databricks")
+ARRAY_DIALECTS = ("duckdb", "spark", "postgres", "databricks")  # `arrays/respelling.py` says how, but for DuckDB's own
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from sqlanon.adversary.findings import Attack, Finding
 from sqlanon.attacks import learning
 from sqlanon.errors import DataError, UsageError
 from sqlanon.forms.qit_st.view import GroupView
+from sqlanon.plans.engines import Traits
 from sqlanon.plans.templates import ident
-from sqlanon.plans.traits import Traits
 from sqlanon.releases.release import Release
 from tests.conftest import NASTY_NAMES
 from tests.databases import connect

@@ -4,7 +4,7 @@ import pytest
 
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.plans.traits import Traits
+from sqlanon.plans.engines import Traits
 from tests.databases import connect
 from tests.facts import each
 

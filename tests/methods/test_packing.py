@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods import packing
+from sqlanon.plans.engines import Traits
 from sqlanon.plans.plan import Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql, render
-from sqlanon.plans.traits import Traits
 from tests.databases import connect
 from tests.facts import each
 

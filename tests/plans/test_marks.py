@@ -7,7 +7,8 @@ from sqlanon.comparison.question import CompareQuestion
 from sqlanon.errors import UsageError
 from sqlanon.forms import form_of_method
 from sqlanon.methods import METHODS
-from sqlanon.plans.marks import ENGINE, LACKS, NEVER, OURS, Mark
+from sqlanon.plans.engines import LACKS
+from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
 from sqlanon.sql.spellings import DIALECTS
 from tests.conftest import ROOT
 

@@ -12,10 +12,10 @@ import pytest
 
 from sqlanon.methods import METHODS
 from sqlanon.methods.uncertain.influence import LEARN
+from sqlanon.plans.engines import traits_of
 from sqlanon.plans.plan import Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.plans.traits import traits_of
 from sqlanon.sql.shell_script import write_script
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 

@@ -9,13 +9,15 @@ import sqlglot
 
 from sqlanon.errors import TemplateError
 from sqlanon.methods import METHODS
+from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Check, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
+from sqlanon.sql.arrays import respelling
 from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.shell_script import SHELLS, write_script
-from sqlanon.sql.spellings import DIALECTS, SPELLINGS
+from sqlanon.sql.spellings import ARRAY_DIALECTS, DIALECTS, SPELLINGS
 from sqlanon.sql.translate import quote_relation, translate
 from tests.databases import connect
 from tests.facts import each
@@ -257,6 +259,8 @@ def test_a_dialect_that_is_not_there():
 
 def test_the_lists_of_dialects_agree():
     assert set(DIALECTS) == set(SHELLS) == set(SPELLINGS) | {"duckdb"}
+    assert set(ARRAY_DIALECTS) == set(respelling.SPELLINGS) | {"duckdb"}
+    assert set(ENGINES) <= set(ARRAY_DIALECTS)
 
 
 # -- scripts ----------------------------------------------------------------------------------

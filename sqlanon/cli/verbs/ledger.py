@@ -10,8 +10,8 @@ from sqlanon.api import operations
 from sqlanon.cli.app import app
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import (
+    DUCKDB,
     Dsn,
-    EngineName,
     EngineOption,
     Format,
     FormatOption,
@@ -42,7 +42,7 @@ def ledger(
     database: Annotated[
         str | None, typer.Option("--database", help="With --check: the DuckDB file whose schemas are its releases.")
     ] = None,
-    engine: EngineOption = EngineName.duckdb,
+    engine: EngineOption = DUCKDB,
     master: Master = None,
     dsn: Dsn = None,
     how: FormatOption = Format.table,

@@ -15,11 +15,10 @@ from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import creation_text
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
-from sqlanon.plans.marks import LACKS
+from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal, template_of
-from sqlanon.plans.traits import TRAITS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,11 +74,11 @@ class DuckDBEngine:
     """Run statements on one DuckDB connection, ours or the caller's."""
 
     dialect = "duckdb"
-    lacks = LACKS["duckdb"]
+    lacks = ENGINES["duckdb"].lacks
     keeps_ledger: "LedgerStore" = "file"
     in_process = True
     in_parts = False
-    traits = TRAITS["duckdb"]
+    traits = ENGINES["duckdb"].traits
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: str | None = None) -> None:
         """Take an open connection; it stays open when the engine goes.

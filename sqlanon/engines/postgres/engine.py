@@ -15,11 +15,10 @@ from sqlanon.engines.postgres.settings import FEW_ROWS
 from sqlanon.engines.statement_text import creation_text, translate_for_engine
 from sqlanon.errors import SourceError, TargetError, UsageError
 from sqlanon.key import Key
-from sqlanon.plans.marks import LACKS
+from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.plans.traits import TRAITS
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
@@ -132,11 +131,11 @@ class PostgresEngine(Schemas):
     """Run statements on one PostgreSQL connection, ours or the caller's."""
 
     dialect = "postgres"
-    lacks = LACKS["postgres"]
+    lacks = ENGINES["postgres"].lacks
     keeps_ledger: "LedgerStore" = "tables"
     in_process = False
     in_parts = False
-    traits = TRAITS["postgres"]
+    traits = ENGINES["postgres"].traits
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         """Take an open connection; it stays open when the engine goes."""

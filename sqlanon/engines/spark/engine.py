@@ -24,11 +24,10 @@ from sqlanon.engines.spark.sources import count_lacking, form_of, item_type, rea
 from sqlanon.engines.statement_text import translate_for_engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
-from sqlanon.plans.marks import LACKS
+from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.plans.traits import TRAITS
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.sql.spark.bound_figures import bind_figures
 from sqlanon.wording import option
@@ -46,11 +45,11 @@ class SparkEngine:
     """Run statements on one Spark session, ours or the caller's."""
 
     dialect = "spark"
-    lacks = LACKS["spark"]
+    lacks = ENGINES["spark"].lacks
     keeps_ledger: "LedgerStore" = "directory"
     in_process = False
     in_parts = True
-    traits = TRAITS["spark"]
+    traits = ENGINES["spark"].traits
 
     def __init__(self, session: SparkSession) -> None:
         """Take a session; it stays, with its configuration, when the engine goes."""

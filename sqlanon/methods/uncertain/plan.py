@@ -26,7 +26,7 @@ from sqlanon.methods.uncertain.influence import Learn, MatrixTable, read_matrix
 from sqlanon.methods.uncertain.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
-from sqlanon.sql.spellings import DIALECTS
+from sqlanon.sql.spellings import ARRAY_DIALECTS, DIALECTS
 from sqlanon.wording import option
 
 MOST_COLUMNS = 1000
@@ -232,7 +232,6 @@ def publish_tables(design: Uncertain) -> Steps:
     return published_tables.outputs(design.reading, design.names, design.clustering.undiverse)
 
 
-_KNOWN_ARRAYS = ("duckdb", "spark", "postgres", "databricks")
 _ARRAYS = Mark(OURS, "alternatives stand in arrays, and how that engine's arrays are taken apart is not known here")
 UNCERTAIN: Method[Uncertain] = Method(
     name=NAME,
@@ -269,7 +268,7 @@ UNCERTAIN: Method[Uncertain] = Method(
     " nothing to save",
     recorded=RECORDED,
     lacks={
-        **{dialect: _ARRAYS for dialect in DIALECTS if dialect not in _KNOWN_ARRAYS},
+        **{dialect: _ARRAYS for dialect in DIALECTS if dialect not in ARRAY_DIALECTS},
         "macros": Mark(ENGINE, "a macro is one SELECT, which cannot merge in turns"),
         "ledger": Mark(
             NEVER,

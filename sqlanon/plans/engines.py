@@ -1,0 +1,112 @@
+"""The engines, declared once each: how they are named and opened, what they do cheaply, and what they lack.
+
+Options, job files, manifests, refusals and guides read it here; how an engine spells its SQL stands under `sql`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlanon.plans.marks import ENGINE, OURS, Mark
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What an engine does cheaply; the defaults are those of a script, which has to say what every dialect can.
+
+    row_by_row: rows are taken one by one, by one process, so that any window spills, and a view that is read once costs
+    no table. few_tables: a table between two statements costs more than one longer statement. shares_hashes: a join
+    costs less than a hash of each row, so that of a fresh key neighbours share one. wide_hashes: a hash has 64 bytes,
+    and a row takes its own out of those of many rows at a fraction of what a hash costs. numbers_rows: a table numbers
+    its rows one after the other (rowid), in the order in which they were written, and a sort costs less than a window.
+    packs_rows: the source can be asked for the ranges of its values first, and rows that are sorted stay so where
+    columns are read off them.
+    """
+
+    row_by_row: bool = False
+    few_tables: bool = False
+    shares_hashes: bool = False
+    wide_hashes: bool = False
+    numbers_rows: bool = False
+    packs_rows: bool = False
+
+
+# the keys that a job's source needs, and those that may stand beside them
+Way = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class DeclaredEngine:
+    """What is known of an engine before it is opened.
+
+    libraries: whose objects are its connections. extra: what to install for it, and the subject of a sentence that says
+    so; empty for DuckDB, which is always there. options: of the command line, those that it knows. reads: what a source
+    is, in the help of --engine. sources: what a job's source is found by; the key that tells a source comes first, and
+    the way of a source that has none of these before the others. traits: what it does cheaply, and so what a script for
+    it says. lacks: places where a release may go (directory, schema, session), values, checks and verbs.
+    """
+
+    libraries: tuple[str, ...]
+    options: tuple[str, ...]
+    sources: dict[str, Way]
+    traits: Traits
+    lacks: Mapping[str, Mark] = field(default_factory=dict)
+    extra: tuple[str, str] = ("", "")
+    reads: str = ""
+
+
+_LIMITS = ("--threads", "--memory-limit", "--temp-directory")
+_IN_THE_SESSION = Mark(OURS, "its releases live in the session alone")
+_WITH_DUCKDB = Mark(OURS, "releases are completed with DuckDB: write this one to a directory and open it there")
+
+# the first runs what names no engine
+ENGINES: Mapping[str, DeclaredEngine] = {
+    "duckdb": DeclaredEngine(
+        libraries=("duckdb", "_duckdb"),
+        options=("--database", *_LIMITS),
+        sources={"table": (("database", "table"), ()), "query": (("query",), ("database",))},
+        traits=Traits(few_tables=True, shares_hashes=True, numbers_rows=True, packs_rows=True),
+    ),
+    "spark": DeclaredEngine(
+        libraries=("pyspark",),
+        extra=("Spark is", "spark"),
+        reads="Parquet only",
+        options=("--master", *_LIMITS),
+        sources={name: ((name,), ("master",)) for name in ("path", "table", "query")},
+        traits=Traits(few_tables=True, packs_rows=True),
+        lacks={
+            "schema": Mark(OURS, "publishes to a directory"),
+            "session": Mark(OURS, "publishes to a directory"),
+            "look_alikes": Mark(ENGINE, "no function of its SQL normalizes Unicode"),
+            "infinite_dates": Mark(ENGINE, "its calendar ends"),
+            "compare": _IN_THE_SESSION,
+            "complete": _WITH_DUCKDB,
+        },
+    ),
+    "postgres": DeclaredEngine(
+        libraries=("psycopg",),
+        extra=("the PostgreSQL client is", "postgres"),
+        reads="tables only",
+        options=("--dsn",),
+        sources={name: ((name,), ("dsn",)) for name in ("table", "query")},
+        traits=Traits(row_by_row=True, few_tables=True, wide_hashes=True, packs_rows=True),
+        lacks={
+            "directory": Mark(ENGINE, "keeps everything in the server and writes no files"),
+            "look_alikes": Mark(OURS, "the letters that have no width are not spelled in its SQL"),
+            "compare": _IN_THE_SESSION,
+            "complete": _WITH_DUCKDB,
+        },
+    ),
+}
+_DRIVER = Mark(OURS, "Python decides after each statement what the next one asks")
+_ONE_SELECT = Mark(ENGINE, "a macro is one SELECT")
+# what scripts and macros lack, beside what engines do
+LACKS: Mapping[str, Mapping[str, Mark]] = {
+    **{name: declared.lacks for name, declared in ENGINES.items()},
+    "script": dict.fromkeys(("attack", "report", "compare", "complete"), _DRIVER),
+    "macros": dict.fromkeys(("verify", "estimate", "attack", "report", "compare", "complete"), _ONE_SELECT),
+}
+
+
+def traits_of(dialect: str) -> Traits:
+    """Return the traits of the engine that speaks a dialect; those of any engine where none of ours does."""
+    return ENGINES[dialect].traits if dialect in ENGINES else Traits()
