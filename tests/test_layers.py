@@ -392,7 +392,8 @@ def test_one_name_in_three_places():
 
 def test_contributing_lists_files_that_are_there():
     listed = {name: [*read, *touched] for name, read, touched in walks()}
-    assert len(listed) == 2 and all((ROOT / path).is_file() for paths in listed.values() for path in paths)
+    assert {"a method with its own form", "an engine", "a statistic"} <= set(listed)
+    assert all((ROOT / path).is_file() for paths in listed.values() for path in paths)
 
 
 def test_the_build_runs_what_the_readme_says():

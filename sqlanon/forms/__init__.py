@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from sqlanon.forms.form import Form
 from sqlanon.methods import METHODS
 
-_NAMES = ("qit_st", "class_qit_st", "randomized", "uncertain", "generalized")  # each is a package here
-MODULES = {name: f"sqlanon.forms.{name}" for name in _NAMES}  # where each is declared, under its name in capitals
+_FOLDERS = sorted(place.parent.name for place in Path(__file__).parent.glob("*/__init__.py"))
+MODULES = {name: f"sqlanon.forms.{name}" for name in _FOLDERS}  # where each is declared, under its name in capitals
 
 
 class _Forms(Mapping[str, Form]):

@@ -285,10 +285,10 @@ def check_expression(root: exp.Expr, words: Wording) -> None:
         kind = type(node).__name__
         # before the allow-list: an aggregate deserves its own advice
         if isinstance(node, exp.AggFunc):
+            *others, last = (name.upper() for name in aggregate_names())
             words.refuse(
                 f"{_name_node(node)} here",
-                "the aggregates are COUNT, SUM, AVG, MEDIAN, QUANTILE_CONT and QUANTILE_DISC, in SELECT, HAVING and"
-                " ORDER BY",
+                f"the aggregates are {', '.join(others)} and {last}, in SELECT, HAVING and ORDER BY",
             )
         if kind not in NODES or (kind == "Anonymous" and node.name.lower() not in NAMED_FUNCTIONS):
             words.refuse(
@@ -304,14 +304,19 @@ def _suggest(node: exp.Expr) -> str:
     return f"did you mean {near[0]}? " if near else ""
 
 
+def aggregate_names() -> list[str]:
+    """Return the names of the aggregates."""
+    from sqlanon.estimators.aggregates import FUNCTIONS  # numpy is slow to load
+
+    return list(dict.fromkeys(function.name for function in FUNCTIONS.values()))
+
+
 @cache
 def known_functions() -> frozenset[str]:
     """Return the names of the functions that pass, and of the aggregates."""
-    from sqlanon.estimators.aggregates import FUNCTIONS  # numpy is slow to load
-
     nodes = (getattr(exp, name) for name in NODES)
     names = {kind.sql_name().lower() for kind in nodes if issubclass(kind, exp.Func) and kind is not exp.Anonymous}
-    return frozenset(names) | NAMED_FUNCTIONS | {function.name for function in FUNCTIONS.values()}
+    return frozenset(names) | NAMED_FUNCTIONS | frozenset(aggregate_names())
 
 
 def _check_words(node: exp.Expr, words: Wording) -> None:

@@ -211,9 +211,14 @@ def _take_own(evidence: Evidence) -> Evidence:
 
 
 class GroupSession(Session):
-    """A session of a release of groups."""
+    """A session of a release of groups.
+
+    uniform: what runs a query by the uniform estimate. together: the estimators that answer many queries at once.
+    """
 
     loaded: GroupTables
+    uniform = UniformRun
+    together: Sequence[str] = TOGETHER
 
     def __init__(
         self,
@@ -234,7 +239,7 @@ class GroupSession(Session):
 
             return ClassRun(self.loaded, query, self.classes)
         # all other estimators solve one system for all groups
-        run = UniformRun if name == "uniform" else PooledRun
+        run = self.uniform if name == "uniform" else PooledRun
         return run(self.loaded, query, self.classes)
 
     def load(self, run: QueryRun) -> None:
@@ -249,7 +254,7 @@ class GroupSession(Session):
 
     def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
         """Answer plain counts (`read_plain_count`), unless by ridge."""
-        if not self.loaded.engine.in_process or name not in TOGETHER or len(queries) < FEW:
+        if not self.loaded.engine.in_process or name not in self.together or len(queries) < FEW:
             return {}
         return BatchRun(self.loaded, self.loaded.load_rows(), name, estimate).answer_all(
             read_plain_counts(queries, self._parse)

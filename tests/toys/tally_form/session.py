@@ -1,17 +1,13 @@
 """Answer questions about crowds: who is in one has the same quasi values as all others, so that answers are exact."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.qit_st.session import GroupSession
 from sqlanon.estimation.qit_st.uniform_run import UniformRun
 from sqlanon.estimation.query_run import Estimator
 from sqlanon.estimators.evidence import BoolArray, Estimate
-from sqlanon.sql.aggregate_query import Query
 
 
 class CrowdRun(UniformRun):
@@ -27,12 +23,7 @@ class CrowdRun(UniformRun):
 
 
 class CrowdSession(GroupSession):
-    """A session of a release of crowds, which are read as groups."""
+    """A session of a release of crowds, which are read as groups, each question by itself."""
 
-    def start(self, query: Query, name: str, **options: Any) -> CrowdRun:
-        """Start the run of a query."""
-        return CrowdRun(self.loaded, query, self.classes)
-
-    def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
-        """Answer each by itself."""
-        return {}
+    uniform = CrowdRun
+    together = ()
