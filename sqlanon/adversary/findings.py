@@ -143,13 +143,13 @@ class Attack:
         }
 
     @classmethod
-    def from_plain(cls, told: Mapping[str, Any]) -> "Attack":
-        """Return the Attack that `as_plain` told.
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Attack":
+        """Return the Attack that `as_plain` wrote.
 
-        told: its JSON, as read. Raises ValueError, KeyError or TypeError for anything else.
+        plain: its JSON, as read. Raises ValueError, KeyError or TypeError for anything else.
         """
         findings = []
-        for line in told["findings"]:
+        for line in plain["findings"]:
             promised, reached, chance = (_read_share(line[name]) for name in COLUMNS[2:5])
             family, attack, whom = (str(line[name]) for name in ("family", "attack", "whom"))
             headline, believed, counted = (bool(line.get(name)) for name in ("headline", "own_confidence", "counted"))
@@ -160,7 +160,7 @@ class Attack:
                     headline=headline, believed=believed, counted=counted,
                 )
             )  # fmt: skip
-        return cls(tuple(findings), tuple(map(str, told["notes"])), bool(told["scored"]))
+        return cls(tuple(findings), tuple(map(str, plain["notes"])), bool(plain["scored"]))
 
     def html_body(self) -> str:
         """Return chart, table and notes as HTML: a bar for each line of the table that reaches anything."""

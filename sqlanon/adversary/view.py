@@ -57,7 +57,7 @@ def _largest_of_sets(size: int, l: int, excluded: int) -> float:
 
 
 MOST_CODES = 50  # of one quasi column: more values than that are taken together
-LEAST_MET = 0.95  # of the people in the release whom the source must hold
+LEAST_IN_SOURCE = 0.95  # of the people in the release whom the source must hold
 
 
 class View:
@@ -284,9 +284,9 @@ class View:
     def refuse_others(self, microdata: Sql) -> None:
         """Refuse a source that holds too few of the release's people."""
         figures = self.row(
-            "adversary/view/met_figures", {"combination": self.combinations(), "other": microdata}, keys=self.names
+            "adversary/view/shared_people", {"combination": self.combinations(), "other": microdata}, keys=self.names
         )
-        refuse_unmet(figures["met_people"], figures["people"])
+        refuse_other_people(figures["shared_people"], figures["people"])
 
     def refuse_repeated(self, relation: Sql, columns: Sequence[str], identifier: Sequence[str]) -> None:
         """Refuse an identifier, among a relation's columns, that several rows share."""
@@ -309,10 +309,10 @@ def shown_sensitive(published: PublishedTables, table: str, sensitive: str) -> S
     return cast_text(ident(sensitive), published.columns(table)[sensitive])
 
 
-def refuse_unmet(met: int, people: int) -> None:
-    """Refuse a source that holds `met` of the release's people."""
-    if met < LEAST_MET * people:
+def refuse_other_people(shared: int, people: int) -> None:
+    """Refuse a source that holds only `shared` of the release's people."""
+    if shared < LEAST_IN_SOURCE * people:
         raise DataError(
-            f"the source holds {met:,} of the release's {people:,} people, as far as quasi values tell: it is about"
+            f"the source holds {shared:,} of the release's {people:,} people, as far as quasi values tell: it is about"
             " others, and nothing is scored"
         )

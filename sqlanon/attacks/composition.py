@@ -33,7 +33,7 @@ def pool_releases(
     if truth is None:
         return [], notes
     combinations = {"combination": view.combinations()}
-    best = view.keep("pooled_best", "adversary/view/best", {"weighed": pooled}, told_by="combination")
+    best = view.keep("pooled_best", "adversary/view/best", {"weighed": pooled}, person_key="combination")
     alone = view.keep("pooled_alone", "adversary/view/unique_best", combinations | {"best": best})
     links = view.keep("unique_link", "adversary/view/unique_link", combinations | {"truth": truth})
     attack = f"{used} releases, the value published most often"
@@ -113,14 +113,16 @@ def intersect_releases(
     ], notes
 
 
-def tell_others(view: View, told: Sql, number: int, keys: Sequence[str]) -> str:
+def tell_others(view: View, other: Sql, number: int, keys: Sequence[str]) -> str:
     """Say that another release is about others, as far as the columns `keys` tell; empty where it is not."""
-    row = view.row("adversary/view/met_figures", {"combination": view.combinations(), "other": told}, keys=list(keys))
-    if row["met_people"] >= LEAST_SHARED * row["people"]:
+    row = view.row(
+        "adversary/view/shared_people", {"combination": view.combinations(), "other": other}, keys=list(keys)
+    )
+    if row["shared_people"] >= LEAST_SHARED * row["people"]:
         return ""
     return (
-        f"release {number} holds {row['met_people']:,} of {row['people']:,} people, as quasi values tell: it is about"
-        " others, and is not scored"
+        f"release {number} holds {row['shared_people']:,} of {row['people']:,} people, as quasi values tell: it is"
+        " about others, and is not scored"
     )
 
 

@@ -149,8 +149,8 @@ def _fit_randomized(view: View, column: ShownColumn, kinds: Sql, values: int) ->
             relations = {"shown_kind": rated, "value": value}
             return view.subquery("adversary/view/kind_pair", relations, factors=factors, cells=cells, rate=Sql(rate))
 
-        told = weigh(kinds, "cast(1 as double)")
-        rated = view.replace("rated_kind", "adversary/view/rated_kind", {"shown_kind": kinds, "weighed": told})
+        weighed = weigh(kinds, "cast(1 as double)")
+        rated = view.replace("rated_kind", "adversary/view/rated_kind", {"shown_kind": kinds, "weighed": weighed})
         weighed = weigh(rated, "shown_kind.rate")
         dealt = count_dealt(space, weighed, target.shape, "weight")
         if turn < TURNS:

@@ -63,7 +63,7 @@ def _forget_column(
             for number, part in enumerate(weighed)
         ]
         scored = {"best": view.named_people(join(best)), "link": links}
-        figures = view.row("adversary/view/score_figures", scored, told_by="person_number", limits=[])
+        figures = view.row("adversary/view/score_figures", scored, person_key="person_number", limits=[])
         left[column] = _count_right(figures["right_people"]) / figures["people"]
     telling = min(left, key=lambda column: left[column])
     whom = f"of the quasi columns {telling} gives most away"
@@ -113,7 +113,7 @@ def join(parts: Sequence[Sql]) -> Sql:
 
 def name_best(view: View, weighed: Sql, name: str) -> Sql:
     """Return the likeliest value of everybody in a portion."""
-    return view.replace(name, "adversary/view/best", {"weighed": weighed}, told_by="person_number")
+    return view.replace(name, "adversary/view/best", {"weighed": weighed}, person_key="person_number")
 
 
 def deal(
@@ -127,9 +127,9 @@ def _deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]], codes: list[
     if not view.engine.traits.row_by_row:
         return view.replace(name, "adversary/view/weighed", {"weighed": weighed}, factors=factors, codes=codes)
     # where rows are joined one by one, to look odds up once a turn saves more than another column costs
-    weights = view.subquery("adversary/view/told", {"weighed": weighed}, factors=factors, codes=codes)
+    weights = view.subquery("adversary/view/posterior_weight", {"weighed": weighed}, factors=factors, codes=codes)
     for _ in range(DEALS):
-        weights = view.replace(name, "adversary/view/dealt", {"told": weights}, codes=codes)
+        weights = view.replace(name, "adversary/view/dealt", {"posterior_weight": weights}, codes=codes)
     return weights
 
 
@@ -156,7 +156,7 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
         ("published", labelled, TAKEN),
         ("learned", classified, "naive Bayes, learned from the published values"),
     ):
-        pooled = view.keep(f"{name}_pooled", "adversary/view/best", {"weighed": weighed}, told_by="combination")
+        pooled = view.keep(f"{name}_pooled", "adversary/view/best", {"weighed": weighed}, person_key="combination")
         best = view.keep(f"{name}_best", "adversary/view/unique_best", combinations | {"best": pooled})
         findings += judge(view, best, links, "combination", attack, promised)[:1]
     return findings
@@ -171,13 +171,17 @@ def _count_right(people: Any) -> float:
     return round(float(people), DIGITS)
 
 
-def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, promised: float | None) -> list[Finding]:
+def judge(
+    view: View, best: Sql, links: Sql | None, person_key: str, attack: str, promised: float | None
+) -> list[Finding]:
     """Return what an attack reaches over everybody, and over those whom it is sure of."""
     limits = [(limit, f"above_{n}", f"right_above_{n}") for n, limit in enumerate(LIMITS)]
     if links is None:
         sure: dict[str, Any] = view.row("adversary/view/confidence_figures", {"best": best}, limits=limits)
     else:
-        sure = view.row("adversary/view/score_figures", {"best": best, "link": links}, told_by=told_by, limits=limits)
+        sure = view.row(
+            "adversary/view/score_figures", {"best": best, "link": links}, person_key=person_key, limits=limits
+        )
     people = sure["people"]
     if not people:
         return []

@@ -22,11 +22,13 @@ def draw_intervals(
 
     title = label(title)
     names = labels([line["name"] for line in lines])
-    drawn = [{**line, "name": name, "told": ESTIMATED, "true": TRUE} for line, name in zip(lines, names, strict=True)]
+    drawn = [
+        {**line, "name": name, "estimated": ESTIMATED, "true": TRUE} for line, name in zip(lines, names, strict=True)
+    ]
     has_truth = any(line.get("truth") is not None for line in lines)
-    kinds = [ESTIMATED, TRUE] if has_truth else [ESTIMATED]
-    scale = alt.Scale(domain=kinds, range=[RELEASE, SOURCE][: len(kinds)])
-    shape = alt.Scale(domain=kinds, range=["circle", "diamond"][: len(kinds)])
+    labels_shown = [ESTIMATED, TRUE] if has_truth else [ESTIMATED]
+    scale = alt.Scale(domain=labels_shown, range=[RELEASE, SOURCE][: len(labels_shown)])
+    shape = alt.Scale(domain=labels_shown, range=["circle", "diamond"][: len(labels_shown)])
     above = 3.5 if has_truth else 0  # pixels by which neither hides the other
     legend = alt.Legend() if has_truth else None
     row = alt.Y("name:N", sort=names, title=None)
@@ -36,8 +38,8 @@ def draw_intervals(
     )
     point = base.mark_point(filled=True, size=45, opacity=1, yOffset=-above).encode(
         x=alt.X("value:Q", title=title),
-        color=alt.Color("told:N", scale=scale, legend=legend, title=None),
-        shape=alt.Shape("told:N", scale=shape, legend=legend, title=None),
+        color=alt.Color("estimated:N", scale=scale, legend=legend, title=None),
+        shape=alt.Shape("estimated:N", scale=shape, legend=legend, title=None),
     )
     if not has_truth:
         return alt.layer(interval, point)

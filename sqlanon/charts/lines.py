@@ -56,10 +56,10 @@ def write_bars(bars: Sequence[Bar], legend: tuple[str, str] | None = None) -> st
     return legend_text + _write_grid([bar.name for bar in bars], tracks, [bar.figure for bar in bars])
 
 
-def write_intervals(lines: Sequence[dict[str, Any]], told: str, true: str) -> str:
+def write_intervals(lines: Sequence[dict[str, Any]], dot_label: str, diamond_label: str) -> str:
     """Return a line for each `name`: a dot at `value` on its interval from `low` to `high`, a diamond at its `truth`.
 
-    The diamond stands below the dot, so that neither hides the other. told, true: what dot and diamond are, in words.
+    The diamond stands below the dot, so that neither hides the other. dot_label, diamond_label: their words.
     """
     sides = ("low", "value", "high", "truth")
     largest = max((line[side] for line in lines for side in sides if line[side] is not None), default=0.0)
@@ -77,7 +77,10 @@ def write_intervals(lines: Sequence[dict[str, Any]], told: str, true: str) -> st
         tracks.append(_write_track(marks, 19 if has_truth else 11))
     figures = ["" if line["value"] is None else f"{line['value']:,.0f}" for line in lines]
     middle = {"place": "50%", "height": 7}
-    signs = [(_DOT.format(colour=RELEASE, **middle), told), (_DIAMOND.format(colour=SOURCE, **middle), true)]
+    signs = [
+        (_DOT.format(colour=RELEASE, **middle), dot_label),
+        (_DIAMOND.format(colour=SOURCE, **middle), diamond_label),
+    ]
     legend_text = _write_legend(signs) if has_truth else ""
     return legend_text + _write_grid([line["name"] for line in lines], tracks, figures)
 

@@ -26,7 +26,7 @@ _WORDS = {
 
 
 @contextmanager
-def _told_in_one_line() -> Iterator[None]:
+def _faults_in_one_line() -> Iterator[None]:
     """Raise UsageError in the place of what the library finds wrong with words: the fault, and what to type."""
     try:
         yield
@@ -61,12 +61,12 @@ class VerbGroup(TyperGroup):
 
     def make_context(self, *words: Any, **extra: Any) -> Any:
         """Read the words before the verb."""
-        with _told_in_one_line():
+        with _faults_in_one_line():
             return super().make_context(*words, **extra)
 
     def invoke(self, ctx: Any) -> Any:
         """Read a verb's words, and run it."""
-        with _told_in_one_line():
+        with _faults_in_one_line():
             return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -87,12 +87,12 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     capped: dict[Candidate, Candidate] = {}  # by a refused candidate, what is compared in its place
     resolve_rules(question.coarsen, data.quasi, data.types)  # what cannot be is told before anything is published
     attacked: dict[Candidate, Resistance | None] = {}  # by the search: what it comes to is not attacked again
-    told: set[Candidate] = set()  # those of them whose most telling column was looked for
+    with_telling_column: set[Candidate] = set()  # those of them whose most telling column was looked for
 
     def attack(trial: Candidate, telling: bool = False) -> Resistance | None:
-        if trial not in attacked or (telling and trial not in told):
+        if trial not in attacked or (telling and trial not in with_telling_column):
             attacked[trial] = _attack_trial(question, roles, engine, trial, telling)
-            told.update([trial] if telling else [])
+            with_telling_column.update([trial] if telling else [])
         return attacked[trial]
 
     def try_candidate(candidate: Candidate, begin: float) -> None:

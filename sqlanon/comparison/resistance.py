@@ -113,7 +113,7 @@ def refine_background(
     while error is not None:
         known = set(candidate.background)
         changed = [know(candidate, quasi, known ^ {name}) for name in quasi if known != {name}]
-        errors = {trial: told for trial in changed if (told := ask(trial)) is not None and told < error}
+        errors = {trial: smaller for trial in changed if (smaller := ask(trial)) is not None and smaller < error}
         nearer = sorted(errors, key=lambda trial: errors[trial])
         resisting = next((trial for trial in nearer if _resists(attack(trial), target)), None)
         if resisting is None:

@@ -10,7 +10,7 @@ from sqlanon.sql.aggregate_query import Comparison
 
 MOST_COMPARED = 2_000  # published texts that a misspelt one is compared with
 CHUNK = 200  # constants that are looked for by one query
-MOST_TOLD = 5  # constants of one query that are told one by one
+MOST_SENTENCES = 5  # about constants of one query: of more, the number alone is said
 MOST_NAMED = 6  # values of a column, up to which all are named
 LONGEST = 60  # letters of a value that a message shows
 _TEXTS = ("VARCHAR", "BOOLEAN", "ENUM")
@@ -35,18 +35,18 @@ class MissingValues:
 
         domain: internal column → the relation of its published values. settled: constants that are told otherwise.
         """
-        memory = self.space.told
+        memory = self.space.missing_constants
         if len(memory) > MOST_REMEMBERED_CONSTANTS:
             memory.clear()
         memory |= {comparison: "" for comparison in comparisons if comparison.constant in settled}
         for some in _chunk([comparison for comparison in comparisons if comparison not in memory]):
             memory |= self._look(some, domain)
         sentences = [memory[comparison] for comparison in comparisons if memory[comparison]]
-        more = len(sentences) - MOST_TOLD
+        more = len(sentences) - MOST_SENTENCES
         return (
             sentences
             if more <= 0
-            else [*sentences[:MOST_TOLD], f"no such values in the release: {more:,} more constants"]
+            else [*sentences[:MOST_SENTENCES], f"no such values in the release: {more:,} more constants"]
         )
 
     def _look(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> dict[Comparison, str]:
@@ -61,7 +61,7 @@ class MissingValues:
             ]
             for number, comparison in enumerate(missing):
                 equation = f"{comparison.named} = {_cut(_write(comparison.constant))}"
-                suggestion = self._suggest(comparison, domain) if number < MOST_TOLD else ""
+                suggestion = self._suggest(comparison, domain) if number < MOST_SENTENCES else ""
                 sentences[comparison] = f"no such value in the release: {equation}{suggestion}"
         except (ResourceError, TargetError):
             raise

@@ -23,14 +23,14 @@ from (
 ) as soundness"""
 
 
-def write_script(space: Workspace, statements: Sequence[tuple[str, str]], told: str) -> str:
+def write_script(space: Workspace, statements: Sequence[tuple[str, str]], last_line: str) -> str:
     """Return a script: what later statements read is made a temporary table; what cannot run is a comment.
 
-    statements: names and texts, in order; one reads another as the workspace's relation of that name. told: what the
-    script ends in.
+    statements: names and texts, in order; one reads another as the workspace's relation of that name.
+    last_line: what the script ends in.
     """
     tables: set[str] = set()
-    parts = [f"-- as it is, for the shell of {space.engine.dialect}: {told}"]
+    parts = [f"-- as it is, for the shell of {space.engine.dialect}: {last_line}"]
     reads = re.compile(f'"{re.escape(space.prefix)}(?:[^"]|"")*"')
     for number, (name, sql) in enumerate(statements):
         relation = str(relation_name(space.prefix, name))

@@ -47,7 +47,7 @@ class SeveralSession(Session):
 
     def ask(self, sql: str, estimator: str | None = None, **options: Any) -> Answered:
         """Answer one query as `Session.ask` does; raise QueryError where it reads two sensitive columns."""
-        return self._told(self._column(sql), self._session(sql).ask(sql, estimator, **options))
+        return self._add_caveat(self._column(sql), self._session(sql).ask(sql, estimator, **options))
 
     def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
         """Answer those of many queries that can be answered together, by their place: column by column."""
@@ -61,7 +61,7 @@ class SeveralSession(Session):
         for column, column_places in places.items():
             answers = self._of(column).answer_many([queries[place] for place in column_places], estimator)
             answers_by_place |= {
-                column_places[number]: self._told(column, answer) for number, answer in answers.items()
+                column_places[number]: self._add_caveat(column, answer) for number, answer in answers.items()
             }
         return answers_by_place
 
@@ -87,7 +87,7 @@ class SeveralSession(Session):
             self._opened[column] = self._alone(self._engine, *one_column(self._tables, self._manifest, column))
         return self._opened[column]
 
-    def _told(self, column: str, answer: Answered) -> Answered:
+    def _add_caveat(self, column: str, answer: Answered) -> Answered:
         """Add to an answer what its intervals do not know."""
         if not self._caveat:
             return answer

@@ -81,7 +81,7 @@ class Posterior:
         """
         systems, scatter = self.systems, self.outcome.scatter
         count = len(systems.shared_codes)
-        told, normal = self.effect / (self.outcome.size * scatter), dict[int, Array]()
+        precision, normal = self.effect / (self.outcome.size * scatter), dict[int, Array]()
         right = ((self.score / systems.totals_by_root) @ systems.shared_rotation) / (self.outcome.size * scatter)
         self.factors: dict[tuple[int, int], Array] = {}
         self.shared_mean: Array = np.zeros((len(OWN_GRID), len(SHARED_GRID), count))
@@ -93,7 +93,7 @@ class Posterior:
             most, least = likelihood[:, 0] + above - below, whole.max() + 2 * np.log(UNSOLVED)
             for own_place in map(int, np.flatnonzero(most > least)):
                 if own_place not in normal:
-                    normal[own_place] = systems.blocks.add(own_place, told)
+                    normal[own_place] = systems.blocks.add(own_place, precision)
                 precise = normal[own_place].copy()
                 precise.flat[:: count + 1] += 1 / prior
                 # What is stored row by row as lower triangle is an upper one column by column: nothing is copied.
@@ -128,8 +128,8 @@ class Posterior:
             rotated = rotated.toarray()
         squares = rotated.power(2) if isinstance(rotated, sparse.sparray) else rotated**2
         mean = (rotated @ (self.gained[own] * self.score).T)[:, :, None]
-        told_variance = squares @ (grid[:, None] * self.left[own] * self.noise[systems.owner]).T
-        variance = (told_variance + self._untold_variance(prior_by_class, squares)[:, None] * grid)[:, :, None]
+        seen_variance = squares @ (grid[:, None] * self.left[own] * self.noise[systems.owner]).T
+        variance = (seen_variance + self._unseen_variance(prior_by_class, squares)[:, None] * grid)[:, :, None]
         prior = (prior_by_class @ self.noise)[:, None, None] * grid[:, None]
         if self.several:
             whole = self._add_classes(directions)
@@ -179,14 +179,14 @@ class Posterior:
         hidden = np.abs(mean) * rest / np.maximum(1 - rest, np.sqrt(np.maximum(1 - rest, TOLERANCE)) / MOST_HIDDEN)
         return np.where(rest < 1, hidden, 0.0)
 
-    def _untold_variance(self, whole: Array, squares: Lines) -> Array:
+    def _unseen_variance(self, whole: Array, squares: Lines) -> Array:
         """Return the prior variance of what S does not tell, D, for t2 = 1: of the part outside its eigenvectors."""
         owner = self.systems.owner
         by_class = sparse.csr_array((np.ones(len(owner)), (np.arange(len(owner)), owner)), (len(owner), whole.shape[1]))
-        told_variance = squares @ by_class
-        if isinstance(told_variance, sparse.sparray):
-            told_variance = told_variance.toarray()
-        rest = np.maximum(whole - told_variance, 0.0) * (whole - told_variance > TOLERANCE * whole)
+        seen_variance = squares @ by_class
+        if isinstance(seen_variance, sparse.sparray):
+            seen_variance = seen_variance.toarray()
+        rest = np.maximum(whole - seen_variance, 0.0) * (whole - seen_variance > TOLERANCE * whole)
         return np.asarray(rest @ self.noise)
 
     @cached_property
@@ -206,11 +206,11 @@ class Posterior:
         systems = self.systems
         shift = np.zeros((len(whole), len(self.own_places), whole.shape[1]))
         for number, own_place in enumerate(self.own_places):
-            told = (1 - self.left[own_place]) * self.effect[systems.owner]
-            told_part = (rotated * told) @ systems.shared_rotation
-            if isinstance(told_part, sparse.sparray):
-                told_part = told_part.toarray()
-            shift[:, number] = whole - told_part
+            seen = (1 - self.left[own_place]) * self.effect[systems.owner]
+            seen_part = (rotated * seen) @ systems.shared_rotation
+            if isinstance(seen_part, sparse.sparray):
+                seen_part = seen_part.toarray()
+            shift[:, number] = whole - seen_part
         return shift
 
 

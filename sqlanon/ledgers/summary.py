@@ -80,7 +80,7 @@ def read_ledger(named: str | Path, engine: Engine | None = None) -> Ledger:
     """
     engine = engine or open_duckdb()
     with _opened(str(named), engine) as contents:
-        return _told(engine, str(named), contents)
+        return _summarize(engine, str(named), contents)
 
 
 def check_ledger(
@@ -171,7 +171,7 @@ def _missing(ledger_name: str | Path) -> SourceError:
     return SourceError(f"no ledger {str(ledger_name)!r}; a release that is published with it makes one")
 
 
-def _told(engine: Engine, ledger_name: str, contents: Contents) -> Ledger:
+def _summarize(engine: Engine, ledger_name: str, contents: Contents) -> Ledger:
     sql = render_query("ledgers/summary/standings", {}, {"person": contents.relations["person"]})
     (standing,) = engine.rows(sql)
     history = tuple(

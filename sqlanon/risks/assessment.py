@@ -158,8 +158,8 @@ def _may_be_determined(classes: Classes, column: str, rows: int) -> bool:
     """Tell whether all quasi columns together tell as many rows their value as one that determines it would."""
     relations = {"class": classes.of(), "class_distance": classes.distances_of(column)}
     # shares are rounded: a hundredth of a row in a million is left to them
-    row: dict[str, Any] = classes.row("risks/told_rows", relations)
-    return bool(row["told_rows"] >= DETERMINED * rows * (1 - 1e-8))
+    row: dict[str, Any] = classes.row("risks/predicted_rows", relations)
+    return bool(row["predicted_rows"] >= DETERMINED * rows * (1 - 1e-8))
 
 
 def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) -> Check:

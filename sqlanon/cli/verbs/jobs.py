@@ -51,7 +51,7 @@ def run(
 
     job = values["job"]
     lines = run_job.JobLog(sys.stderr, job) if log is Log.json else None
-    with nullcontext(say) if lines is None else _told_in_lines(lines) as tell:
+    with nullcontext(say) if lines is None else _notes_in_json(lines) as tell:
         described = read_job(job)
         limits = {"threads": threads, "memory_limit": memory_limit, "temp_directory": temp_directory}
         engine = run_job.open_engine_of(described, check, **limits)
@@ -68,7 +68,7 @@ def run(
 
 
 @contextmanager
-def _told_in_lines(lines: "JobLog") -> Iterator[Callable[[str], None]]:
+def _notes_in_json(lines: "JobLog") -> Iterator[Callable[[str], None]]:
     """Tell notes, warnings and what ends the run as lines of JSON too; yield what tells a note."""
     original = warnings.showwarning
     warnings.showwarning = lambda message, *_, **__: lines.write("warning", message=str(message))

@@ -156,7 +156,7 @@ def _count_lacking(engine: SourceReader, text: object, as_text: bool) -> Mapping
     if not isinstance(text, str) or not is_pattern(text) or _find_table(engine, text) is not None:
         return {}
     reader = _reader_of(text)
-    return {} if reader is None else count_lacking(engine, reader, text, _told(reader, as_text))
+    return {} if reader is None else count_lacking(engine, reader, text, _reader_options(reader, as_text))
 
 
 _TABLES = (
@@ -292,7 +292,7 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
         numbering = "cast(file_index as bigint) * 1099511627776 + file_row_number"  # below 2^40 rows a file
     # files of one pattern may have been written at different times, with columns added or in another order
     union = ", union_by_name = true" if several else ""
-    return f"{reader}({literal(pattern)}{_told(reader, as_text)}{union})", numbering
+    return f"{reader}({literal(pattern)}{_reader_options(reader, as_text)}{union})", numbering
 
 
 def _require_files(pattern: str) -> None:
@@ -314,8 +314,8 @@ def _path_of(text: str) -> str:
     return text.partition("?")[0] if "://" in text else text
 
 
-def _told(reader: str, as_text: bool) -> str:
-    """Return what a reader is told beside the file."""
+def _reader_options(reader: str, as_text: bool) -> str:
+    """Return what a reader takes beside the file, as text to stand behind its path."""
     return ", all_varchar = true, header = true" if as_text and reader == "read_csv" else ""
 
 

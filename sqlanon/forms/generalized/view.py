@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from sqlanon.adversary.findings import Finding
-from sqlanon.adversary.view import Promise, View, cast_text, promise_of_different, refuse_unmet, shown_sensitive
+from sqlanon.adversary.view import Promise, View, cast_text, promise_of_different, refuse_other_people, shown_sensitive
 from sqlanon.adversary.voter_list import boxes_query
 from sqlanon.engines.base import Engine
 from sqlanon.forms.generalized.verification import covered_values
@@ -242,8 +242,8 @@ class BoxView(View):
         rendered = render_query("shared/source", {"relation": relation, "selected": selected}, {})
         self._people = self.workspace.keep("person", rendered)
         relations = {"combination": self.combinations(), "other": self.boxes.find_people()}
-        figures = self.row("adversary/view/met_figures", relations, keys=["combination"])
-        refuse_unmet(figures["met_people"], figures["people"])
+        figures = self.row("adversary/view/shared_people", relations, keys=["combination"])
+        refuse_other_people(figures["shared_people"], figures["people"])
         return self._people
 
     def links(self, truth: Sql) -> Sql:

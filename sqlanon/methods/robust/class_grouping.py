@@ -173,7 +173,7 @@ def look_ahead(design: ClassGrouping) -> Steps:
     one_each = {"class": "merged_sample"} if design.merges else {}
     return (
         Step("methods/robust/class_grouping/worst", values={**design.signed, **design.size}, reads=one_each),
-        Step("methods/robust/class_grouping/outlook", values={**design.size, **nulls, **most}),
+        Step("methods/robust/class_grouping/surplus_summary", values={**design.size, **nulls, **most}),
     )
 
 

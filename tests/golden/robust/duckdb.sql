@@ -182,8 +182,8 @@ select
     max(case when place = 3 then surplus end) as surplus_3
 from placed;
 
--- outlook: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, the largest smaller size that leaves few enough (millionths of N), and the rows of the most frequent value
-create temporary table "sqlanon_outlook" as
+-- surplus_summary: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, the largest smaller size that leaves few enough (millionths of N), and the rows of the most frequent value
+create temporary table "sqlanon_surplus_summary" as
 with total as (
     select coalesce(cast(sum(row_count) as bigint), 0) as row_count
     from "sqlanon_ranked"
@@ -240,7 +240,7 @@ from (
         end as refusal
     from (
         select *
-        from "sqlanon_outlook"
+        from "sqlanon_surplus_summary"
     ) as looked_at
 ) as checked;
 
@@ -555,8 +555,8 @@ from (
         )
         select
             everyone.everyone_count - published.published_count as dropped_rows,
-            outlook.*
-        from "sqlanon_outlook" as outlook
+            surplus_summary.*
+        from "sqlanon_surplus_summary" as surplus_summary
         cross join everyone
         cross join published
     ) as looked_at

@@ -74,7 +74,7 @@ from hashed;
 -- worst: as in duckdb.sql, but for
 -- -|| ', ' || coalesce(cast(class."quasi_3" as varchar), 'NULL')
 
--- outlook: as in duckdb.sql
+-- surplus_summary: as in duckdb.sql
 
 -- feasibility: as in duckdb.sql, but for
 -- -            when surplus_rows = row_count or surplus_rows * 1000000 > row_count * 10000 then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows with different values of ''disease'' and one signature'

@@ -193,8 +193,8 @@ select
 from "placed";
 analyze "sqlanon_worst";
 
--- outlook: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, the largest smaller size that leaves few enough (millionths of N), and the rows of the most frequent value
-create temporary table "sqlanon_outlook" as
+-- surplus_summary: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, the largest smaller size that leaves few enough (millionths of N), and the rows of the most frequent value
+create temporary table "sqlanon_surplus_summary" as
 with "total" as (
   select
     coalesce(cast(sum("row_count") as bigint), 0) as "row_count"
@@ -255,7 +255,7 @@ select
 from "total"
 cross join "missing"
 cross join "sqlanon_worst" as "worst";
-analyze "sqlanon_outlook";
+analyze "sqlanon_surplus_summary";
 
 -- feasibility: What decides whether rows are drawn for: one row
 do $sqlanon$
@@ -272,7 +272,7 @@ declare refusal text := (
     from (
       select
         *
-      from "sqlanon_outlook"
+      from "sqlanon_surplus_summary"
     ) as "looked_at"
 );
 begin
@@ -571,8 +571,8 @@ declare refusal text := (
       )
       select
         "everyone"."everyone_count" - "published"."published_count" as "dropped_rows",
-        "outlook".*
-      from "sqlanon_outlook" as "outlook"
+        "surplus_summary".*
+      from "sqlanon_surplus_summary" as "surplus_summary"
       cross join "everyone"
       cross join "published"
     ) as "looked_at"

@@ -244,7 +244,7 @@ inner join "sqlanon_kept_2" as further_1
 -- -    from "sqlanon_kept" as kept
 -- +    from "sqlanon_kept_least" as kept
 
--- outlook: as in duckdb.sql, but for
+-- surplus_summary: as in duckdb.sql, but for
 -- -    from "sqlanon_ranked"
 -- +    from "sqlanon_ranked_1"
 -- -    from "sqlanon_signature_tally"
@@ -263,14 +263,14 @@ from (
         end as refusal
     from (
         select
-            outlook.row_count
+            surplus_summary.row_count
             - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept_1" where size = 3), 0)
                 as column_surplus_1,
-            outlook.row_count
+            surplus_summary.row_count
             - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept_2" where size = 3), 0)
                 as column_surplus_2,
-            outlook.*
-        from "sqlanon_outlook" as outlook
+            surplus_summary.*
+        from "sqlanon_surplus_summary" as surplus_summary
     ) as looked_at
 ) as checked;
 

@@ -54,7 +54,7 @@ from (
 -- -    coalesce(cast("class"."quasi_2" as text), 'NULL') || ', ' || coalesce(cast("class"."quasi_3" as text), 'NULL') as "signature_text",
 -- +    coalesce(cast("class"."quasi_2" as string), 'NULL') || ', ' || coalesce(cast("class"."quasi_3" as string), 'NULL') as "signature_text",
 
--- outlook: as in postgres.sql
+-- surplus_summary: as in postgres.sql
 
 -- feasibility: What decides whether rows are drawn for: one row
 select case when refusal is not null then raise_error(refusal) end as checked
@@ -71,7 +71,7 @@ from (
     from (
       select
         *
-      from `sqlanon_outlook`
+      from `sqlanon_surplus_summary`
     ) as `looked_at`
 ) as checked;
 
@@ -166,8 +166,8 @@ from (
     from (
       select
         `everyone`.`everyone_count` - `published`.`published_count` as `dropped_rows`,
-        `outlook`.*
-      from `sqlanon_outlook` as `outlook`
+        `surplus_summary`.*
+      from `sqlanon_surplus_summary` as `surplus_summary`
       cross join `everyone`
       cross join `published`
     ) as `looked_at`
