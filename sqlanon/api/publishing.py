@@ -149,6 +149,7 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     declared = _method(method)
     if declared.reads_source and con is None:
         raise UsageError(f"a script of {method} depends on the columns' types: hand over con, which has the source too")
+    declared.refuse_in_scripts(options)
     script_arguments = {name: argument for name, argument in declared.arguments.items() if argument.compiled}
     arguments = checked(script_arguments, options)
     parameters = {name: arguments[name] for name in declared.parameters if name in script_arguments}

@@ -95,7 +95,8 @@ def _tell(error: BaseException) -> int:
     # without words of the system's it is no failure of a file: a template that is missing is an OSError, too
     if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.strerror):
         if not isinstance(error, BrokenPipeError):  # whoever read our output has left; that is no fault
-            say(f"error: cannot write the answer: {error.strerror}")
+            where = "write the answer" if error.filename is None else f"read or write {str(error.filename)!r}"
+            say(f"error: cannot {where}: {error.strerror}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0 if isinstance(error, BrokenPipeError) else UsageError.exit_code
     say(

@@ -82,7 +82,7 @@ def _add_compile(app: typer.Typer, method: Method[Any]) -> None:
     example = f"compile {method.name} {method.compile_example}"
     _add(
         app, method, command=command, sentence=method.compile_sentence, example=example, options=options,
-        declared=declared,
+        declared=declared, cls=_reader_of_scripts(method),
     )  # fmt: skip
 
 
@@ -94,6 +94,7 @@ def _add(
     example: str,
     options: type,
     declared: Mapping[str, Parameter],
+    cls: type[TyperCommand] | None = None,
 ) -> None:
     """Register a command whose signature holds the verb's own options and the method's parameters.
 
@@ -106,7 +107,7 @@ def _add(
     command.__name__, command.__doc__ = method.name, sentence
     command.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
     command.__annotations__ = {argument.name: argument.annotation for argument in arguments} | {"return": None}
-    app.command(method.name, cls=SourceCommand, epilog=f"Example: sqlanon {example}")(command)
+    app.command(method.name, cls=cls or SourceCommand, epilog=f"Example: sqlanon {example}")(command)
 
 
 class SourceCommand(TyperCommand):
@@ -125,6 +126,20 @@ class SourceCommand(TyperCommand):
                     " shell leaves it as it is, for example '*.parquet'"
                 ) from None
             raise
+
+
+def _reader_of_scripts(method: Method[Any]) -> type[TyperCommand]:
+    """Return the command of a method's script, which tells why it lacks an option of publish."""
+
+    class ScriptCommand(SourceCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            try:
+                return super().parse_args(ctx, args)
+            except _WRONG_WORDS as error:
+                method.refuse_in_scripts([getattr(error, "option_name", "")])
+                raise
+
+    return ScriptCommand
 
 
 def _shared(options: type, name: str, hint: Any) -> inspect.Parameter:

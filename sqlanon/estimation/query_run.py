@@ -332,7 +332,10 @@ def explain_failure(
         return QueryError(f"the query cannot be evaluated: {_say_plainly(text)}")
     wrong = next((piece for piece, relation in pieces if fails_on_any_data(engine, piece, relation)), None)
     if wrong is not None:
-        return QueryError(f"{_publish_names(wrong, names)} cannot be evaluated on any data: a constant does not fit")
+        return QueryError(
+            f"{_publish_names(wrong, names)} cannot be evaluated on any data: a constant does not fit;"
+            " write numbers as 7, texts as 'flu', dates as '2024-01-31'"
+        )
     # an engine's own text may quote a value
     cause = next(
         (f" ({words})" for kind, words in _CAUSES.items() if isinstance(error, DataError) and kind in text), ""

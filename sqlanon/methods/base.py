@@ -3,7 +3,7 @@
 A method never holds a connection: it turns a request into a Plan, so that its SQL can be read without a database.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 
@@ -135,6 +135,10 @@ class Strength:
     blocks: bool = False
 
 
+_IN_SCRIPTS = {  # what a script has in the place of some parameters
+    "coarsen": "let the script read a view whose columns are as coarse",
+    "key": "a script reads its key from the session, as its first lines tell",
+}
 REMADE = "_remade"  # a step of `linked` of this name makes the relation before it once more, to be compared with it
 D = TypeVar("D", bound=Design)
 
@@ -239,6 +243,18 @@ class Method(Generic[D]):
         if mark := self.lacks.get(dialect):
             spoken = ", ".join(name for name in DIALECTS if name not in self.lacks)
             raise UsageError(f"{self.name} runs on {spoken}, not on {dialect}: {mark.why}")
+
+    def refuse_in_scripts(self, names: Iterable[str]) -> None:
+        """Raise UsageError for the first of parameters (by name, or as options) that publish takes, and no script."""
+        for name in names:
+            for parameter in self.arguments.values():
+                if name in (parameter.name, parameter.option) and not parameter.compiled:
+                    instead = _IN_SCRIPTS.get(parameter.name, "publish takes it")
+                    raise UsageError(
+                        f"{parameter.mark} is not for scripts, which know neither values nor types of their source, and"
+                        f" verify nothing: {instead}",
+                        about=[parameter.name],
+                    )
 
     def refuse_ledger(self) -> None:
         """Raise UsageError where releases of this method cannot follow each other under a ledger."""

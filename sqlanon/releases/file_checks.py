@@ -72,7 +72,7 @@ def changed_files(directory: Path | None, manifest: Manifest) -> dict[str, str]:
 
 
 def _digest(path: Path, claimed_size: Any) -> str:
-    """Return a file's digest, or what it is instead. told: how many bytes the manifest says it has."""
+    """Return a file's digest, or what it is instead. claimed_size: how many bytes the manifest says it has."""
     if path.is_symlink():
         return "a link, not a file"
     if not path.is_file():
@@ -81,7 +81,10 @@ def _digest(path: Path, claimed_size: Any) -> str:
     # a file that takes no room on the disk would be read for hours
     if size > MOST_BYTES and isinstance(claimed_size, int) and size != claimed_size:
         return f"{size:,} bytes, and not {claimed_size:,}"
-    return file_sha256(path)
+    try:
+        return file_sha256(path)
+    except OSError as error:
+        raise ReleaseError(f"cannot read {str(path)!r}: {error.strerror}") from None
 
 
 def check_columns(published: PublishedTables) -> Check:

@@ -63,5 +63,7 @@ def read_manifest_text(directory: Path) -> str:
         return read_text(directory / MANIFEST)
     except UnfitFileError as error:
         raise ReleaseError(f"the {MANIFEST} of {str(directory)!r} is none: {error.strerror}") from None
+    except PermissionError as error:
+        raise ReleaseError(f"cannot read {str(directory / MANIFEST)!r}: {error.strerror}") from None
     except (OSError, UnicodeDecodeError):
         raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None

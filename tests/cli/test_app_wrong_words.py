@@ -2,7 +2,10 @@
 
 import duckdb
 import pytest
+from typer.testing import CliRunner
 
+import sqlanon
+from sqlanon.cli import app
 from tests.command import Shell
 
 ROLES = ("--quasi", "age", "--sensitive", "disease", "--id", "ssn", "-l", "3", "--out", "ward")
@@ -53,6 +56,20 @@ def test_a_method_is_no_verb(shell):
         2, "error: 'anatomy' is a method, not a verb; type: sqlanon publish anatomy …\n"
     )  # fmt: skip
     assert "no such command 'anatomi'" in shell("anatomi").stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "instead"),
+    [("coarsen", "age=10", "a view whose columns are as coarse"), ("key", "x", "from the session"), ("out", "x", "")],
+)
+def test_a_script_says_why_it_lacks_an_option_of_publish(option, value, instead):
+    words = ["compile", "anatomy", "patients", "--quasi", "age", "--sensitive", "disease", "-l", "2"]
+    done = CliRunner().invoke(app, [*words, f"--{option}", value])
+    assert isinstance(done.exception, sqlanon.UsageError) and done.stdout == ""
+    with pytest.raises(sqlanon.UsageError) as refused:
+        sqlanon.compile("anatomy", "patients", quasi="age", sensitive="disease", l=2, **{option: value})
+    assert str(refused.value) == str(done.exception) and f"{option} is not for scripts" in str(refused.value)
+    assert instead in str(refused.value)
 
 
 def test_a_target_is_a_share(shell, files):

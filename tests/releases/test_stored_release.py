@@ -92,3 +92,18 @@ def test_a_manifest_that_is_too_long_or_no_text_is_refused(shell):
     (folder / "release.json").write_bytes(b'{"format": 1, "method": "\xff\xfe"}')
     done = shell("verify", "release")
     assert (done.returncode, done.stdout) == (2, "") and "no readable release.json" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("reader", "file"), [("file_checks.file_sha256", "qit.parquet"), ("targets.read_text", "release.json")]
+)
+def test_a_file_that_may_not_be_read_is_named(con, tmp_path, monkeypatch, reader, file):
+    con.execute("create table people as select i % 5 as age, 'd' || i % 4 as disease from range(40) as numbers(i)")
+    release = sqlanon.anatomy(con, "people", quasi=["age"], sensitive="disease", l=2, out=tmp_path / "r")
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(f"sqlanon.releases.{reader}", refuse)
+    with pytest.raises(ReleaseError, match=f"cannot read '.*/r/{file}': Permission denied"):
+        release.verify()
