@@ -15,7 +15,7 @@ from typing import Any
 MOST_BYTES = 2**26  # of a file that is read whole; the longest manifests hold hierarchies, and a few megabytes
 _MOST_DIGITS = 40  # of a number: a double's are 17, and its exponent
 _DEEPEST = 100  # objects and lists in one another
-_KINDS = {
+_SPECIAL_FILES = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
@@ -70,8 +70,8 @@ def require_regular(path: str | os.PathLike[str]) -> None:
 
 
 def _unfit(path: str | os.PathLike[str], mode: int) -> UnfitFileError:
-    kind = _KINDS.get(stat.S_IFMT(mode), "no regular file")
-    return UnfitFileError(errno.EINVAL, f"it is {kind}, which is not read", path)
+    what = _SPECIAL_FILES.get(stat.S_IFMT(mode), "no regular file")
+    return UnfitFileError(errno.EINVAL, f"it is {what}, which is not read", path)
 
 
 def parse_json(text: str) -> Any:

@@ -100,7 +100,7 @@ def count_bits(text: str) -> float:
         return len(set(re.findall(r"[a-z]+", text.lower()))) * WORD_BITS
     if _HEX.fullmatch(text) and not text.isdecimal():
         return 4.0 * len(text)
-    digits, small, capitals = (bool(kind.intersection(text)) for kind in _ALPHABETS)
+    digits, small, capitals = (bool(alphabet.intersection(text)) for alphabet in _ALPHABETS)
     others = not set(text) <= frozenset().union(*_ALPHABETS)
     # of 22 random letters and digits one text in thirty has no digit
     alphabet = 10 * (digits or (small and capitals)) + 26 * small + 26 * capitals + _OTHERS * others

@@ -299,9 +299,9 @@ class View:
             raise DataError(f"{repeated:,} persons have several rows in the source: {option('id')} names no single row")
 
 
-def cast_text(expression: Sql, kind: str) -> Sql:
+def cast_text(expression: Sql, sql_type: str) -> Sql:
     """Return an expression of a type, a text as one type of text: an engine may have two, and compare them not."""
-    return Sql(f"cast({expression} as varchar)") if kind == "VARCHAR" else expression
+    return Sql(f"cast({expression} as varchar)") if sql_type == "VARCHAR" else expression
 
 
 def shown_sensitive(published: PublishedTables, table: str, sensitive: str) -> Sql:

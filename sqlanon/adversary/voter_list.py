@@ -22,21 +22,23 @@ ANSWERS = ("matching_rows", "voters_alike", "presence", "confidence", "risk")
 
 
 def find_voters(
-    published: PublishedTables, voters: object, kinds: Mapping[str, str]
+    published: PublishedTables, voters: object, sql_types: Mapping[str, str]
 ) -> tuple[Source, Mapping[str, str]]:
     """Find a voter list; return its SQL and its columns with their types.
 
     A file's values are taken as they are written, for a column of F alone would be read as one of BOOLEAN, and codes
-    without their leading zeros. kinds: the types of the columns that voters are looked up by. Raises UsageError where
-    a column's type is such that nobody would be found.
+    without their leading zeros. sql_types: the types of the columns that voters are looked up by. Raises UsageError
+    where a column's type is such that nobody would be found.
     """
     source, types = published.engine.find_source(voters, as_text=True)
-    for name, (column, kind) in zip(resolve_names(list(types), list(kinds)), kinds.items(), strict=True):
+    for name, (column, sql_type) in zip(resolve_names(list(types), list(sql_types)), sql_types.items(), strict=True):
         voter_type = types[name]
-        if (voter_type == "BOOLEAN" != kind) or (kind == "BOOLEAN" and voter_type not in ("BOOLEAN", "VARCHAR")):
+        if (voter_type == "BOOLEAN" != sql_type) or (
+            sql_type == "BOOLEAN" and voter_type not in ("BOOLEAN", "VARCHAR")
+        ):
             raise UsageError(
-                f"the voters' column {name!r} is of type {voter_type}, and {column!r} of the release is of {kind}:"
-                f" nobody would be found; hand over a CSV file, whose values are read as {kind}, or a column of"
+                f"the voters' column {name!r} is of type {voter_type}, and {column!r} of the release is of {sql_type}:"
+                f" nobody would be found; hand over a CSV file, whose values are read as {sql_type}, or a column of"
                 " that type"
             )
     return source, types
@@ -45,10 +47,10 @@ def find_voters(
 def presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:
     """Return the name and text of the query that counts a voter list together with a release."""
     columns, published_types = published.manifest["columns"], published.columns("qit")
-    kinds = {column: published_types[column] for column in columns["quasi"]}
-    source, types = find_voters(published, voters, kinds)
+    sql_types = {column: published_types[column] for column in columns["quasi"]}
+    source, types = find_voters(published, voters, sql_types)
     names = resolve_names(list(types), columns["quasi"])
-    quasi = read_as_shown(published, names, kinds)
+    quasi = read_as_shown(published, names, sql_types)
     sql = published.query(
         "adversary/voter_list/presence",
         {"voters": source.relation},
@@ -60,13 +62,13 @@ def presence_query(published: PublishedTables, voters: object) -> tuple[str, str
     return "presence", sql
 
 
-def read_as_shown(published: PublishedTables, names: Sequence[str], kinds: Mapping[str, str]) -> list[Sql]:
-    """Return the SQL that reads voters as the release shows them. names: of their columns; kinds: of its own."""
+def read_as_shown(published: PublishedTables, names: Sequence[str], sql_types: Mapping[str, str]) -> list[Sql]:
+    """Return the SQL that reads voters as the release shows them. names: of their columns; sql_types: of its own."""
     rules = published.manifest["parameters"].get("coarsen", {})
     readings = []
-    for name, (column, kind) in zip(names, kinds.items(), strict=True):
-        reading = Sql(f"cast({ident(name)} as {kind})")
-        readings.append(Coarsening(rules[column]).write(reading, kind) if column in rules else reading)
+    for name, (column, sql_type) in zip(names, sql_types.items(), strict=True):
+        reading = Sql(f"cast({ident(name)} as {sql_type})")
+        readings.append(Coarsening(rules[column]).write(reading, sql_type) if column in rules else reading)
     return readings
 
 

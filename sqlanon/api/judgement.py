@@ -27,8 +27,19 @@ from sqlanon.api.verbs import (
 )
 from sqlanon.engines.connect import engine_of, opener_of
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Choice, CountOrFile, Number, Numbers, Share, Switch, Text, Whole, WholeNumbers, Words
-from sqlanon.methods.named_kinds import COARSEN, PathName, Place, Places
+from sqlanon.methods.name_types import COARSEN, PathName, Place, Places
+from sqlanon.methods.parameter_types import (
+    Choice,
+    CountOrFile,
+    Number,
+    Numbers,
+    Share,
+    Switch,
+    Text,
+    Whole,
+    WholeNumbers,
+    Words,
+)
 from sqlanon.methods.parameters import Parameter
 from sqlanon.risks.limits import Required, RequiredPair, RequiredWhole
 from sqlanon.sql.sources.queried_source import read_files

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from sqlanon.api.verbs import FilePath, Names, replacing, verb
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Choice, Switch, Text, Whole
-from sqlanon.methods.named_kinds import Columns, Place
+from sqlanon.methods.name_types import Columns, Place
+from sqlanon.methods.parameter_types import Choice, Switch, Text, Whole
 from sqlanon.methods.parameters import Parameter
 from sqlanon.methods.request_options import INTO, OUT, OVERWRITE
 from sqlanon.wording import option

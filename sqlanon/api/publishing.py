@@ -10,9 +10,9 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
-from sqlanon.methods.kinds import Choice, Text
 from sqlanon.methods.mondrian.plan import MondrianOptions
-from sqlanon.methods.named_kinds import named_place
+from sqlanon.methods.name_types import named_place
+from sqlanon.methods.parameter_types import Choice, Text
 from sqlanon.methods.parameters import REQUIRED, Parameter, checked
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions

@@ -9,8 +9,8 @@ from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATOR_NAMES
-from sqlanon.methods.kinds import Choice, Number, Text, Whole
-from sqlanon.methods.named_kinds import PathName, Place
+from sqlanon.methods.name_types import PathName, Place
+from sqlanon.methods.parameter_types import Choice, Number, Text, Whole
 from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import option
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Choice, Switch, Text
-from sqlanon.methods.named_kinds import COARSEN, Columns, Place, Places, Selects
+from sqlanon.methods.name_types import COARSEN, Columns, Place, Places, Selects
+from sqlanon.methods.parameter_types import Choice, Switch, Text
 from sqlanon.methods.parameters import REQUIRED, Parameter
 from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.wording import option, spoken
@@ -112,7 +112,7 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
         for name, parameter in parameters.items():
             value = bound.arguments[name]
             if value is not None or parameter.default is not None:
-                bound.arguments[name] = parameter.kind.check(name, value)
+                bound.arguments[name] = parameter.type.check(name, value)
         return function(*bound.args, **bound.kwargs)
 
     # without what only the command line reads
@@ -133,4 +133,4 @@ def with_parameters(text: str | None, parameters: Mapping[str, Parameter]) -> st
 
 def _sentence(parameter: Parameter) -> str:
     words = spoken(parameter.help, "python")
-    return words if parameter.default is REQUIRED else f"{words} Default: {parameter.kind.shown(parameter.default)!r}."
+    return words if parameter.default is REQUIRED else f"{words} Default: {parameter.type.shown(parameter.default)!r}."

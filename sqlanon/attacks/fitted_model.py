@@ -34,7 +34,7 @@ from sqlanon.plans.templates import Sql
 
 log = logging.getLogger("sqlanon")
 MOST_VALUES = 1000  # sensitive values: least squares solves a system of so many
-MOST_PAIRS = 20_000_000  # of a kind of randomized rows and a value; all are weighed in every turn
+MOST_PAIRS = 20_000_000  # of a pattern of randomized rows and a value; all are weighed in every turn
 TURNS = 8  # of the fit; on Adult and the census the share named right does not grow after
 LAST_DEALS = 3  # turns of dealing values out after the last odds
 BAYES_TURNS = 1  # after randomized values' fit: it is nearer to the truth than the likelihood of so few codes
@@ -114,13 +114,20 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
     try:
         column = ShownColumn(space, loaded, 0, view.values())
         shown_rows = column.number_shown(space.code(values), "value", ["combination"])
-        kinds = view.keep("shown_kind", "adversary/view/shown_kind", {"shown_row": shown_rows}, cells=space.cells)
-        if _count_rows(view, kinds) * values > MOST_PAIRS:
+        patterns = view.keep(
+            "shown_pattern", "adversary/view/shown_pattern", {"shown_row": shown_rows}, cells=space.cells
+        )
+        if _count_rows(view, patterns) * values > MOST_PAIRS:
             return []
-        weighed = _fit_randomized(view, column, kinds, values)
-        best = view.keep("kind_best", "adversary/view/kind_best", {"weighed": weighed})
-        relations = {"shown_row": shown_rows, "shown_kind": kinds, "best": best, "combination": view.combinations()}
-        alone = view.keep("fitted_best", "adversary/view/kind_named", relations, cells=space.cells)
+        weighed = _fit_randomized(view, column, patterns, values)
+        best = view.keep("pattern_best", "adversary/view/pattern_best", {"weighed": weighed})
+        relations = {
+            "shown_row": shown_rows,
+            "shown_pattern": patterns,
+            "best": best,
+            "combination": view.combinations(),
+        }
+        alone = view.keep("fitted_best", "adversary/view/pattern_named", relations, cells=space.cells)
     finally:
         loaded.close()
         space.close()
@@ -132,8 +139,8 @@ def _count_rows(view: View, relation: Sql) -> int:
     return int(view.engine.rows(f"select count(*) as row_count from {relation}")[0]["row_count"])
 
 
-def _fit_randomized(view: View, column: ShownColumn, kinds: Sql, values: int) -> Sql:
-    """Return the weight of every value for every kind of row: a query, for all pairs together may be many."""
+def _fit_randomized(view: View, column: ShownColumn, patterns: Sql, values: int) -> Sql:
+    """Return the weight of every value for every pattern of row: a query, for all pairs together may be many."""
     space = column.space
     even = Sql(f"(select row_number, cast(1 as double) as weight_1 from {space.numbered})")
     target = column.find_targets(even, ["weight_1"], values)[0]
@@ -146,12 +153,14 @@ def _fit_randomized(view: View, column: ShownColumn, kinds: Sql, values: int) ->
         odds = keep_odds(space, np.concatenate([effects, column.channel]), parts, cells)
 
         def weigh(rated: Sql, rate: str, factors: list[tuple[Sql, str]] = odds) -> Sql:
-            relations = {"shown_kind": rated, "value": value}
-            return view.subquery("adversary/view/kind_pair", relations, factors=factors, cells=cells, rate=Sql(rate))
+            relations = {"shown_pattern": rated, "value": value}
+            return view.subquery("adversary/view/pattern_pair", relations, factors=factors, cells=cells, rate=Sql(rate))
 
-        weighed = weigh(kinds, "cast(1 as double)")
-        rated = view.replace("rated_kind", "adversary/view/rated_kind", {"shown_kind": kinds, "weighed": weighed})
-        weighed = weigh(rated, "shown_kind.rate")
+        weighed = weigh(patterns, "cast(1 as double)")
+        rated = view.replace(
+            "rated_pattern", "adversary/view/rated_pattern", {"shown_pattern": patterns, "weighed": weighed}
+        )
+        weighed = weigh(rated, "shown_pattern.rate")
         dealt = count_dealt(space, weighed, target.shape, "weight")
         if turn < TURNS:
             effects += find_shared_step(target, dealt, turn, space.parts)

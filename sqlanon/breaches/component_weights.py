@@ -196,14 +196,14 @@ def measure_hidden(shapes: pd.DataFrame, parts: int) -> pd.DataFrame:
 
 def measure_chances(shapes: pd.DataFrame, parts: int) -> pd.DataFrame:
     """Give every shape (m_i, a_i of each part) the share of worlds without the association, and its error."""
-    sizes, matches = (shapes[_columns(kind, parts)].to_numpy(dtype=np.int64) for kind in ("size", "match"))
+    sizes, matches = (shapes[_columns(column, parts)].to_numpy(dtype=np.int64) for column in ("size", "match"))
     share, error = world_counts.measure_absence(sizes, matches)
     rounded = np.where(share > 0, error + 2.0**-53, error)  # one minus the share is rounded once more
     return shapes.assign(absence=share, error_bound=rounded)
 
 
-def _columns(kind: str, parts: int) -> list[str]:
-    return [f"{kind}_{number}" for number in range(1, parts + 1)]
+def _columns(name: str, parts: int) -> list[str]:
+    return [f"{name}_{number}" for number in range(1, parts + 1)]
 
 
 def filled_relations(layout: StatementLayout) -> list[str]:

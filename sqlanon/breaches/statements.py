@@ -132,7 +132,7 @@ def lay_out_answer(layout: StatementLayout) -> None:
     sizes = {"identifier_size": "size_1", "property_size": "size_1" if graph.together else "size_2"}
     answer = "tangled_breach" if graph.is_simple else "breach"
     # Where the data contradicts the restricted model, the unrestricted probability is what is reported.
-    layout.add("breaches/kind", parts=layout.numbers, **sizes)
+    layout.add("breaches/component_shape", parts=layout.numbers, **sizes)
     layout.add("breaches/combined", parts=layout.numbers)
     layout.add("breaches/long_list", **sizes)
     layout.add("breaches/unrestricted", yields="unrestricted" if layout.is_restricted else answer)

@@ -22,8 +22,8 @@ def typed_option(parameter: Parameter) -> inspect.Parameter:
         if parameter.metavar
         else typer.Option(*filter(None, (parameter.alias, parameter.option)), help=words)
     )
-    kind = parameter.kind.typed if default is not None else parameter.kind.typed | None
-    annotation = Annotated[kind, information]  # type: ignore[valid-type]
+    python_type = parameter.type.typed if default is not None else parameter.type.typed | None
+    annotation = Annotated[python_type, information]  # type: ignore[valid-type]
     return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -31,16 +31,16 @@ def _typed_default(parameter: Parameter) -> Any:
     """Return a parameter's default as the command line writes it."""
     if parameter.required:
         return inspect.Parameter.empty
-    if getattr(parameter.kind.typed, "__origin__", None) is list:
+    if getattr(parameter.type.typed, "__origin__", None) is list:
         return []
-    value = parameter.kind.shown(parameter.default)
-    return None if value in (None, (), {}) else str(value) if parameter.kind.typed is str else value
+    value = parameter.type.shown(parameter.default)
+    return None if value in (None, (), {}) else str(value) if parameter.type.typed is str else value
 
 
 def read_typed(parameters: Mapping[str, Parameter], typed: Mapping[str, Any]) -> Values:
     """Return the values of what was typed; what was not is left out, so that the function's own default holds."""
     return {
-        name: parameter.kind.read(parameter.option, typed[name])
+        name: parameter.type.read(parameter.option, typed[name])
         for name, parameter in parameters.items()
         if typed[name] != _typed_default(parameter)
     }
@@ -65,24 +65,24 @@ def command_of(
         objects: dict[str, type] = {}
         options: list[inspect.Parameter] = []
         for own in inspect.signature(command).parameters.values():
-            kind = hints[own.name]
+            python_type = hints[own.name]
             if own.name == "values":
                 options += map(typed_option, parameters.values())
-            elif is_dataclass(kind) and isinstance(kind, type):
-                objects[own.name], each = kind, get_type_hints(kind, include_extras=True)
+            elif is_dataclass(python_type) and isinstance(python_type, type):
+                objects[own.name], each = python_type, get_type_hints(python_type, include_extras=True)
                 options += [
                     inspect.Parameter(field.name, own.KEYWORD_ONLY, default=field.default, annotation=each[field.name])
-                    for field in fields(kind)
+                    for field in fields(python_type)
                 ]
             else:
-                options.append(own.replace(kind=own.KEYWORD_ONLY, annotation=kind))
+                options.append(own.replace(kind=own.KEYWORD_ONLY, annotation=python_type))
 
         # typer reads a command from its signature: the one made here is all that it sees
         def typed(**words: Any) -> None:
             values = read_typed(parameters, {name: words.pop(name) for name in parameters})
             instances = {
-                name: kind(**{field.name: words.pop(field.name) for field in fields(kind)})
-                for name, kind in objects.items()
+                name: python_type(**{field.name: words.pop(field.name) for field in fields(python_type)})
+                for name, python_type in objects.items()
             }
             command(values=values, **words, **instances)
 

@@ -223,4 +223,4 @@ def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
 
 def _arguments(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the declared parameters' values as methods take them."""
-    return read_given(declared, given, lambda parameter, value: parameter.kind.read(parameter.option, value))
+    return read_given(declared, given, lambda parameter, value: parameter.type.read(parameter.option, value))

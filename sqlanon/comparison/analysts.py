@@ -156,6 +156,6 @@ def _draw_value(data: Microdata, domains: Domains, name: str, random: "np.random
     return Sql(f"{ident(name)} = {value}")
 
 
-def _in_order(texts: list[str], kind: str) -> list[str]:
+def _in_order(texts: list[str], sql_type: str) -> list[str]:
     """Return the texts of values in the order of the values; those of dates and times are in it as texts."""
-    return sorted(texts) if kind.upper().startswith(("DATE", "TIME")) else sorted(texts, key=float)
+    return sorted(texts) if sql_type.upper().startswith(("DATE", "TIME")) else sorted(texts, key=float)

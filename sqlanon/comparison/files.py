@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CHARTS = ("errors.svg", "errors.png")  # where what draws them is installed
 TABLES = ("comparison", "answers", "candidates")  # each as CSV and as Parquet
-FILES = ("comparison.json", *(f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")), *CHARTS)
+FILES = ("comparison.json", *(f"{name}.{ending}" for name in TABLES for ending in ("csv", "parquet")), *CHARTS)
 
 
 def check_folder(path: str | os.PathLike[str], overwrite: bool, read: Iterable[object]) -> Path:

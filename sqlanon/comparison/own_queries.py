@@ -72,8 +72,8 @@ def true_answer(
     workspace = Workspace(engine, {}, {}, {})
     try:
         relation, name = workspace.keep("microdata", rows), f"{workspace.prefix}microdata"
-        kinds = {column: types[column] for column in (*quasi, *sensitive)}
-        data = Microdata(workspace, relation, name, tuple(quasi), tuple(sensitive), kinds)
+        sql_types = {column: types[column] for column in (*quasi, *sensitive)}
+        data = Microdata(workspace, relation, name, tuple(quasi), tuple(sensitive), sql_types)
         shape = write_over_source(query, name, data.quasi, data.sensitive)
         return shape, _true_answer(data, shape, None)
     finally:

@@ -126,10 +126,10 @@ def draw_conjunctions(data: Microdata, count: int, seed: int, random: "np.random
 
 def write_constant(data: Microdata, name: str, text: str) -> Sql:
     """Write a value of a column, read as text, as a constant of the column's type."""
-    kind = data.types[name].upper()
-    if kind.startswith(_TEXT):
+    sql_type = data.types[name].upper()
+    if sql_type.startswith(_TEXT):
         return literal(text)
-    return Sql(text) if kind.startswith(_BARE) else Sql(f"cast({literal(text)} as {kind})")
+    return Sql(text) if sql_type.startswith(_BARE) else Sql(f"cast({literal(text)} as {sql_type})")
 
 
 def count_truths(data: Microdata, queries: Sequence[Conditions]) -> list[int]:

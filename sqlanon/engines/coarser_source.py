@@ -74,8 +74,8 @@ def _join_labels(engine: Engine, source: Source, types: Mapping[str, str], mappe
         source,
         relation=Sql(f"(\n{sql}\n)"),
         numbering=ident(number_name),
-        casts={name: kind for name, kind in source.casts.items() if name not in mapped},
-        floats={name: kind for name, kind in source.floats.items() if name not in mapped},
+        casts={name: sql_type for name, sql_type in source.casts.items() if name not in mapped},
+        floats={name: sql_type for name, sql_type in source.floats.items() if name not in mapped},
         labels=tables,
     )
 

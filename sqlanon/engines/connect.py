@@ -32,7 +32,7 @@ def opener_of(connection: Any) -> Opener:
 def engine_of(connection: Any) -> Engine:
     """Return the engine of an open connection: DuckDB's, a Spark session, or psycopg's; a session of ours is one."""
     # the type is known by its name, so that nothing is imported that the caller does not use
-    libraries = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
+    libraries = {base.__module__.partition(".")[0] for base in type(connection).__mro__}
     if "sqlanon" in libraries:
         return cast(Engine, connection)
     engine = next((name for name, declared in ENGINES.items() if libraries.intersection(declared.libraries)), "")

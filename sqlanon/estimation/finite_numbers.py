@@ -15,15 +15,15 @@ _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DEC
 ENDLESS = "SUM and AVG were asked of an expression that is NaN or infinite {}; leave them out with WHERE"
 
 
-def is_numeric(kind: str) -> bool:
+def is_numeric(sql_type: str) -> bool:
     """Tell whether a type is a number's."""
-    return _NUMERIC.fullmatch(kind) is not None
+    return _NUMERIC.fullmatch(sql_type) is not None
 
 
-def require_numeric(kind: str) -> None:
+def require_numeric(sql_type: str) -> None:
     """Raise QueryError where the type of an expression is no number's."""
-    if not is_numeric(kind):
-        raise QueryError(f"SUM and AVG take numbers; one was asked of {kind} values")
+    if not is_numeric(sql_type):
+        raise QueryError(f"SUM and AVG take numbers; one was asked of {sql_type} values")
 
 
 def require_finite_weights(selected: "Mapping[str, Numbers]", count: int) -> None:

@@ -71,8 +71,8 @@ class MissingValues:
 
     def _suggest(self, comparison: Comparison, domain: Callable[[str], Sql]) -> str:
         """Return what might be meant, of published values only."""
-        kind = self.space.read_type(comparison.side, domain(comparison.column))
-        if not kind.startswith(_TEXTS):
+        sql_type = self.space.read_type(comparison.side, domain(comparison.column))
+        if not sql_type.startswith(_TEXTS):
             (row,) = self.space.engine.rows(
                 self._render("estimation/missing_values/published_range", domain, comparison)
             )

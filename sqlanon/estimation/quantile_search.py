@@ -145,11 +145,11 @@ class _Thresholds:
         self._run, self._texts = run, dict[int, str]()
         of_values = argument.role in ("constant", "sensitive")
         domain = run.relations["value"] if of_values else run.people
-        kind = run.space.read_type(argument.sql, domain)
-        self.numeric = is_numeric(kind)
-        if not (self.numeric or kind == "DATE" or re.fullmatch(r"TIMESTAMP(_S|_MS)?", kind)):
-            raise QueryError(_TYPES.format(kind))
-        self.type = Sql(kind)
+        sql_type = run.space.read_type(argument.sql, domain)
+        self.numeric = is_numeric(sql_type)
+        if not (self.numeric or sql_type == "DATE" or re.fullmatch(r"TIMESTAMP(_S|_MS)?", sql_type)):
+            raise QueryError(_TYPES.format(sql_type))
+        self.type = Sql(sql_type)
         self.unit: Any = 1.0 if self.numeric else np.timedelta64(1, "D")  # of differences
         conditions = run.query.filters(*(("sensitive",) if of_values else ("constant", "quasi", "mixed")))
         if not (of_values or has_errors):

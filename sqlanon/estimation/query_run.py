@@ -227,8 +227,10 @@ class QueryRun(QueryStatements):
 
     def _require_calendar(self, answer: str) -> None:
         """Refuse dates that a program would read as others: infinite ones, and those beyond the years 1 to 9999."""
-        kinds = self.space.engine.columns(answer)
-        dates = [(name, Sql(kind)) for name, kind in kinds.items() if kind.startswith(("DATE", "TIMESTAMP"))]
+        sql_types = self.space.engine.columns(answer)
+        dates = [
+            (name, Sql(sql_type)) for name, sql_type in sql_types.items() if sql_type.startswith(("DATE", "TIMESTAMP"))
+        ]
         if not dates:
             return
         rendered = self.space.render("estimation/query_run/beyond_calendar", {"answered": inline(answer)}, dates=dates)
@@ -272,7 +274,7 @@ def fails_on_any_data(engine: Engine, piece: Sql, relation: Sql) -> bool:
     if any(_fails(engine, f"select {constant} as tried") for constant in _constants(tree)):
         return True
     # A row of NULLs satisfies every type: what fails on it does not fail because of a value.
-    nulls = ", ".join(f"cast(null as {kind}) as {ident(name)}" for name, kind in types.items())
+    nulls = ", ".join(f"cast(null as {sql_type}) as {ident(name)}" for name, sql_type in types.items())
     if _fails(engine, f"select {piece} as tried from (select {nulls}) as row_of_nulls"):
         return True
     # A comparison with NULL may be settled before the literal beside it is read as the column's type.
@@ -300,13 +302,13 @@ def _compares_misfit(engine: Engine, node: exp.Expr, nulls: str) -> bool:
         return False
     tried = f"select {others[0].sql('duckdb')} as tried from (select {nulls}) as row_of_nulls"
     try:
-        (kind,) = engine.columns(tried).values()
+        (sql_type,) = engine.columns(tried).values()
     except SqlanonError:
         return False
-    if kind == "VARCHAR":
+    if sql_type == "VARCHAR":
         return any(not literal.is_string for literal in literals)
     return any(
-        _fails(engine, f"select cast({literal.sql('duckdb')} as {kind}) as tried")
+        _fails(engine, f"select cast({literal.sql('duckdb')} as {sql_type}) as tried")
         for literal in literals
         if literal.is_string
     )
@@ -338,7 +340,7 @@ def explain_failure(
         )
     # an engine's own text may quote a value
     cause = next(
-        (f" ({words})" for kind, words in _CAUSES.items() if isinstance(error, DataError) and kind in text), ""
+        (f" ({words})" for message, words in _CAUSES.items() if isinstance(error, DataError) and message in text), ""
     )
     return DataError(f"the query cannot be evaluated on every row{cause}; cast to a wider type, or filter")
 

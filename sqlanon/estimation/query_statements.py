@@ -293,7 +293,7 @@ class DerivedFigures:
         if relation not in self.made:
             self.made.append(relation)
         text = self.statements.render_points(sql)
-        (_, kind) = space.engine.columns(text).values()
-        if not is_numeric(kind):
-            raise QueryError(f"an expression over aggregates is answered where it is a number; one is {kind}")
+        (_, sql_type) = space.engine.columns(text).values()
+        if not is_numeric(sql_type):
+            raise QueryError(f"an expression over aggregates is answered where it is a number; one is {sql_type}")
         return space.engine.arrays(text)["figure"].astype(float).reshape(count, each)

@@ -6,21 +6,21 @@ from sqlanon.errors import DataError, ReleaseError, ResourceError, SqlanonError,
 from sqlanon.estimation.temporary_tables import Workspace
 
 
-def load_sound(space: Workspace, load: Callable[[], None], kind: str) -> None:
+def load_sound(space: Workspace, load: Callable[[], None], contents: str) -> None:
     """Check that QIT and ST fit each other, then load what queries read of them.
 
-    kind: what the tables are read as. Raises ReleaseError where the release is damaged or cannot be read as that.
+    contents: what the tables are read as. Raises ReleaseError where the release is damaged or cannot be read as that.
     """
 
     def load_checked() -> None:
         require_soundness(space, render_soundness(space))
         load()
 
-    load_readable(load_checked, kind)
+    load_readable(load_checked, contents)
 
 
-def load_readable(load: Callable[[], None], kind: str) -> None:
-    """Load what queries read of a release; raise ReleaseError where its tables cannot be read as `kind`."""
+def load_readable(load: Callable[[], None], contents: str) -> None:
+    """Load what queries read of a release; raise ReleaseError where its tables cannot be read as `contents`."""
     try:
         load()
     except (ReleaseError, ResourceError, TargetError):
@@ -29,7 +29,7 @@ def load_readable(load: Callable[[], None], kind: str) -> None:
         # Another error's text may quote a value of the release.
         cause = str(error) if isinstance(error, UsageError | DataError) else type(error).__name__
         raise ReleaseError(
-            f"the release's tables cannot be read as {kind} ({cause}); sqlanon verify says more"
+            f"the release's tables cannot be read as {contents} ({cause}); sqlanon verify says more"
         ) from None
 
 

@@ -93,8 +93,8 @@ class Workspace:
         """Return the type of an expression over one of the loaded relations."""
         key = f"{expression} from {relation}"
         if key not in self._types:
-            (kind,) = self.engine.columns(f"select {expression} as argument from {relation}").values()
-            self._types[key] = kind
+            (sql_type,) = self.engine.columns(f"select {expression} as argument from {relation}").values()
+            self._types[key] = sql_type
         return self._types[key]
 
 

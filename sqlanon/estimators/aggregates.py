@@ -36,11 +36,11 @@ class LinearAggregate:
         """Return the sums that it is made of, as (power of e, weights)."""
         return self.function.parts(self)
 
-    def column(self, degree: int, kind: str) -> str:
-        """Return the moments' column for e^degree; kind is `shared` or `uniform`."""
+    def column(self, degree: int, weighting: str) -> str:
+        """Return the moments' column for e^degree; weighting is `shared` or `uniform`."""
         if self.number is None:
-            return kind
-        return f"{('count', 'sum', 'square')[degree]}_{kind}_{self.number}"
+            return weighting
+        return f"{('count', 'sum', 'square')[degree]}_{weighting}_{self.number}"
 
     def is_null(self, moments: Moments, selected: SelectedValues) -> BoolArray:
         """Return where surely no row is counted and the answer is NULL, C x J; nowhere for a count, which is 0.

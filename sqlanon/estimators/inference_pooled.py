@@ -94,7 +94,7 @@ class PooledInference(Inference):
         deviations = np.zeros((2, *value.shape))
         for number, (value_set, case) in enumerate(pairs):
             mean = average[:, value_set]
-            terms = [covariances[kind][:, case] @ spreads[kind, number] for kind in covariances]
+            terms = [covariances[term][:, case] @ spreads[term, number] for term in covariances]
             top, crossed, bottom = terms if len(terms) > 1 else (terms[0], np.zeros_like(mean), np.zeros_like(mean))
             variance = np.maximum(top - 2 * mean * crossed + mean**2 * bottom, 0)
             sums[:, :, value_set] += np.stack([variance, crossed, bottom])
@@ -153,8 +153,8 @@ class PooledInference(Inference):
         first_mean, second_mean, product = (
             self._solve_column(column("shared"), column("uniform"))
             for column in (
-                lambda kind: pair.one.column(pair.one.degree, kind),
-                lambda kind: pair.other.column(pair.other.degree, kind),
+                lambda weighting: pair.one.column(pair.one.degree, weighting),
+                lambda weighting: pair.other.column(pair.other.degree, weighting),
                 pair.product_column,
             )
         )
@@ -231,17 +231,17 @@ class PooledInference(Inference):
     def _measure_spreads(
         self, aggregate: LinearAggregate, pairs: Sequence[SetCase], vectors: Mapping[SetCase, VectorPair]
     ) -> dict[tuple[str, int], Array]:
-        """Return sum over v's places of h h' - a_v a'_v / f_v, by kind and number of the pair, each of length V."""
+        """Return sum over v's places of h h' - a_v a'_v / f_v, by term and number of the pair, each of length V."""
         # Of a measured AVG both sums have the same a, and differ only in what is counted.
         same = not aggregate.function.is_ratio or aggregate.degree == 1
-        kinds = {"top": (0, 0)} if same else {"top": (0, 0), "crossed": (0, 1), "bottom": (1, 1)}
+        terms = {"top": (0, 0)} if same else {"top": (0, 0), "crossed": (0, 1), "bottom": (1, 1)}
         vector_pairs = [
-            (vectors[pair][side], vectors[pair][other_side]) for pair in pairs for side, other_side in kinds.values()
+            (vectors[pair][side], vectors[pair][other_side]) for pair in pairs for side, other_side in terms.values()
         ]
         if not vector_pairs:
             return {}
         products = iter(self.spreads(vector_pairs) - np.stack([a * b for a, b in vector_pairs]) / self.moments.totals)
-        spreads = {(kind, number): next(products) for number in range(len(pairs)) for kind in kinds}
+        spreads = {(term, number): next(products) for number in range(len(pairs)) for term in terms}
         if same and aggregate.function.is_ratio:
             for number in range(len(pairs)):
                 spreads["crossed", number] = spreads["bottom", number] = spreads["top", number]

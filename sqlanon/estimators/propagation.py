@@ -37,13 +37,13 @@ class Pair:
         single = (self.one, self.other)[turn - 1]
         return Pair(single, single, None)
 
-    def product_column(self, kind: str) -> str:
-        """Return the moments' column of what the two measure, multiplied; kind is `shared` or `uniform`."""
+    def product_column(self, weighting: str) -> str:
+        """Return the moments' column of what the two measure, multiplied; weighting is `shared` or `uniform`."""
         if self.product is not None:
-            return f"sum_{kind}_{self.product}"
+            return f"sum_{weighting}_{self.product}"
         if self.one.number is None:
-            return self.other.column(self.other.degree, kind)
-        return self.one.column(2 if self.one.number == self.other.number else 1, kind)
+            return self.other.column(self.other.degree, weighting)
+        return self.one.column(2 if self.one.number == self.other.number else 1, weighting)
 
 
 def correlate(top: Array, one: Array, other: Array) -> Array:

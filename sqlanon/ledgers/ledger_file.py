@@ -101,8 +101,8 @@ class LedgerFile:
 def is_there(path: Path, is_directory: bool = False) -> bool:
     """Tell whether there is a ledger; raise TargetError for what is none by its kind."""
     if path.is_symlink() or (os.path.lexists(path) and path.is_dir() != is_directory):
-        kind = "directory" if is_directory else "file"
-        raise TargetError(f"{str(path)!r} is no {kind}; a ledger is a {kind} of its own ({KEEPERS[kind]})")
+        what = "directory" if is_directory else "file"
+        raise TargetError(f"{str(path)!r} is no {what}; a ledger is a {what} of its own ({KEEPERS[what]})")
     return os.path.lexists(path)
 
 

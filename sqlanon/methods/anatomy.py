@@ -19,7 +19,7 @@ from sqlanon.methods.grouping import (
     pack_rows,
     select_rows,
 )
-from sqlanon.methods.kinds import Share, Whole
+from sqlanon.methods.parameter_types import Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions

@@ -231,7 +231,7 @@ class Method(Generic[D]):
     @property
     def parameters_schema(self) -> Schema:
         """Return the JSON schema of the manifest's `parameters`; early releases say less than those of today."""
-        schemas = {name: parameter.schema for name, parameter in self.parameters.items() if parameter.kind.recorded}
+        schemas = {name: parameter.schema for name, parameter in self.parameters.items() if parameter.type.recorded}
         shared = {name: self._declared[name].schema for name in SHARED if name in self._declared}
         shared["rows_per_person"] = json_schema.word(*PERSONS)
         ledger = {"release": json_schema.whole(1), "chain": json_schema.text("[0-9a-f]{16}")} if self.followed else {}
@@ -337,8 +337,8 @@ class Method(Generic[D]):
             # what the method resolved (a default, a column's spelling) is recorded in the place of what was typed
             if name in design.recorded:
                 recorded |= design.recorded[name]
-            elif parameter.kind.recorded:
-                recorded[name] = parameter.kind.shown(values[name])
+            elif parameter.type.recorded:
+                recorded[name] = parameter.type.shown(values[name])
         request = design.request
         if request.following is not None:
             release = request.following

@@ -18,8 +18,8 @@ from sqlanon.methods.internal_names import (
     sensitive_names,
     tie_names,
 )
-from sqlanon.methods.kinds import Block
 from sqlanon.methods.packing import Layout
+from sqlanon.methods.parameter_types import Block
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.plan import Guard, Request, Row, Step
 from sqlanon.plans.statement import Kind

@@ -1,4 +1,4 @@
-"""What a parameter of a method is, said once: its kind, default, range and help.
+"""What a parameter of a method is, said once: its type, default, range and help.
 
 From one declaration come the options of the command line, the arguments of the Python function, the keys of a job
 file, the `parameters` of release.json, and what each refuses. A method declares its parameters as a TypedDict whose
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Required, get_args, get_origin, get_type_hints
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Kind
+from sqlanon.methods.parameter_types import ParameterType
 from sqlanon.plans.json_schema import Schema
 from sqlanon.wording import option, spoken
 
@@ -63,13 +63,13 @@ class Range:
 class Parameter:
     """Declare one parameter.
 
-    kind: how its values are read from each surface. help: one line. default: REQUIRED where there is none. flag: the
+    type: how its values are read from each surface. help: one line. default: REQUIRED where there is none. flag: the
     command line's option where it is not `--name`. within: the values that any data could meet. compiled, job: whether
     a compiled script and a job file take it. metavar: what help calls it where the command line takes it without an
     option. alias: a second option that means the same.
     """
 
-    kind: Kind
+    type: ParameterType
     help: str
     default: Any = REQUIRED
     flag: str = ""
@@ -99,13 +99,13 @@ class Parameter:
     def schema(self) -> Schema:
         """Return the JSON schema of its value in a manifest."""
         within = self.within.limits if self.within is not None else {}
-        return self.kind.schema({"minimum": -MOST, "maximum": MOST} | within)
+        return self.type.schema({"minimum": -MOST, "maximum": MOST} | within)
 
     @property
     def job_schema(self) -> Schema:
         """Return the JSON schema of its value in a job file."""
         within = self.within.limits if self.within is not None else {}
-        schema = self.kind.job_schema({"minimum": -MOST, "maximum": MOST} | within)
+        schema = self.type.job_schema({"minimum": -MOST, "maximum": MOST} | within)
         return {"description": spoken(self.help, "command line"), **schema}
 
     def check(self, value: Any) -> None:
@@ -129,7 +129,7 @@ def declared(options: type) -> dict[str, Parameter]:
 
 def types_of(options: type) -> dict[str, Any]:
     """Return the types that a TypedDict declares, by name."""
-    return {name: kind for name, (kind, _) in _annotated(options).items()}
+    return {name: hint for name, (hint, _) in _annotated(options).items()}
 
 
 def _annotated(options: type) -> dict[str, tuple[Any, Parameter]]:
@@ -138,13 +138,13 @@ def _annotated(options: type) -> dict[str, tuple[Any, Parameter]]:
         # Required[…] says that it has to be given, which the default says as well
         inner = get_args(hint)[0] if get_origin(hint) is Required else hint
         assert get_origin(inner) is Annotated, f"{options.__name__}.{name} declares no Parameter"
-        kind, parameter = get_args(inner)
-        parameters[name] = (kind, parameter)
+        python_type, parameter = get_args(inner)
+        parameters[name] = (python_type, parameter)
     return parameters
 
 
 def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return Python's values as methods take them, defaults added; refuse what is missing, unknown or of another kind.
+    """Return Python's values as methods take them, defaults added; refuse what is missing, unknown or of another type.
 
     Raises UsageError.
     """
@@ -154,7 +154,7 @@ def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
     missing = [name for name, parameter in parameters.items() if parameter.required and name not in given]
     if missing:
         raise TypeError(f"missing keyword arguments: {', '.join(missing)}")
-    return read_given(parameters, given, lambda parameter, value: parameter.kind.check(parameter.name, value))
+    return read_given(parameters, given, lambda parameter, value: parameter.type.check(parameter.name, value))
 
 
 def read_given(

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.methods.kinds import Choice, JobReader, Kind, Switch
-from sqlanon.methods.named_kinds import COARSEN, Columns, TableByColumn, named_place
+from sqlanon.methods.name_types import COARSEN, Columns, TableByColumn, named_place
+from sqlanon.methods.parameter_types import Choice, JobReader, ParameterType, Switch
 from sqlanon.methods.parameters import Parameter
 from sqlanon.plans import json_schema
 from sqlanon.plans.json_schema import Schema
@@ -18,7 +18,7 @@ Names = str | Iterable[str]
 Place = str | os.PathLike[str]
 
 
-class LedgerPlace(Kind):
+class LedgerPlace(ParameterType):
     """The path of a ledger, or its table's name on a server, or none."""
 
     typed = str | None
@@ -111,7 +111,7 @@ class LedgerOptions(TypedDict, total=False):
     ]
 
 
-class KeyText(Kind):
+class KeyText(ParameterType):
     """A key: 64 hex digits, or a Key."""
 
     typed = str | None
@@ -123,7 +123,7 @@ class KeyText(Kind):
         return Key.of(value) if isinstance(value, str) else value
 
 
-class Requirements(Kind):
+class Requirements(ParameterType):
     """Thresholds that the finished release has to meet, each a text as in `rows >= 500`."""
 
     typed = list[str]
@@ -141,7 +141,7 @@ class Requirements(Kind):
         return texts
 
 
-class Target(Kind):
+class Target(ParameterType):
     """A directory or a schema to appear, or none."""
 
     typed = str | None

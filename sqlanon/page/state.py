@@ -17,8 +17,8 @@ from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
-from sqlanon.methods.kinds import Share
-from sqlanon.methods.named_kinds import Files
+from sqlanon.methods.name_types import Files
+from sqlanon.methods.parameter_types import Share
 from sqlanon.methods.parameters import Parameter
 from sqlanon.methods.request_options import LedgerOptions
 from sqlanon.page.values import read_value, write_value
@@ -102,7 +102,7 @@ class State:
         return {
             name: parameter
             for name, parameter in self.declared.arguments.items()
-            if name not in _ELSEWHERE and not isinstance(parameter.kind, Files)
+            if name not in _ELSEWHERE and not isinstance(parameter.type, Files)
         }
 
     def options(self) -> dict[str, Any]:

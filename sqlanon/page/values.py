@@ -4,37 +4,37 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Block, Choice, Number, Share, Switch, Whole
-from sqlanon.methods.named_kinds import ColumnSets, RuleByColumn, TableByColumn, Tables, WholePerColumn
+from sqlanon.methods.name_types import ColumnSets, RuleByColumn, TableByColumn, Tables, WholePerColumn
+from sqlanon.methods.parameter_types import Block, Choice, Number, Share, Switch, Whole
 from sqlanon.methods.parameters import Parameter
 
 
 def read_value(parameter: Parameter, text: str) -> Any:
-    """Return what was typed as Python takes it; raise UsageError for what is not of the parameter's kind."""
-    kind, name = parameter.kind, parameter.name
-    if isinstance(kind, Switch):
+    """Return what was typed as Python takes it; raise UsageError for what is not of the parameter's type."""
+    parameter_type, name = parameter.type, parameter.name
+    if isinstance(parameter_type, Switch):
         return text == "yes"
-    if isinstance(kind, Whole | Number) and not isinstance(kind, Share):
-        whole = isinstance(kind, Whole)
+    if isinstance(parameter_type, Whole | Number) and not isinstance(parameter_type, Share):
+        whole = isinstance(parameter_type, Whole)
         try:
-            return kind.check(name, int(text) if whole else float(text))
+            return parameter_type.check(name, int(text) if whole else float(text))
         except ValueError:
             raise UsageError(f"{name} takes a {'whole ' if whole else ''}number, not {text!r}") from None
-    if isinstance(kind, Choice):
-        return kind.check(name, text)
-    if isinstance(kind, Tables):
+    if isinstance(parameter_type, Choice):
+        return parameter_type.check(name, text)
+    if isinstance(parameter_type, Tables):
         return [part.strip() for part in text.split(";") if part.strip()]
-    if isinstance(kind, ColumnSets):
+    if isinstance(parameter_type, ColumnSets):
         return [[part.strip() for part in columns.split(",")] for columns in text.split(";")]
-    if isinstance(kind, TableByColumn):
+    if isinstance(parameter_type, TableByColumn):
         pairs = [part.partition("=") for part in text.split(";") if part.strip()]
         if not all(column.strip() and path.strip() for column, _, path in pairs):
             raise UsageError(f"{name} takes COLUMN=FILE, a semicolon between two; not {text!r}")
         return {column.strip(): path.strip() for column, _, path in pairs}
-    if isinstance(kind, WholePerColumn | RuleByColumn):
-        return kind.read(name, [text])
+    if isinstance(parameter_type, WholePerColumn | RuleByColumn):
+        return parameter_type.read(name, [text])
     # what else is typed as a text is one in Python, too
-    return kind.read(name, text) if isinstance(kind, Share | Block) else text
+    return parameter_type.read(name, text) if isinstance(parameter_type, Share | Block) else text
 
 
 def write_value(value: Any) -> str:

@@ -80,15 +80,15 @@ class Coarsening:
         step = YEARS.get(self.rule, self.rule)
         return f"the lower end of its step of {step}" + (" years" if self.rule in YEARS else "")
 
-    def reads_years(self, kind: str) -> bool:
-        """Tell whether the years of dates are read, which infinite ones lack. kind: the column's type."""
-        return self.rule in YEARS and kind.partition("(")[0].strip() in _TIMES
+    def reads_years(self, sql_type: str) -> bool:
+        """Tell whether the years of dates are read, which infinite ones lack. sql_type: the column's type."""
+        return self.rule in YEARS and sql_type.partition("(")[0].strip() in _TIMES
 
-    def type_of(self, column: str, kind: str) -> str:
+    def type_of(self, column: str, sql_type: str) -> str:
         """Return the type of what a column of a type becomes; raise UsageError where the rule is not for that type."""
-        family = kind.partition("(")[0].strip()
+        family = sql_type.partition("(")[0].strip()
         if self.rule == MAPPING:
-            if kind != "NESTED":
+            if sql_type != "NESTED":
                 return "VARCHAR"
         elif _LETTERS.fullmatch(self.rule):
             if family in (*_WHOLE, "VARCHAR", "UUID"):
@@ -103,36 +103,36 @@ class Coarsening:
             return "BIGINT"
         elif family in ("DOUBLE", "FLOAT") and self.rule not in YEARS:
             return "DOUBLE"
-        elif family == "DECIMAL" and self.rule not in YEARS and (decimal := self._type_of_decimals(kind)):
+        elif family == "DECIMAL" and self.rule not in YEARS and (decimal := self._type_of_decimals(sql_type)):
             return decimal
-        if kind == "TIMESTAMP WITH TIME ZONE":
+        if sql_type == "TIMESTAMP WITH TIME ZONE":
             raise UsageError(
-                f"{option('coarsen')} {column}={self.rule!r} is not for values of type {kind}, whose day depends on"
+                f"{option('coarsen')} {column}={self.rule!r} is not for values of type {sql_type}, whose day depends on"
                 f" where one is: read the column as CAST({column} AS TIMESTAMP) AS {column} in a {option('query')}",
                 about=["coarsen"],
             )
         raise UsageError(
-            f"{option('coarsen')} {column}={self.rule!r} is not for values of type {kind}: steps are for numbers (with"
-            " no more decimals than these have), units of time for dates and timestamps (decade and century for numbers"
-            " of years, too), letters for texts",
+            f"{option('coarsen')} {column}={self.rule!r} is not for values of type {sql_type}: steps are for numbers"
+            " (with no more decimals than these have), units of time for dates and timestamps (decade and"
+            " century for numbers of years, too), letters for texts",
             about=["coarsen"],
         )
 
-    def _type_of_decimals(self, kind: str) -> str:
+    def _type_of_decimals(self, sql_type: str) -> str:
         """Return a type that holds the lower end of every value's step; none where the step has more decimals."""
-        digits = _DIGITS.fullmatch(kind)
+        digits = _DIGITS.fullmatch(sql_type)
         if digits is None:
-            return kind
+            return sql_type
         width, scale = map(int, digits.groups())
         whole, _, fraction = self.rule.partition(".")
         if len(fraction) > scale:
             return ""
         return f"DECIMAL({min(_MOST_DIGITS, max(width, len(whole) + scale) + 1)},{scale})"
 
-    def write(self, sql: Sql, kind: str) -> Sql:
+    def write(self, sql: Sql, sql_type: str) -> Sql:
         """Return the SQL of the coarser value of an expression, which is a label already where labels are looked up.
 
-        kind: the expression's type.
+        sql_type: the expression's type.
         """
         if self.rule == MAPPING:
             return sql
@@ -141,30 +141,30 @@ class Coarsening:
         if self.rule in UNITS:
             return Sql(f"cast(date_trunc({literal(self.rule)}, cast({sql} as timestamp)) as date)")
         step = YEARS.get(self.rule, self.rule)
-        if kind in _TIMES:
-            sql, kind = Sql(f"cast(year({sql}) as bigint)"), "BIGINT"
-        if kind in ("DOUBLE", "FLOAT"):
-            return self._write_floats(sql, kind)
+        if sql_type in _TIMES:
+            sql, sql_type = Sql(f"cast(year({sql}) as bigint)"), "BIGINT"
+        if sql_type in ("DOUBLE", "FLOAT"):
+            return self._write_floats(sql, sql_type)
         # as wide as the lower end of the least value needs
-        wide_kind = "bigint" if kind in _WHOLE else self._type_of_decimals(kind)
-        wide = f"cast({sql} as {wide_kind})"
+        wide_type = "bigint" if sql_type in _WHOLE else self._type_of_decimals(sql_type)
+        wide = f"cast({sql} as {wide_type})"
         # a remainder has the sign of the number that is divided
-        return Sql(f"cast({wide} - (({wide} % {step}) + {step}) % {step} as {wide_kind})")
+        return Sql(f"cast({wide} - (({wide} % {step}) + {step}) % {step} as {wide_type})")
 
-    def _write_floats(self, sql: Sql, kind: str) -> Sql:
+    def _write_floats(self, sql: Sql, sql_type: str) -> Sql:
         """Return the lower end of a float's step: .3 is the lower end of its step of .1, though 3 times .1 is more."""
         whole, _, fraction = self.rule.partition(".")
         numerator, denominator = int(whole + fraction), 10 ** len(fraction)
         # the nearer end of the step, which is the next step's where it is the upper one
         nearest = f"floor(cast({sql} as double) * {denominator} / {numerator} + 0.5)"
-        beyond = f"cast({nearest} * {numerator} / {denominator} as {kind}) > {sql}"
+        beyond = f"cast({nearest} * {numerator} / {denominator} as {sql_type}) > {sql}"
         step = f"({nearest} - case when {beyond} then 1 else 0 end)"
         return Sql(f"cast({step} * {numerator} / {denominator} as double)")
 
 
-def example_rule(kind: str) -> str:
+def example_rule(sql_type: str) -> str:
     """Return a rule for values of a type, to begin with; empty where there is none."""
-    family = kind.partition("(")[0].strip()
+    family = sql_type.partition("(")[0].strip()
     rules = {"year": _TIMES, "1letter": ("VARCHAR", "UUID"), "10": (*_WHOLE, "DECIMAL", "DOUBLE", "FLOAT")}
     return next((rule for rule, families in rules.items() if family in families), "")
 

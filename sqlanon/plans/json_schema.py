@@ -93,7 +93,7 @@ def faults(schema: Schema, value: Any, names: Mapping[str, Collection[str]], pat
 def unknown_members(schema: Schema, value: Any, path: Path = ()) -> Iterator[Path]:
     """Yield the path of each member that the schema's objects do not have, whatever its value is.
 
-    A later version may have written them, for a format may grow; what is of several kinds is not looked into.
+    A later version may have written them, for a format may grow; what may be of several types is not looked into.
     """
     if isinstance(value, dict) and "anyOf" not in schema:
         properties, other = schema.get("properties", {}), schema.get("additionalProperties", True)
@@ -124,8 +124,8 @@ def _member_faults(
 
 def _is_plain(schema: Schema, value: Any) -> bool:
     """Tell whether a value is of the type, one of the words, and within the limits that stand beside them."""
-    kinds = schema.get("type", ())
-    if kinds and not any(_KINDS[kind](value) for kind in ([kinds] if isinstance(kinds, str) else kinds)):
+    types = schema.get("type", ())
+    if types and not any(_TYPES[name](value) for name in ([types] if isinstance(types, str) else types)):
         return False
     # 1 equals 1.0 and True in Python
     if "enum" in schema and not any(type(choice) is type(value) and choice == value for choice in schema["enum"]):
@@ -159,7 +159,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-_KINDS: dict[str, Callable[[Any], bool]] = {
+_TYPES: dict[str, Callable[[Any], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "array": lambda value: isinstance(value, list),
     "string": lambda value: isinstance(value, str),

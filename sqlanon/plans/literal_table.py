@@ -19,7 +19,9 @@ def constant_table(
     separator = _free_separator([value for values in (*listed.values(), *texts.values()) for value in values])
     values = {
         "separator": separator,
-        "required": [(column, separator.join(listed[column]), Sql(kind)) for column, (kind, _) in required.items()],
+        "required": [
+            (column, separator.join(listed[column]), Sql(sql_type)) for column, (sql_type, _) in required.items()
+        ],
         "optional": [(column, separator.join(values)) for column, values in texts.items()],
     }
     return Step("plans/literal_table/constants", yields=name, suffix=suffix, values=values)

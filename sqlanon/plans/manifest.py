@@ -73,8 +73,8 @@ def parse_manifest(text: str, where: str) -> Manifest:
         raise ReleaseError(f"the manifest of {where} is not JSON as manifests are written: {error}") from None
     if not isinstance(manifest, dict):
         raise ReleaseError(f"the manifest of {where} is not an object")
-    for key, kind in _REQUIRED.items():
-        if not isinstance(manifest.get(key), kind) or isinstance(manifest[key], bool):
+    for key, python_type in _REQUIRED.items():
+        if not isinstance(manifest.get(key), python_type) or isinstance(manifest[key], bool):
             raise ReleaseError(f"the manifest of {where} has no {key}")  # true and false are int in Python
         # told before the rest is looked at, which a later format may have in another way
         if key == "format" and manifest[key] > FORMAT:

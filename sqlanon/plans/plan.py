@@ -51,8 +51,8 @@ class Source:
             # not `=`: statistics of Parquet may leave out what is no number, and DuckDB 2 concludes that there is none
             sql = Sql(f"case when {sql} is not distinct from {no_number} then {no_number} else {sql} end")
         if column in self.coarse:
-            rule, kind = self.coarse[column]
-            sql = rule.write(sql, kind)
+            rule, sql_type = self.coarse[column]
+            sql = rule.write(sql, sql_type)
         return Sql(f'{sql} collate "C"') if column in self.texts else sql
 
     def coarsened(
@@ -65,9 +65,9 @@ class Source:
         if not rules:
             return self, types
         coarse = {column: (rule, types[column]) for column, rule in rules.items()}
-        coarse_types = {column: rule.type_of(column, kind) for column, (rule, kind) in coarse.items()}
+        coarse_types = {column: rule.type_of(column, sql_type) for column, (rule, sql_type) in coarse.items()}
         # a number that becomes text is ordered by bytes wherever texts are
-        texts = self.texts | {column for column, kind in coarse_types.items() if kind == "VARCHAR"}
+        texts = self.texts | {column for column, sql_type in coarse_types.items() if sql_type == "VARCHAR"}
         return replace(self, coarse=coarse, texts=texts), {**types, **coarse_types}
 
     def note_lacking(self, columns: Iterable[str]) -> list[str]:
@@ -83,7 +83,7 @@ class Source:
 
 def find_floats(types: Mapping[str, str]) -> dict[str, str]:
     """Return the columns whose type has a value that is no number."""
-    return {name: kind for name, kind in types.items() if kind in ("DOUBLE", "FLOAT")}
+    return {name: sql_type for name, sql_type in types.items() if sql_type in ("DOUBLE", "FLOAT")}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlanon.ledgers.contents import ledger_schema
 from sqlanon.methods import METHODS
-from sqlanon.methods.named_kinds import Columns
+from sqlanon.methods.name_types import Columns
 from sqlanon.plans import json_schema
 from sqlanon.plans.engines import ENGINES, Way
 from sqlanon.plans.json_schema import Schema

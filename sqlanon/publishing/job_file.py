@@ -44,7 +44,7 @@ def composed(path: Path) -> Node | None:
 
 
 class NodeReader:
-    """Turn nodes into values of the kinds that a schema asks for."""
+    """Turn nodes into values of the types that a schema asks for."""
 
     def __init__(self, path: Path) -> None:
         """Name the file that complaints are about."""
@@ -57,11 +57,11 @@ class NodeReader:
     def pairs(self, node: yaml.Node, name: str) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
         """Return the keys and values of a mapping; refuse what is none, and a key given twice."""
         if not isinstance(node, yaml.MappingNode):
-            self.refuse(node, f"{name} is a mapping of keys to values, not {_kind(node)}")
+            self.refuse(node, f"{name} is a mapping of keys to values, not {_describe(node)}")
         keys: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                self.refuse(key, f"a key of {name} is a word, not {_kind(key)}")
+                self.refuse(key, f"a key of {name} is a word, not {_describe(key)}")
             if key.value in keys:
                 self.refuse(key, f"the key {key.value!r} is given twice in {name}")
             keys.add(key.value)
@@ -81,13 +81,13 @@ class NodeReader:
             self.refuse(node, f"{name} lacks {', '.join(missing)}")
         return values
 
-    def typed(self, node: yaml.Node, name: str, kinds: tuple[str, ...]) -> Any:
-        """Return a scalar's value where YAML reads it as one of `kinds`."""
-        kind = node.tag.rpartition(":")[2]
+    def typed(self, node: yaml.Node, name: str, tags: tuple[str, ...]) -> Any:
+        """Return a scalar's value where YAML reads it as one of `tags`."""
+        tag = node.tag.rpartition(":")[2]
         scalar = isinstance(node, yaml.ScalarNode)
-        if not scalar or (kind not in kinds and not (kind == "int" and "float" in kinds)):
-            advice = "; put it into quotes" if scalar and kinds == ("str",) and node.value else ""
-            self.refuse(node, f"{name} is {' or '.join(_WORDS[each] for each in kinds)}, not {_kind(node)}{advice}")
+        if not scalar or (tag not in tags and not (tag == "int" and "float" in tags)):
+            advice = "; put it into quotes" if scalar and tags == ("str",) and node.value else ""
+            self.refuse(node, f"{name} is {' or '.join(_WORDS[each] for each in tags)}, not {_describe(node)}{advice}")
         try:
             return yaml.SafeLoader("").construct_object(node, deep=True)
         except ValueError:  # Python reads whole numbers of some thousand digits, no longer ones
@@ -108,7 +108,7 @@ class NodeReader:
         return value
 
 
-def _kind(node: yaml.Node) -> str:
+def _describe(node: yaml.Node) -> str:
     if isinstance(node, yaml.MappingNode):
         return "a mapping"
     if isinstance(node, yaml.SequenceNode):
@@ -287,13 +287,13 @@ class _Reader(NodeReader):
         allowed = tuple(name for name in (*parameters, *SHARED) if name not in names_required)
         nodes = self.mapping(node, "parameters", names_required, allowed)
         self.lines |= {name: value.start_mark.line + 1 for name, value in nodes.items()}
-        values = {name: (parameters | SHARED)[name].kind.load(self, value, name) for name, value in nodes.items()}
+        values = {name: (parameters | SHARED)[name].type.load(self, value, name) for name, value in nodes.items()}
         return (
             {name: value for name, value in values.items() if name in parameters},
             {name: value for name, value in values.items() if name not in parameters},
         )
 
-    # -- what kinds of parameters read ---------------------------------------------------------
+    # -- what types of parameters read ---------------------------------------------------------
 
     def several(self, node: Node) -> list[Node]:
         """Return the nodes of a list, or the one node."""

@@ -140,7 +140,7 @@ def _copy_table(writer: DuckDBEngine, table: str, place: Path, how: str) -> None
 
 def _refuse_empty_texts(writer: DuckDBEngine, table: str, place: Path) -> None:
     """Refuse CSV for what it would read back as no value."""
-    texts = [name for name, kind in writer.columns(f"select * from {table}").items() if kind == "VARCHAR"]
+    texts = [name for name, sql_type in writer.columns(f"select * from {table}").items() if sql_type == "VARCHAR"]
     empty = " or ".join(f"{ident(name)} = ''" for name in texts) or "false"
     if writer.rows(f"select count(*) as empty_texts from (from {table}) where {empty}")[0]["empty_texts"]:
         raise TargetError(f"CSV takes an empty text for no value: save {place.stem}.parquet instead")

@@ -145,7 +145,7 @@ def prepare(
 
 def _elsewhere(source: Source, table: Sql) -> Source:
     """Return a source as another engine has it: numbered by no name of this one, lists of texts ordered by bytes."""
-    texts = source.texts | {name for name, kind in source.lists.items() if kind == "VARCHAR"}
+    texts = source.texts | {name for name, sql_type in source.lists.items() if sql_type == "VARCHAR"}
     return replace(source, relation=table, numbering=Sql("row_number() over ()"), texts=texts)
 
 

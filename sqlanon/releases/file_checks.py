@@ -97,14 +97,14 @@ def check_columns(published: PublishedTables) -> Check:
     if names != required:
         return Check("columns", required, names, False)
     # a nested value could hold anything: columns of the source, whole rows
-    nested = [column for columns in types.values() for column, kind in columns.items() if _is_nested(kind)]
+    nested = [column for columns in types.values() for column, sql_type in columns.items() if _is_nested(sql_type)]
     nested = [column for column in nested if column not in allowed]
     fault = f"nested values in {', '.join(nested)}" if nested else form.verification.check_types(published)
     return Check("columns", required, fault or names, fault is None)
 
 
-def _is_nested(kind: str) -> bool:
-    return kind.endswith("]") or kind.upper().startswith(("STRUCT", "MAP", "LIST", "UNION", "ARRAY", "VARIANT"))
+def _is_nested(sql_type: str) -> bool:
+    return sql_type.endswith("]") or sql_type.upper().startswith(("STRUCT", "MAP", "LIST", "UNION", "ARRAY", "VARIANT"))
 
 
 def check_manifest_figures(manifest: Manifest, report: Report) -> Check:

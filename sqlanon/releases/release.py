@@ -12,7 +12,7 @@ from sqlanon.errors import ReleaseError
 from sqlanon.forms import form_of
 from sqlanon.html_tables import write_table
 from sqlanon.interruption import visible_or_not
-from sqlanon.methods.named_kinds import COARSEN
+from sqlanon.methods.name_types import COARSEN
 from sqlanon.plain_values import cell, plain
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.statement import Statement

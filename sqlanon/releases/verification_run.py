@@ -69,9 +69,9 @@ def _coarse_columns(published: PublishedTables) -> Mapping[str, Sequence[str]]:
         if (
             names := [
                 name
-                for name, kind in types.items()
+                for name, sql_type in types.items()
                 # a label stands for what only the publisher knows
-                if rules.get(name, MAPPING) != MAPPING and not kind.endswith("]")
+                if rules.get(name, MAPPING) != MAPPING and not sql_type.endswith("]")
             ]
         )
     }

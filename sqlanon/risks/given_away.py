@@ -26,7 +26,7 @@ class GivenAway:
     values: sensitive values of several rows; values_with_one: those of them that occur with one value of the quasi
     column alone; share_of_rows: of all rows, in these; by_chance: what that share would be at most if the columns had
     nothing to do with each other; ruled_out: the share of other people's values that whoever knows somebody's quasi
-    value rules out, beyond chance. kind: the type of the quasi column.
+    value rules out, beyond chance. sql_type: the type of the quasi column.
     """
 
     column: str
@@ -36,7 +36,7 @@ class GivenAway:
     share_of_rows: float
     by_chance: float
     ruled_out: float
-    kind: str = "VARCHAR"
+    sql_type: str = "VARCHAR"
 
     def as_line(self) -> dict[str, object]:
         """Return it as a line of a table."""
@@ -55,7 +55,7 @@ class GivenAway:
         """Say it, in counts; empty where it is little."""
         if self.ruled_out < NOTABLE:
             return ""
-        rule = example_rule(self.kind)
+        rule = example_rule(self.sql_type)
         coarser = f", or publish it coarser, as {option('coarsen', f'{self.column}={rule}')} does" if rule else ""
         chance = f", {self.by_chance:.1%} by chance" if self.by_chance >= 0.001 else ""
         return (
@@ -81,13 +81,13 @@ def count_given_away(
     """
     if not quasi:
         return []
-    columns = [_comparable(name, kind) for name, kind in quasi.values()]
+    columns = [_comparable(name, sql_type) for name, sql_type in quasi.values()]
     values = {"columns": columns, "row_count": Sql(row_count), "published": Sql(published)}
     lines = engine.rows(render_query("risks/given_away", values, {"counted_rows": counted_rows}))
     figures = {line["column_number"]: line for line in lines}
     return [
-        replace(_read(figures[number], name, sensitive), kind=kind)
-        for number, (name, (_, kind)) in enumerate(quasi.items(), start=1)
+        replace(_read(figures[number], name, sensitive), sql_type=sql_type)
+        for number, (name, (_, sql_type)) in enumerate(quasi.items(), start=1)
     ]
 
 
@@ -112,9 +112,9 @@ def note_given_away(
     return notes
 
 
-def _comparable(name: str, kind: str) -> Sql:
+def _comparable(name: str, sql_type: str) -> Sql:
     """Return a column as min and max take it on every engine; PostgreSQL has none of truth values."""
-    plain = is_ordered(kind) or kind == "VARCHAR"
+    plain = is_ordered(sql_type) or sql_type == "VARCHAR"
     return ident(name) if plain else Sql(f"cast({ident(name)} as varchar)")
 
 

@@ -6,7 +6,7 @@ from math import exp, isfinite, log
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Kind
+from sqlanon.methods.parameter_types import ParameterType
 
 # measure → the column that holds it for a class; some are to be large, some small
 AT_LEAST = {"k": "class_size", "l": "distinct_values", "entropy_l": "entropy"}
@@ -62,7 +62,7 @@ class Limits:
         return {name: value for name, value in self.asked.items() if name != "k"}
 
 
-class Required(Kind):
+class Required(ParameterType):
     """What a measure has to reach: a number."""
 
     typed: Any = float

@@ -193,9 +193,9 @@ def suggest_command(
 def suggest_coarser(question: CheckQuestion, given_away: Sequence[GivenAway]) -> str:
     """Return the command that checks the table with the most telling column coarser; '' where none gives much away."""
     rules = {
-        each.column: example_rule(each.kind)
+        each.column: example_rule(each.sql_type)
         for each in sorted(given_away, key=lambda each: each.ruled_out)
-        if each.note and each.column not in question.coarsen and example_rule(each.kind)
+        if each.note and each.column not in question.coarsen and example_rule(each.sql_type)
     }
     if not rules or not isinstance(question.source, str | QueriedSource):
         return ""

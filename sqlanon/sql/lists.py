@@ -106,15 +106,15 @@ def try_cast(node: exp.TryCast, dialect: str) -> None:
         node.set("this", exp.Null())
 
 
-def _tried(kind: exp.DType) -> str:
+def _tried(sql_type: exp.DType) -> str:
     """Return what casts a text {0} to a type {1} where it is one of its values as they are commonly written."""
-    if kind in _MOST:
-        within = f"CAST({{0}} AS DECIMAL) BETWEEN {-_MOST[kind]} AND {_MOST[kind] - 1}"
+    if sql_type in _MOST:
+        within = f"CAST({{0}} AS DECIMAL) BETWEEN {-_MOST[sql_type]} AND {_MOST[sql_type] - 1}"
         return (
             "CASE WHEN CAST({0} AS TEXT) ~ '^ *[+-]?[0-9]{{1,40}} *$' THEN"
             f" CASE WHEN {within} THEN CAST({{0}} AS {{1}}) END END"
         )
-    pattern = _WRITTEN.get(kind)
+    pattern = _WRITTEN.get(sql_type)
     return (
         f"CASE WHEN CAST({{0}} AS TEXT) ~* '{pattern}' THEN CAST({{0}} AS {{1}}) END" if pattern else "CAST({0} AS {1})"
     )

@@ -282,7 +282,7 @@ def _dialect(name: str) -> sqlglot.Dialect:
 def check_expression(root: exp.Expr, words: Wording) -> None:
     """Refuse every node that is not in the allow-list, by its name."""
     for node in root.walk():
-        kind = type(node).__name__
+        node_type = type(node).__name__
         # before the allow-list: an aggregate deserves its own advice
         if isinstance(node, exp.AggFunc):
             *others, last = (name.upper() for name in aggregate_names())
@@ -290,7 +290,7 @@ def check_expression(root: exp.Expr, words: Wording) -> None:
                 f"{_name_node(node)} here",
                 f"the aggregates are {', '.join(others)} and {last}, in SELECT, HAVING and ORDER BY",
             )
-        if kind not in NODES or (kind == "Anonymous" and node.name.lower() not in NAMED_FUNCTIONS):
+        if node_type not in NODES or (node_type == "Anonymous" and node.name.lower() not in NAMED_FUNCTIONS):
             words.refuse(
                 _name_node(node), f"{_suggest(node)}{words.grammar}; expressions are made of {FUNCTIONS} functions"
             )
@@ -315,7 +315,11 @@ def aggregate_names() -> list[str]:
 def known_functions() -> frozenset[str]:
     """Return the names of the functions that pass, and of the aggregates."""
     nodes = (getattr(exp, name) for name in NODES)
-    names = {kind.sql_name().lower() for kind in nodes if issubclass(kind, exp.Func) and kind is not exp.Anonymous}
+    names = {
+        function_type.sql_name().lower()
+        for function_type in nodes
+        if issubclass(function_type, exp.Func) and function_type is not exp.Anonymous
+    }
     return frozenset(names) | NAMED_FUNCTIONS | frozenset(aggregate_names())
 
 
@@ -346,12 +350,12 @@ def _check_escape(node: exp.Escape, words: Wording) -> None:
 
 def _check_brackets(node: exp.Expr, words: Wording) -> None:
     """Refuse chains whose reading differs between parsers, such as a = b IS NULL or a + b || c."""
-    kind = type(node).__name__
+    node_type = type(node).__name__
     # sqlglot and DuckDB disagree on which operator binds tighter: the tree would be another than the user's
     for child in (type(inner).__name__ for inner in node.iter_expressions()):
-        if kind in COMPARISONS - {"Not", "Escape"} and child in COMPARISONS:
+        if node_type in COMPARISONS - {"Not", "Escape"} and child in COMPARISONS:
             words.refuse("a chain of comparisons without brackets", "put brackets around each comparison")
-        if (kind == "DPipe" and child in ARITHMETIC) or (kind in ARITHMETIC and child == "DPipe"):
+        if (node_type == "DPipe" and child in ARITHMETIC) or (node_type in ARITHMETIC and child == "DPipe"):
             words.refuse("|| beside arithmetic without brackets", "put brackets around each operation")
 
 

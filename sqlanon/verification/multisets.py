@@ -39,13 +39,13 @@ def align_columns(
     types: the source's columns with their types. weight: an expression over a published line, as column WEIGHT.
     """
     original_names = resolve_names(list(types), columns)
-    kinds = published.columns(table)
+    sql_types = published.columns(table)
     names = tuple(f"value_{number}" for number in range(1, len(columns) + 1))
     original = [f"{source.expression(column)} as {name}" for column, name in zip(original_names, names, strict=True)]
     # read as the source's type: a value that publishing rounded differs from the original then
     values = [
         f"{ident(column)} as {name}"
-        if kinds[column] == types[in_source]
+        if sql_types[column] == types[in_source]
         else f"cast({ident(column)} as {types[in_source]}) as {name}"
         for column, in_source, name in zip(columns, original_names, names, strict=True)
     ]

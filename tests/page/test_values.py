@@ -18,18 +18,18 @@ TEXTS = {
 def cases():
     for method in METHODS:
         for name, parameter in State(Path(), method=method).parameters.items():
-            kind = type(parameter.kind).__name__
-            yield pytest.param(parameter, TEXTS.get(kind) or parameter.kind.words[-1], id=f"{method}-{name}")
+            kind = type(parameter.type).__name__
+            yield pytest.param(parameter, TEXTS.get(kind) or parameter.type.words[-1], id=f"{method}-{name}")
 
 
 @pytest.mark.parametrize(("parameter", "text"), list(cases()))
 def test_what_is_typed_is_what_the_command_reads(parameter, text):
     value = read_value(parameter, text)
-    checked = parameter.kind.check(parameter.name, value)
+    checked = parameter.type.check(parameter.name, value)
     words = command_words(parameter, value)
     assert words[0] == parameter.option
     given = [word for word in words if word != parameter.option]
-    kind = parameter.kind
+    kind = parameter.type
     if type(kind).__name__ in ("Whole", "Number"):
         assert float(given[0]) == checked
     elif type(kind).__name__ == "Choice":

@@ -7,7 +7,7 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import DataError, UsageError
-from sqlanon.methods.named_kinds import COARSEN
+from sqlanon.methods.name_types import COARSEN
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.databases import connect
 from tests.publishing.test_publish_coarser import METHODS

@@ -39,9 +39,9 @@ Words = Callable[[re.Match[str], str], str]
 
 
 def _other_type(match: re.Match[str], text: str) -> str:
-    file, column, kind, first = match.groups()
+    file, column, sql_type, first = match.groups()
     view = _VIEW.format(reader="read_parquet")
-    return f"the files of the glob differ: {column!r} is {kind} in {file!r}, and {first} in the first file; {view}"
+    return f"the files of the glob differ: {column!r} is {sql_type} in {file!r}, and {first} in the first file; {view}"
 
 
 def _other_columns(match: re.Match[str], text: str) -> str:
@@ -69,10 +69,10 @@ def _not_utf8(match: re.Match[str], text: str) -> str:
 
 
 def _csv_value(match: re.Match[str], text: str) -> str:
-    line, column, kind = match.groups()
+    line, column, sql_type = match.groups()
     return (
-        f"line {line} of {_csv_file(text)}: the column {column!r} was taken for {kind}, as lines before have it, and"
-        " this line has something else; write one kind of values, or publish a view over"
+        f"line {line} of {_csv_file(text)}: the column {column!r} was taken for {sql_type}, as lines before have it,"
+        " and this line has something else; write one kind of values, or publish a view over"
         f" read_csv('…', types = {{{column!r}: 'VARCHAR'}}) in a DuckDB file, with {option('database', 'FILE')}"
     )
 
@@ -254,8 +254,8 @@ def translate_error(error: duckdb.Error, files: Sequence[str] = (), template: st
     if isinstance(error, duckdb.TransactionException) and "conflict" in line:
         return TargetError(f"another run has written there meanwhile, which stays: {line}")
     # these quote the value that could not be read, which may be a sensitive one: only their kind is told
-    for kind, words in _VALUE_ERRORS.items():
-        if isinstance(error, kind):
+    for error_type, words in _VALUE_ERRORS.items():
+        if isinstance(error, error_type):
             return DataError(words)
     if isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
         return UsageError(line)

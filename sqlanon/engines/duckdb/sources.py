@@ -134,14 +134,16 @@ def find_source(engine: SourceReader, text: object, as_text: bool = False) -> tu
         raise SourceError(f"cannot read {_name_source(text)}: the name of a column holds a NUL character")
     if {name.lower() for name in types} & _ROW_NUMBERS:
         numbering = _COUNTED  # a column of the user's would stand where we mean the engine's own numbers
-    casts = {name: _PUBLISHED_AS[kind] for name, kind in types.items() if kind in _PUBLISHED_AS}
+    casts = {name: _PUBLISHED_AS[sql_type] for name, sql_type in types.items() if sql_type in _PUBLISHED_AS}
     # an enumeration's type lists every value that there could be, published or not
-    casts |= {name: "VARCHAR" for name, kind in types.items() if kind.startswith("ENUM")}
-    nested = {name: "NESTED" for name, kind in types.items() if kind.startswith(_NESTED) or kind.endswith("]")}
+    casts |= {name: "VARCHAR" for name, sql_type in types.items() if sql_type.startswith("ENUM")}
+    nested = {
+        name: "NESTED" for name, sql_type in types.items() if sql_type.startswith(_NESTED) or sql_type.endswith("]")
+    }
     lists, list_casts = _list_columns(types)
     # a column may have a collation under which texts that differ are one value: classes would mix
     single = (types | casts | nested).items()
-    texts = frozenset(name for name, kind in single if kind == "VARCHAR")
+    texts = frozenset(name for name, sql_type in single if sql_type == "VARCHAR")
     lacking = _count_lacking(engine, text, as_text)
     return Source(
         relation=Sql(relation), casts=casts | list_casts, numbering=Sql(numbering), texts=texts, lists=lists,
@@ -241,17 +243,17 @@ def _list_columns(types: Mapping[str, str]) -> tuple[dict[str, str], dict[str, s
 
     A list of known length is a list; values are published as they are outside of lists.
     """
-    item_types = {name: _LIST.sub("", kind) for name, kind in types.items() if _LIST.search(kind)}
+    item_types = {name: _LIST.sub("", sql_type) for name, sql_type in types.items() if _LIST.search(sql_type)}
     item_types = {
-        name: kind
-        for name, kind in item_types.items()
-        if not (kind.startswith((*_NESTED, "JSON")) or kind.endswith("]"))
+        name: sql_type
+        for name, sql_type in item_types.items()
+        if not (sql_type.startswith((*_NESTED, "JSON")) or sql_type.endswith("]"))
     }
     lists = {
-        name: "VARCHAR" if kind.startswith("ENUM") else _PUBLISHED_AS.get(kind, kind)
-        for name, kind in item_types.items()
+        name: "VARCHAR" if sql_type.startswith("ENUM") else _PUBLISHED_AS.get(sql_type, sql_type)
+        for name, sql_type in item_types.items()
     }
-    return lists, {name: f"{kind}[]" for name, kind in lists.items() if types[name] != f"{kind}[]"}
+    return lists, {name: f"{sql_type}[]" for name, sql_type in lists.items() if types[name] != f"{sql_type}[]"}
 
 
 def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
@@ -341,5 +343,5 @@ def _find_in_scope(name: str) -> object | None:
 
 
 def _name_source(text: object) -> str:
-    kind = "query" if isinstance(text, QueriedSource) else type(text).__name__
-    return repr(text) if isinstance(text, str) else f"the {kind}"
+    what = "query" if isinstance(text, QueriedSource) else type(text).__name__
+    return repr(text) if isinstance(text, str) else f"the {what}"

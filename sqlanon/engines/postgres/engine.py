@@ -52,7 +52,7 @@ _NAMES = {  # types by what DuckDB calls them
 _EMPTY = {"SMALLINT": "int64", "INTEGER": "int64", "BIGINT": "int64", "FLOAT": "float64", "DOUBLE": "float64"}
 AS_TEXT = ("ENUM", "OTHER", "JSON")  # what a source's values are published as text of
 
-# an array's items: its own name, kind and category are those of what it holds
+# an array's items: its own name, typtype and category are those of what it holds
 FIND_TYPES = """
 select t.oid, t.typname, t.typtype::text, t.typcategory::text, coalesce(e.typname, ''), e.typtype::text,
     e.typcategory::text
@@ -71,20 +71,20 @@ where attrelid = to_regclass(%s) and atttypid = 'numeric[]'::regtype and atttypm
 def type_names(described: Sequence[Any], catalog: Mapping[int, Sequence[str]]) -> Iterator[str]:
     """Name the types of a result's columns as DuckDB does; `ENUM` and `OTHER` are published as text.
 
-    catalog: type names, kinds and categories by oid, as FIND_TYPES returns them.
+    catalog: type names, `typtype` and categories by oid, as FIND_TYPES returns them.
     """
     for column in described:
-        name, kind, category, *_ = catalog[column.type_code]
+        name, typtype, category, *_ = catalog[column.type_code]
         if name == "numeric":
             yield f"DECIMAL({column.precision},{column.scale})" if column.precision else "DECIMAL"
-        elif category == "A" or kind in ("c", "p"):  # arrays, composite types and records
+        elif category == "A" or typtype in ("c", "p"):  # arrays, composite types and records
             yield "NESTED"
         else:
-            yield _single(name, kind)
+            yield _single(name, typtype)
 
 
-def _single(name: str, kind: str) -> str:
-    return _NAMES.get(name, "ENUM" if kind == "e" else "OTHER")
+def _single(name: str, typtype: str) -> str:
+    return _NAMES.get(name, "ENUM" if typtype == "e" else "OTHER")
 
 
 def item_types(
@@ -95,10 +95,10 @@ def item_types(
     decimals: the digits of numbers in arrays by column, as FIND_DECIMALS returns them.
     """
     for column in described:
-        *_, name, kind, category = catalog[column.type_code]
-        single = name and category != "A" and kind not in ("c", "p")
+        *_, name, typtype, category = catalog[column.type_code]
+        single = name and category != "A" and typtype not in ("c", "p")
         number = "DECIMAL" + decimals.get(column.name, "")
-        yield (number if name == "numeric" else _single(name, kind)) if single else ""
+        yield (number if name == "numeric" else _single(name, typtype)) if single else ""
 
 
 def build_frame(names: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[Any]]) -> "pd.DataFrame":
@@ -106,13 +106,13 @@ def build_frame(names: Sequence[str], types: Sequence[str], rows: Sequence[Seque
     import pandas as pd
 
     columns = {}
-    for place, kind in enumerate(types):  # by place: two columns of a result may have one name
+    for place, sql_type in enumerate(types):  # by place: two columns of a result may have one name
         # no rows tell no type, and what is joined to such a column would lose its own
-        column = pd.Series([row[place] for row in rows], dtype=None if rows else _EMPTY.get(kind, "object"))
-        if kind.startswith("DECIMAL"):
+        column = pd.Series([row[place] for row in rows], dtype=None if rows else _EMPTY.get(sql_type, "object"))
+        if sql_type.startswith("DECIMAL"):
             column = pd.to_numeric(column).astype(float)
-        elif kind == "DATE" or kind.startswith("TIMESTAMP"):
-            column = pd.to_datetime(column, utc=kind.endswith("ZONE"))
+        elif sql_type == "DATE" or sql_type.startswith("TIMESTAMP"):
+            column = pd.to_datetime(column, utc=sql_type.endswith("ZONE"))
         columns[place] = column
     frame = pd.DataFrame(columns)
     frame.columns = pd.Index(names)
@@ -214,14 +214,16 @@ class PostgresEngine(Schemas):
         """Put a small table of numbers, times and texts of the driver's into a temporary table."""
         types = {"i": "bigint", "u": "bigint", "f": "double precision", "M": "timestamp"}
         text = 'varchar collate "C"'  # in the order of bytes, whatever the database's language is
-        kinds = [types.get(kind.kind, text) for kind in frame.dtypes]
-        columns = ", ".join(f"{ident(str(name))} {kind}" for name, kind in zip(frame.columns, kinds, strict=True))
+        sql_types = [types.get(dtype.kind, text) for dtype in frame.dtypes]
+        columns = ", ".join(
+            f"{ident(str(name))} {sql_type}" for name, sql_type in zip(frame.columns, sql_types, strict=True)
+        )
         self.drop([str(relation)])
         self._run(f"create temporary table {relation} ({columns})")
         with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
             with cursor.copy(f"copy {relation} from stdin") as copy:
                 values = frame.astype(object)
-                has_null = [kind in (text, "timestamp") for kind in kinds]  # NaN is a number
+                has_null = [sql_type in (text, "timestamp") for sql_type in sql_types]  # NaN is a number
                 for row in values.mask(values.isna() & has_null, None).itertuples(index=False, name=None):
                     copy.write_row(row)
         self._run(f"analyze {relation}")
@@ -286,11 +288,11 @@ class PostgresEngine(Schemas):
         decimals = dict(self._run(FIND_DECIMALS, [str(relation)])[1])
         items = dict(zip(names, item_types(described, catalog, decimals), strict=True))
         # an enumeration's type lists every value that there could be, published or not
-        casts = {name: "VARCHAR" for name, kind in types.items() if kind in AS_TEXT}
-        lists = {name: "VARCHAR" if kind in AS_TEXT else kind for name, kind in items.items() if kind}
-        list_casts = {name: "VARCHAR[]" for name, kind in items.items() if kind in AS_TEXT}
+        casts = {name: "VARCHAR" for name, sql_type in types.items() if sql_type in AS_TEXT}
+        lists = {name: "VARCHAR" if sql_type in AS_TEXT else sql_type for name, sql_type in items.items() if sql_type}
+        list_casts = {name: "VARCHAR[]" for name, sql_type in items.items() if sql_type in AS_TEXT}
         all_types = (types | casts | lists).items()
-        texts = frozenset(name for name, kind in all_types if kind == "VARCHAR")
+        texts = frozenset(name for name, sql_type in all_types if sql_type == "VARCHAR")
         return Source(
             relation, casts | list_casts, Sql("row_number() over ()"), texts, lists, floats=find_floats(types)
         ), types | casts

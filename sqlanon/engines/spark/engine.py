@@ -289,12 +289,17 @@ class SparkEngine:
             if isinstance(text, str) and form_of(text) == "parquet":
                 self._columns.append(name)
             lacking = count_lacking(frame, text)
-            kinds = {field.name: field.dataType.simpleString() for field in frame.schema}
-        types = {column: "NESTED" if kind.startswith("array") else type_name(kind) for column, kind in kinds.items()}
-        lists = {column: item for column, kind in kinds.items() if (item := item_type(kind))}
+            sql_types = {field.name: field.dataType.simpleString() for field in frame.schema}
+        types = {
+            column: "NESTED" if sql_type.startswith("array") else type_name(sql_type)
+            for column, sql_type in sql_types.items()
+        }
+        lists = {column: item for column, sql_type in sql_types.items() if (item := item_type(sql_type))}
         # under a collation texts that differ may be one value: classes would mix
-        casts = {column: "VARCHAR" for column, kind in kinds.items() if kind.startswith("string collate")}
-        casts |= {column: "VARCHAR[]" for column, kind in kinds.items() if kind.startswith("array<string collate")}
+        casts = {column: "VARCHAR" for column, sql_type in sql_types.items() if sql_type.startswith("string collate")}
+        casts |= {
+            column: "VARCHAR[]" for column, sql_type in sql_types.items() if sql_type.startswith("array<string collate")
+        }
         return Source(
             ident(name), casts, Sql("row_number() over ()"), lists=lists, lacking=lacking, floats=find_floats(types)
         ), types

@@ -40,8 +40,8 @@ def java_session(session: SparkSession) -> Any:
 
 def frame_of(dataset: Any, session: SparkSession) -> DataFrame:
     """Return Java's set of rows as a data frame."""
-    kind: Any = DataFrame  # its constructor makes the classic kind, which its types do not tell
-    return cast(DataFrame, kind(dataset, session))
+    make: Any = DataFrame  # its constructor makes the classic kind, which its types do not tell
+    return cast(DataFrame, make(dataset, session))
 
 
 def parts_of(plan: Any) -> tuple[list[Any], list[Any]]:

@@ -87,17 +87,19 @@ def file_address(path: Path) -> str:
     return "file:" + re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path.absolute()))
 
 
-def item_type(kind: str) -> str:
+def item_type(sql_type: str) -> str:
     """Return what DuckDB calls the type of the items of an array of single values; empty for any other column."""
-    item = kind.removeprefix("array<").removesuffix(">")
-    name = type_name(item) if item != kind else "NESTED"
+    item = sql_type.removeprefix("array<").removesuffix(">")
+    name = type_name(item) if item != sql_type else "NESTED"
     return "" if name == "NESTED" else name
 
 
-def type_name(kind: str) -> str:
+def type_name(sql_type: str) -> str:
     """Return what DuckDB calls a type of Spark's; `NESTED` where it holds several values."""
-    if kind == "array<struct<attribute:string,count:int>>":  # as we publish it
+    if sql_type == "array<struct<attribute:string,count:int>>":  # as we publish it
         return 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
-    if kind.startswith(("array", "map", "struct", "variant")):
+    if sql_type.startswith(("array", "map", "struct", "variant")):
         return "NESTED"
-    return _NAMES.get(kind.partition(" ")[0], "VARCHAR" if kind.startswith(("char", "varchar")) else kind.upper())
+    return _NAMES.get(
+        sql_type.partition(" ")[0], "VARCHAR" if sql_type.startswith(("char", "varchar")) else sql_type.upper()
+    )

@@ -26,19 +26,19 @@ class Places:
         return Sql(self.reading.format(value))
 
 
-def places_of(kind: str) -> Places:
+def places_of(sql_type: str) -> Places:
     """Return the places of a type."""
     between = "place + (next_place - place) / 2"
-    if _WHOLE.fullmatch(kind):
+    if _WHOLE.fullmatch(sql_type):
         middle = "place + (next_place - place) // 2"
-        return Places(1, "cast({0} as bigint)", f"cast(place as {kind})", f"cast({middle} as {kind})")
-    if kind == "DATE":
+        return Places(1, "cast({0} as bigint)", f"cast(place as {sql_type})", f"cast({middle} as {sql_type})")
+    if sql_type == "DATE":
         day = "date '1970-01-01' + cast({} as integer)"
         reading = "cast(floor(epoch({0}) / 86400) as bigint)"
         return Places(1, reading, day.format("place"), day.format("place + (next_place - place) // 2"))
-    if kind.startswith("TIMESTAMP"):
-        moment = f"cast(make_timestamp(cast({between} as bigint)) as {kind})"
+    if sql_type.startswith("TIMESTAMP"):
+        moment = f"cast(make_timestamp(cast({between} as bigint)) as {sql_type})"
         return Places(0, "cast(epoch_us({0}) as double)", "", moment)
     # beyond the ends of the line there is no length: infinity is taken for a number that is very large
     line = "greatest(least(cast({0} as double), cast(1e300 as double)), cast(-1e300 as double))"
-    return Places(0, line, "", f"cast({between} as {kind})")
+    return Places(0, line, "", f"cast({between} as {sql_type})")

@@ -135,7 +135,7 @@ class BoxTables(CellTables):
         if attribute.shape != "bounds":
             covered = {"covered": self.relations[f"covered_{place}"]}
             return self.render(
-                "estimation/generalized/candidate_covered", covered, number=place, kind=Sql(attribute.type)
+                "estimation/generalized/candidate_covered", covered, number=place, sql_type=Sql(attribute.type)
             )
         places = places_of(attribute.type)
         values = [Sql(f"try_cast({constant} as {attribute.type})") for constant in constants]

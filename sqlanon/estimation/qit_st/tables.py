@@ -82,9 +82,9 @@ class GroupTables(Workspace):
         require_soundness(self, self._render_soundness())
         self.engine.columns(self.render(READ_OFTEN["person"], self.relations))
         # the engine would compare a text with a number as numbers, of which 1 and 01 are the same
-        kinds = [self.engine.columns(f"select * from {self.tables[name]}")[self._group] for name in ("qit", "st")]
-        if ("VARCHAR" in kinds) and len(set(kinds)) > 1:
-            raise UsageError(f"the groups of QIT are {kinds[0]}, those of ST {kinds[1]}")
+        sql_types = [self.engine.columns(f"select * from {self.tables[name]}")[self._group] for name in ("qit", "st")]
+        if ("VARCHAR" in sql_types) and len(set(sql_types)) > 1:
+            raise UsageError(f"the groups of QIT are {sql_types[0]}, those of ST {sql_types[1]}")
 
     def keep_rows(self) -> None:
         """Keep the rows of QIT and ST under our names, for whoever reads them often."""

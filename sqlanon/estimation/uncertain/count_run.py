@@ -191,7 +191,7 @@ class CountRun(QueryRun):
             self.relations["asked"] = asked_values
         self.relations["hit"] = self.relations["person_hit"]
         # A row's cells hold no one value: a piece that fails is tried on NULLs of the columns' types.
-        nulls = ", ".join(f"cast(null as {kind}) as quasi_{place}" for place, kind in self.loaded.types.items())
+        nulls = ", ".join(f"cast(null as {sql_type}) as quasi_{place}" for place, sql_type in self.loaded.types.items())
         self.people = Sql(f"(select * from (select {nulls}) as row_of_nulls cross join {asked_values} as asked)")
 
     def _tell_unknown(self) -> None:

@@ -82,13 +82,16 @@ class UncertainTables(CellTables):
         relations = {name: relation_name(self.prefix, name) for name in ("unfolded", "place", "set_line", "value")}
         cells = {place: relation_name(self.prefix, f"cell_{place}") for place in self.types}
         # A cell of a column with a hierarchy shows a node, which is text whatever the type of the values below it.
-        kinds = {place: Sql("varchar") if place in self.described.trees else kind for place, kind in self.types.items()}
+        sql_types = {
+            place: Sql("varchar") if place in self.described.trees else sql_type
+            for place, sql_type in self.types.items()
+        }
         return [
             ("unfolded", self.render("shared/unfolded", self.relations)),
             ("place", self.render("shared/place", self.relations)),
             *(
-                (f"cell_{n}", self.render_own("estimation/uncertain/cell", relations, number=n, kind=kind))
-                for n, kind in kinds.items()
+                (f"cell_{n}", self.render_own("estimation/uncertain/cell", relations, number=n, sql_type=sql_type))
+                for n, sql_type in sql_types.items()
             ),
             ("cell_person", self.render_own("estimation/uncertain/cell_person", relations, cells=list(cells.items()))),
             ("set_line", self.render("shared/set_line", self.relations)),
@@ -112,7 +115,7 @@ class UncertainTables(CellTables):
     def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> str:
         """Write the query for the values that cells of a column may hold."""
         if place in self.described.trees:
-            return self.render_own("estimation/uncertain/candidate_held", number=place, kind=self.types[place])
+            return self.render_own("estimation/uncertain/candidate_held", number=place, sql_type=self.types[place])
         return self.render_own(
             "estimation/uncertain/candidate_published", {"cell": self.relations[f"cell_{place}"]}, number=place
         )

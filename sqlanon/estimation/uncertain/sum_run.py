@@ -128,10 +128,12 @@ class SumRun(CountRun):
         """Refuse SUM and AVG of what is no number."""
         for piece in (*self.measures, *self.weights):
             relation = self.people if piece.role == "quasi" else self.relations["value"]
-            kind = self.space.read_type(piece.sql, relation)
-            if not is_numeric(kind):
+            sql_type = self.space.read_type(piece.sql, relation)
+            if not is_numeric(sql_type):
                 columns = [name for internal, name in self.space.names.items() if internal in piece.sql]
-                raise QueryError(_NO_NUMBER.format(repr(columns[0]) if len(columns) == 1 else "what was asked", kind))
+                raise QueryError(
+                    _NO_NUMBER.format(repr(columns[0]) if len(columns) == 1 else "what was asked", sql_type)
+                )
 
     # -- the statements ------------------------------------------------------------------------
 

@@ -69,7 +69,7 @@ class Spectra:
         return products
 
     @property
-    def kinds(self) -> NDArray[np.int64]:
+    def column_masks(self) -> NDArray[np.int64]:
         """Return which columns each coordinate (V) varies with, as a sum of 2^place: 0 is the constant."""
         sums = np.zeros(1, dtype=np.int64)
         for place, column in enumerate(self.columns):

@@ -23,7 +23,7 @@ import numpy as np
 from sqlanon.estimators.channel import Array
 from sqlanon.estimators.empirical_bayes.spectrum import Spectra
 
-# Deviations from what is expected, of one kind, weighed by what their channel tells of them. δ_i has the mean
+# Deviations from what is expected, of one mask, weighed by what their channel tells of them. δ_i has the mean
 # s_i u_i and the variance (1 - s_i²) c given u, c = (1-π)/n: the draws'. Prior: u_i is independent of
 # variance t = c + τ², c of it chance among the n rows of a condition, a share π of the release. With τ²
 # known, û_i = s_i δ_i t/v_i, Var u_i = t (1 - s_i² t/v_i), v_i = s_i² t + (1 - s_i²) c. τ² is weighed over a
@@ -56,7 +56,7 @@ def weighed(
     noise: Array | float = 1.0,
     signal: Array | float = 1.0,
 ) -> Deviations:
-    """Return what is known of deviations of one kind.
+    """Return what is known of deviations of one mask (coordinates that vary with the same columns).
 
     observed: δ, C x I. strengths: s, I. chance: (1-π)/n, C. most: the largest τ². noise, signal: Var δ_i (draws and
     chance) and Var u_i as multiples of what the shares p give, C x I.
@@ -102,13 +102,13 @@ class Whole:
         """Take the columns' spectra, the release's rows by published values (V), and γ of each column."""
         self.spectra, self.gammas, self.rows = spectra, gammas, float(table.sum())
         self.published = spectra.published(table / self.rows)
-        self.kinds, self.strengths = spectra.kinds, spectra.strengths
+        self.column_masks, self.strengths = spectra.column_masks, spectra.strengths
         self.coordinates, self.wider, self.variance = np.zeros((3, len(table)))
         self.coordinates[0] = 1.0
-        for kind in self._interactions():
-            inside = self.kinds == kind
+        for mask in self._interactions():
+            inside = self.column_masks == mask
             chance = np.array([1 / self.rows])
-            deviations = weighed(self.published[None, inside], self.strengths[inside], chance, self._most(kind))
+            deviations = weighed(self.published[None, inside], self.strengths[inside], chance, self._most(mask))
             self.coordinates[inside], self.variance[inside] = deviations.mean[0], deviations.variance[0]
             self.wider[inside] = deviations.wide[0] - deviations.mean[0]
         product = _product([column.shares[None] for column in spectra.columns])[0]
@@ -153,24 +153,24 @@ class Whole:
         size = np.sqrt(np.maximum(squares - n * mean[:, 0] ** 2, 0.0) * n)[:, None]
         scaled = np.divide(published - mean * counts, size, out=np.zeros_like(published), where=size > 0)
         observed, coordinates = self.spectra.published(scaled), np.zeros_like(published)
-        for kind in range(1, int(self.kinds.max()) + 1):
-            inside = self.kinds == kind
+        for mask in range(1, int(self.column_masks.max()) + 1):
+            inside = self.column_masks == mask
             if inside.any():
                 most = 1 / int(inside.sum())
                 coordinates[:, inside] = weighed(observed[:, inside], self.strengths[inside], 1 / n, most).mean
         return np.asarray(mean * found + size * self.spectra.figures(coordinates))
 
     def _interactions(self) -> list[int]:
-        """Return the kinds of coordinates that vary with more than one column."""
-        return [kind for kind in np.unique(self.kinds).tolist() if kind.bit_count() > 1]
+        """Return the masks of the coordinates that vary with more than one column."""
+        return [mask for mask in np.unique(self.column_masks).tolist() if mask.bit_count() > 1]
 
-    def _most(self, kind: int) -> float:
-        """Return the largest τ²: Σ u² is at most the product of V - 1 over all columns of the kind but the largest."""
-        return 1 / (max(size for place, size in enumerate(self.spectra.shape) if kind >> place & 1) - 1)
+    def _most(self, mask: int) -> float:
+        """Return the largest τ²: Σ u² is at most the product of V - 1 over all columns of the mask but the largest."""
+        return 1 / (max(size for place, size in enumerate(self.spectra.shape) if mask >> place & 1) - 1)
 
     def _margin(self, place: int, observed: Array, chance: Array) -> Deviations:
         """Weigh one column's margin, C x (V - 1); Σ u² above 1 for each value would be a condition that implies one."""
-        inside = self.kinds == 1 << place
+        inside = self.column_masks == 1 << place
         return weighed(observed[:, inside], self.strengths[inside], chance, 1.0)
 
     def _interacting(self, observed: Array, chance: Array, shares: Sequence[Array]) -> tuple[Array, Array, Array]:
@@ -182,10 +182,10 @@ class Whole:
         wide = coordinates + self.wider
         noise, signal = self.spectra.variances(prior)
         rest = observed - self.strengths * (coordinates - self.coordinates)
-        for kind in self._interactions():
-            inside = self.kinds == kind
+        for mask in self._interactions():
+            inside = self.column_masks == mask
             scales = noise[:, inside], signal[:, inside]
-            deviations = weighed(rest[:, inside], self.strengths[inside], chance, self._most(kind), *scales)
+            deviations = weighed(rest[:, inside], self.strengths[inside], chance, self._most(mask), *scales)
             coordinates[:, inside] += deviations.mean
             wide[:, inside] += deviations.wide
             variance[:, inside] = deviations.variance + self.variance[inside]

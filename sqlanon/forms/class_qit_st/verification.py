@@ -27,8 +27,8 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     r, sets = manifest["parameters"].get("r"), manifest["parameters"].get("backgrounds")
     if not isinstance(r, int | float) or isinstance(r, bool) or not 1 < r <= manifest["parameters"]["l"]:
         raise ReleaseError(f"the manifest of {where} does not say an r above 1 and at most its l")
-    turns, kind = manifest["parameters"].get("repair"), manifest["parameters"].get("guarantee")
-    if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0 or kind not in GUARANTEES:
+    turns, guarantee = manifest["parameters"].get("repair"), manifest["parameters"].get("guarantee")
+    if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0 or guarantee not in GUARANTEES:
         raise ReleaseError(f"the manifest of {where} does not say how its groups were made")
     if _classes(manifest) not in CLASSES:
         raise ReleaseError(f"the manifest of {where} does not say what its classes are")

@@ -35,12 +35,12 @@ def published_columns(manifest: Manifest) -> dict[str, list[str]]:
 
 def check_types(published: PublishedTables) -> str | None:
     """Say which column is not of its attribute's type: bounds are, nodes and sets are text."""
-    kinds = published.columns("data")
+    sql_types = published.columns("data")
     for attribute in described(published.manifest):
         for part, name in attribute.names.items():
-            kind = {"low": attribute.type, "high": attribute.type, "unknown": "BOOLEAN"}.get(part, "VARCHAR")
-            if kinds[name] != kind:
-                return f"{name!r} is {kinds[name]}, not {kind}"
+            sql_type = {"low": attribute.type, "high": attribute.type, "unknown": "BOOLEAN"}.get(part, "VARCHAR")
+            if sql_types[name] != sql_type:
+                return f"{name!r} is {sql_types[name]}, not {sql_type}"
     return None
 
 
@@ -239,9 +239,9 @@ def box_presence_query(published: PublishedTables, voters: object) -> tuple[str,
     It answers a row for all voters alike: the quasi columns, how many voters lie in the same boxes, those of ANSWERS.
     """
     attributes = described(published.manifest)
-    kinds = {attribute.name: attribute.type for attribute in attributes}
-    source, types = find_voters(published, voters, kinds)
-    names = resolve_names(list(types), list(kinds))
+    sql_types = {attribute.name: attribute.type for attribute in attributes}
+    source, types = find_voters(published, voters, sql_types)
+    names = resolve_names(list(types), list(sql_types))
     boxed = [name for attribute in attributes for name in attribute.names.values()]
     aliases = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
     bounds: list[tuple[str, str, Sql, Sql]] = []
@@ -257,7 +257,7 @@ def box_presence_query(published: PublishedTables, voters: object) -> tuple[str,
             lists.append((ends[0], covered, Sql(f"cast(voter.quasi_{attribute.number} as varchar)")))
     (sensitive,) = published.manifest["columns"]["sensitive"]
     box = Sql(f"(\n{boxes_query(published, boxed, sensitive)}\n)")
-    values = {"voter_quasi": read_as_shown(published, names, kinds)}
+    values = {"voter_quasi": read_as_shown(published, names, sql_types)}
     voter = published.subquery("adversary/voter_list/voter", {"voters": source.relation}, **values)
     sql = published.query(
         "adversary/voter_list/box_presence",

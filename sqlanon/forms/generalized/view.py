@@ -226,10 +226,10 @@ class BoxView(View):
         """Read who there is, with their true values; people in no box are refused where they are many."""
         source, types = self.published.find_original(against)
         names = resolve_names(list(types), [*self.quasi, self.sensitive])
-        kinds = {attribute.name: attribute.type for attribute in described(self.manifest)}
+        sql_types = {attribute.name: attribute.type for attribute in described(self.manifest)}
         self.refuse_repeated(source.relation, list(types), identifier)
         selected = [
-            (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
+            (Sql(f"cast({source.expression(name)} as {sql_types[published]})"), ours)
             for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
         ]
         value = cast_text(source.expression(names[-1]), types[names[-1]])

@@ -26,7 +26,7 @@ DRAWS = math.ceil(1 / LEVEL) - 1  # arrangements that the published one has to s
 SURE = 0.95  # how surely an order is refused that is said to be seen
 _PILOT = 256  # arrangements that the figures' means and deviations are of
 _CELLS = 2**21  # numbers that are held at once
-_KINDS = 4  # figures of a column and an order of values
+_STATISTICS = 4  # figures of a column and an order of values
 _ROUNDING = 1e-9  # figures that are equal stay so, whatever standardizing does to their last digits
 
 
@@ -106,7 +106,7 @@ def _conclude(
     normal = NormalDist()
     # the largest of so many figures, none of which is told apart from the others
     margin = normal.inv_cdf(1 - LEVEL / len(mean)) + normal.inv_cdf(SURE)
-    forward = np.arange(0, len(mean), _KINDS)
+    forward = np.arange(0, len(mean), _STATISTICS)
     thresholds = mean[forward] + margin * deviation[forward]
     worst = int(thresholds.argmax())
     return Outcome(aligned, float(mean[forward][worst]) / count, float(thresholds[worst]) / count)
@@ -147,17 +147,17 @@ def _arrange(people: PlacedPeople, random: np.random.Generator, draws: int) -> I
 
 
 def _measure(people: PlacedPeople, shapes: list[_Shape], arranged: Numbers) -> Array:
-    """Return the figures of each arrangement, D x (columns x orders of values x kinds)."""
+    """Return the figures of each arrangement, D x (columns x orders of values x statistics)."""
     orders = len(people.value_ranks)
-    figures = np.zeros((len(arranged), len(people.columns), orders, _KINDS))
+    figures = np.zeros((len(arranged), len(people.columns), orders, _STATISTICS))
     for number, places in enumerate(people.columns.values()):
         standing = places.astype(np.int32)[arranged]
         for shape in shapes:
             rank = _rank(standing[:, shape.slots])
             from_last, shifted = shape.size - 1 - rank, (rank + shape.number % shape.size) % shape.size
             for order, (first, last) in enumerate(shape.bounds):
-                for kind, place in enumerate((rank, from_last, shifted)):
-                    figures[:, number, order, kind] += ((place >= first) & (place <= last)).sum(axis=(1, 2))
+                for statistic, place in enumerate((rank, from_last, shifted)):
+                    figures[:, number, order, statistic] += ((place >= first) & (place <= last)).sum(axis=(1, 2))
                 figures[:, number, order, 3] += (rank * (first + last - shape.size + 1)).sum(axis=(1, 2))
     return figures.reshape(len(arranged), -1)
 
@@ -176,6 +176,6 @@ def _rank(standing: NDArray[np.int32]) -> Numbers:
 def _standardize(figures: Array, mean: Array, deviation: Array) -> Array:
     """Return figures as so many deviations off their means; of orders that go together either way the size counts."""
     scores = np.where(deviation > 0, (figures - mean) / np.where(deviation > 0, deviation, 1), 0.0)
-    together = scores[:, _KINDS - 1 :: _KINDS]
+    together = scores[:, _STATISTICS - 1 :: _STATISTICS]
     np.abs(together, out=together)
     return scores

@@ -73,9 +73,9 @@ def check_types(published: PublishedTables) -> str | None:
     return None
 
 
-def is_whole_number(kind: str) -> bool:
+def is_whole_number(sql_type: str) -> bool:
     """Tell whether a column of this type holds whole numbers."""
-    return kind.upper() in WHOLE_NUMBER_TYPES
+    return sql_type.upper() in WHOLE_NUMBER_TYPES
 
 
 def queries(published: PublishedTables) -> list[tuple[str, str]]:

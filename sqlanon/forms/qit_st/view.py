@@ -15,8 +15,8 @@ LINK_TURNS = 8  # by then the sums are right within a thousandth
 
 def shown_quasi(published: PublishedTables, table: str, quasi: Mapping[str, str]) -> list[tuple[Sql, str]]:
     """Return published quasi columns, each with the name that it has in attacks."""
-    kinds = published.columns(table)
-    return [(cast_text(ident(name), kinds[name]), ours) for name, ours in quasi.items()]
+    sql_types = published.columns(table)
+    return [(cast_text(ident(name), sql_types[name]), ours) for name, ours in quasi.items()]
 
 
 class ExactView(View):
@@ -28,9 +28,9 @@ class ExactView(View):
         """Return the source's values of people by combination."""
         source, types = self.published.find_original(against)
         names = resolve_names(list(types), [*self.quasi, self.sensitive])
-        kinds = self.published.columns(self.table)
+        sql_types = self.published.columns(self.table)
         selected = [
-            (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
+            (Sql(f"cast({source.expression(name)} as {sql_types[published]})"), ours)
             for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
         ]
         selected.append((cast_text(source.expression(names[-1]), types[names[-1]]), "value"))
@@ -125,9 +125,9 @@ def find_in_groups(view: View, published: PublishedTables, name: str, line: Sql,
 
     as_text: quasi values are compared as texts, for one side shows more than plain values.
     """
-    kinds, known_by = published.columns("qit"), []
+    sql_types, known_by = published.columns("qit"), []
     for column in view.manifest["columns"]["quasi"]:
-        text = "cast({} as varchar)" if as_text or kinds.get(column) == "VARCHAR" else "{}"
+        text = "cast({} as varchar)" if as_text or sql_types.get(column) == "VARCHAR" else "{}"
         sides = f"combination.{ident(view.quasi[column])}", f"qit.{ident(column)}"
         known_by.append(tuple(Sql(text.format(side)) for side in sides))
     relations = {"combination": view.combinations(), "stored_qit": published.tables["qit"], "line": line}

@@ -21,13 +21,13 @@ LABEL, TIE = "label", "tie"
 class SourceRows:
     """A source's rows with lists of alternatives under internal names, and the types that the source gives them.
 
-    rows: quasi_1 …, sensitive, label (where one is published); quasi_1_alone … of columns without lists. kinds:
+    rows: quasi_1 …, sensitive, label (where one is published); quasi_1_alone … of columns without lists. sql_types:
     internal name → type of one alternative. tuples: the alternative rows with their tie, before they are folded, None
     where rows are no alternatives of others; lists: the columns whose cells hold lists in them.
     """
 
     rows: Sql
-    kinds: Mapping[str, Sql]
+    sql_types: Mapping[str, Sql]
     labels: tuple[str, ...]
     tuples: Sql | None = None
     lists: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class SourceRows:
         places_by_kind: dict[str, list[int]] = {"certain": [], "texts": [], "others": []}
         for place in places:
             name = f"quasi_{place}"
-            uncertain = "texts" if self.kinds[name].upper() == "VARCHAR" else "others"
+            uncertain = "texts" if self.sql_types[name].upper() == "VARCHAR" else "others"
             places_by_kind["certain" if self.is_certain(name) else uncertain].append(place)
         return places_by_kind
 
@@ -64,8 +64,8 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
     names = [name for name, _ in pairs]
     spelled = dict(zip(names, resolve_names(list(types), names), strict=True))
     braced = _braced_types(manifest, described_columns, {name: types[spelled[name]] for name in internal})
-    kinds = {name: braced.get(name, source.lists.get(spelled[name], types[spelled[name]])) for name in internal}
-    nested = [name for name, kind in kinds.items() if kind == "NESTED"]
+    sql_types = {name: braced.get(name, source.lists.get(spelled[name], types[spelled[name]])) for name in internal}
+    nested = [name for name, sql_type in sql_types.items() if sql_type == "NESTED"]
     if nested:
         raise ReleaseError(f"the source's column {nested[0]!r} holds nested values, which the release does not have")
     rows = published.subquery(
@@ -81,7 +81,7 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
         rows = _split_braces(published, rows, [ours for _, ours in pairs], {internal[n]: braced[n] for n in braced})
     scalars = [ours for ours in internal.values() if ours not in lists]
     tied, label_names = isinstance(tie, str), tuple(labels.values())
-    typed = {internal[name]: Sql(kind) for name, kind in kinds.items()}
+    typed = {internal[name]: Sql(sql_type) for name, sql_type in sql_types.items()}
     folded = _fold_ties(published, rows, label_names, {name: typed[name] for name in lists}, scalars, tied)
     return SourceRows(folded, typed, label_names, rows if tied else None, tuple(lists))
 
@@ -89,7 +89,7 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
 def _split_braces(published: PublishedTables, rows: Sql, names: list[str], braced: Mapping[str, str]) -> Sql:
     """Read texts in braces as lists of alternatives; the other columns pass as they are."""
     passed = [name for name in (*names, "row_number") if name not in braced]
-    cast = [(name, Sql(f"{kind}[]")) for name, kind in braced.items()]
+    cast = [(name, Sql(f"{sql_type}[]")) for name, sql_type in braced.items()]
     return published.subquery("shared/listed", {"source": rows}, passed_columns=passed, text_columns=cast)
 
 
@@ -119,10 +119,10 @@ def _fold_ties(
     )
 
 
-def _braced_types(manifest: Manifest, columns: Described, kinds: Mapping[str, str]) -> dict[str, str]:
+def _braced_types(manifest: Manifest, columns: Described, sql_types: Mapping[str, str]) -> dict[str, str]:
     """Return the text columns whose cells may stand in braces, with the type of one alternative."""
     if manifest["parameters"].get("alternatives") != "braces":
         return {}
     # a value of a hierarchy is one of its nodes, whatever the column's type was: a text
     item_types = {name: columns.types[name] if name not in columns.hierarchies else "VARCHAR" for name in columns.quasi}
-    return {name: item_types.get(name, "VARCHAR") for name, kind in kinds.items() if kind == "VARCHAR"}
+    return {name: item_types.get(name, "VARCHAR") for name, sql_type in sql_types.items() if sql_type == "VARCHAR"}

@@ -48,7 +48,7 @@ def compare_counts(published: PublishedTables, source: Source, types: Mapping[st
                 continue
             true_counts = published.engine.frame(_true_count(published, original, internal))
             hidden = session.loaded.hidden_rows if internal != "sensitive" else 0  # ST hides nobody
-            if original.kinds[internal] in ("FLOAT", "DOUBLE"):  # 0 has two texts, and is one value
+            if original.sql_types[internal] in ("FLOAT", "DOUBLE"):  # 0 has two texts, and is one value
                 answered, true_counts = (
                     answered.replace({"value": "-0.0"}, "0.0"),
                     true_counts.replace({"value": "-0.0"}, "0.0"),
@@ -80,13 +80,13 @@ def _count_values(column: str) -> str:
 
 
 def _true_count(published: PublishedTables, original: SourceRows, internal: str) -> str:
-    values = {"column": internal, "kind": original.kinds[internal]}
+    values = {"column": internal, "sql_type": original.sql_types[internal]}
     if original.tuples is None:
         return published.query("forms/uncertain/true_count", {"original": original.rows}, **values)
     # the alternative rows of a tuple are one choice: what several of them give is as likely as they are together
-    kind = original.kinds[internal] if internal in original.lists else Sql("")  # of lists
+    sql_type = original.sql_types[internal] if internal in original.lists else Sql("")  # of lists
     relations = {"source": original.tuples}
-    return published.query("forms/uncertain/true_tuple_count", relations, column=internal, kind=kind)
+    return published.query("forms/uncertain/true_tuple_count", relations, column=internal, sql_type=sql_type)
 
 
 def _judge(answered: "pd.DataFrame", true_counts: "pd.DataFrame", hidden: int, open_ended: bool) -> dict[str, Any]:

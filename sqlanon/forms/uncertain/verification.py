@@ -32,18 +32,18 @@ def against_queries(
 def _sensitive_query(published: PublishedTables, original: SourceRows) -> str:
     """Write the query that compares ST's sets with the source's."""
     columns = published.manifest["columns"]
-    kind, inputs = original.kinds["sensitive"], {"original": original.rows}
+    sql_type, inputs = original.sql_types["sensitive"], {"original": original.rows}
     if len(columns["values"]) == 1 and original.is_certain("sensitive"):  # single values cost a fraction of lists
         single = {"value_column": columns["values"][0], "count_column": columns["count"]}
         values = {
-            "published": published.subquery("forms/uncertain/shown_value", kind=kind, **single),
+            "published": published.subquery("forms/uncertain/shown_value", sql_type=sql_type, **single),
             "original": published.subquery("forms/uncertain/true_value", inputs),
         }
         return write_multiset_query(published, values, ["sensitive"])
     roles = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
     lines = {"set_line": published.subquery("shared/set_line", **roles)}
     sets = {
-        "published": published.subquery("forms/uncertain/shown_set", lines, kind=kind),
+        "published": published.subquery("forms/uncertain/shown_set", lines, sql_type=sql_type),
         "original": published.subquery("forms/uncertain/true_set", inputs),
     }
     return write_multiset_query(published, sets, ["sensitive"])
@@ -57,12 +57,14 @@ def _quasi_query(published: PublishedTables, original: SourceRows, nodes: Sql | 
     places = range(1, len(columns.quasi) + 1)
     others = original.split_places(place for place in places if place not in columns.trees)
     # QIT shows nodes as texts; other values are compared in the source's type, in which they were written
-    kinds = [(n, Sql("varchar") if n in columns.trees else original.kinds[f"quasi_{n}"]) for n in places]
+    sql_types = [(n, Sql("varchar") if n in columns.trees else original.sql_types[f"quasi_{n}"]) for n in places]
     unfolded = {"unfolded": unfold_marks(published, columns)}
     labels = {"labels": original.labels}
     places_by_kind = {"certain": others["certain"], "others": [*columns.trees, *others["texts"], *others["others"]]}
     rows = {
-        "published": published.subquery("forms/uncertain/shown_row", unfolded, kinds=kinds, **labels, **places_by_kind),
+        "published": published.subquery(
+            "forms/uncertain/shown_row", unfolded, sql_types=sql_types, **labels, **places_by_kind
+        ),
         "original": published.subquery("forms/uncertain/true_row", inputs, trees=trees, **others, **labels),
     }
     names = ["value_0"] if original.labels else []
@@ -143,9 +145,9 @@ def check_types(published: PublishedTables) -> str | None:
     marked = MARKS_TYPES.get(published.engine.dialect, MARKS_TYPE)
     if qit[marks] != marked or qit[columns["qiid"]] != "VARCHAR":
         return f"{columns['qiid']!r} is {qit[columns['qiid']]}, {marks!r} is {qit[marks]}: not {marked}"
-    kinds = {st[name] for name in columns["values"]}
-    if len(kinds) > 1:
-        return f"the sensitive columns are of different types: {', '.join(sorted(kinds))}"
+    sql_types = {st[name] for name in columns["values"]}
+    if len(sql_types) > 1:
+        return f"the sensitive columns are of different types: {', '.join(sorted(sql_types))}"
     # a node of a hierarchy is named by its text, also where the column held numbers
     inner = described(published.manifest).trees
     wrong = [name for place, name in enumerate(columns["quasi"], start=1) if place in inner and qit[name] != "VARCHAR"]

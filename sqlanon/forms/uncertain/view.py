@@ -48,7 +48,7 @@ class UncertainView(GroupView):
         return find_in_groups(view, published, name, line, as_text=True)
 
     @property
-    def _kinds(self) -> list[Sql]:
+    def _sql_types(self) -> list[Sql]:
         """Return the type of each quasi column's values; a node of a hierarchy is a text."""
         return [Sql("varchar" if n in self.read.hierarchies else self.read.types[n]) for n in self.read.quasi]
 
@@ -59,7 +59,7 @@ class UncertainView(GroupView):
     def people(self) -> Sql:
         """Return the rows of QIT that are not hidden, as they lie."""
         relations = {"unfolded": self._unfolded}
-        columns = {"kinds": self._kinds, "marks": self.names[-1]}
+        columns = {"sql_types": self._sql_types, "marks": self.names[-1]}
         return self.pick_drawn("person", self.subquery("adversary/view/shown_person", relations, **columns))
 
     @cached_property
@@ -127,7 +127,7 @@ class UncertainView(GroupView):
         # what stands in the place of the label is the set of sensitive alternatives
         parts = {"labels": ["sensitive"], "trees": trees, **others}
         rows = self.published.subquery("forms/uncertain/true_row", relations, **parts)
-        values = {"kinds": self._kinds, "marks": self.names[-1], "held": original.kinds["sensitive"]}
+        values = {"sql_types": self._sql_types, "marks": self.names[-1], "held": original.sql_types["sensitive"]}
         sql = render_query("forms/uncertain/shown_microdata", values, {"true_row": rows})
         return self.meet(self.workspace.keep("microdata", sql))
 

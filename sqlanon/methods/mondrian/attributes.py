@@ -44,7 +44,7 @@ class Attribute:
         """Return how a box's values are published."""
         if self.hierarchy is not None:
             return "node"
-        return "set" if self.column.kind == "category" else "bounds"
+        return "set" if self.column.scale == "category" else "bounds"
 
     @property
     def column(self) -> Column:
@@ -116,7 +116,7 @@ def _dictionary(attribute: Attribute) -> Steps:
     if attribute.hierarchy is None:
         if attribute.shape == "set":
             return (_named("methods/mondrian/attributes/category", suffix, column),)
-        reading = Sql("epoch(value)" if attribute.column.kind == "moment" else "value")
+        reading = Sql("epoch(value)" if attribute.column.scale == "moment" else "value")
         return (
             _named(
                 "methods/mondrian/attributes/number",

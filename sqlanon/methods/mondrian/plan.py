@@ -13,12 +13,12 @@ from typing import Annotated, Literal, Required
 from sqlanon.methods import grouping
 from sqlanon.methods.base import REMADE, Method, Steps, Strength
 from sqlanon.methods.grouping import check_persons, select_rows
-from sqlanon.methods.kinds import Choice, Whole
 from sqlanon.methods.mondrian import attributes
 from sqlanon.methods.mondrian.attributes import UNKNOWN_CODE, Attribute
 from sqlanon.methods.mondrian.design import NAME, Mondrian, check_size, design
 from sqlanon.methods.mondrian.read_manifest import RECORDED
 from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn
+from sqlanon.methods.parameter_types import Choice, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import HIERARCHIES, SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.plans.marks import ENGINE, NEVER, Mark

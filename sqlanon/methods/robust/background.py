@@ -103,12 +103,12 @@ def declared(named: object, source: Source, types: Mapping[str, str], published:
     attributes = _in_order([quasi[name] for name in spelled if name in quasi and name not in roles], published)
     if not attributes:
         raise UsageError(f"{where} has no quasi column: without one it tells nobody from another")
-    kinds = [published.quasi[name][1] for name in attributes]
-    wanted_types = [*zip(attributes, kinds, strict=True), (sensitive, sensitive_type), (probability, "DOUBLE")]
+    sql_types = [published.quasi[name][1] for name in attributes]
+    wanted_types = [*zip(attributes, sql_types, strict=True), (sensitive, sensitive_type), (probability, "DOUBLE")]
     names = [f"signature_{number}" for number, _ in enumerate(attributes, start=1)] + ["sensitive", "probability"]
     selected = tuple(
-        (_read(source, types, spelled[column.lower()], kind), name)
-        for (column, kind), name in zip(wanted_types, names, strict=True)
+        (_read(source, types, spelled[column.lower()], sql_type), name)
+        for (column, sql_type), name in zip(wanted_types, names, strict=True)
     )
     return Background(attributes, _columns(attributes, published), sensitive, where, source.relation, selected)
 
@@ -204,18 +204,21 @@ def _columns(attributes: Iterable[str], published: Columns) -> tuple[str, ...]:
     return tuple(published.quasi[name][0] for name in attributes)
 
 
-def _read(source: Source, types: Mapping[str, str], column: str, kind: str) -> Sql:
-    """Return the SQL that reads a column as `kind`: values are compared as the published ones are."""
+def _read(source: Source, types: Mapping[str, str], column: str, sql_type: str) -> Sql:
+    """Return the SQL that reads a column as `sql_type`: values are compared as the published ones are."""
     expression = source.expression(column)
-    if _fractional(types[column]) and kind in WHOLE:
+    if _fractional(types[column]) and sql_type in WHOLE:
         raise UsageError(
-            f"the background's column {column!r} holds {types[column]}, where the data has {kind}: give whole numbers"
+            f"the background's column {column!r} holds {types[column]}, where the data has {sql_type}:"
+            " give whole numbers"
         )
-    return expression if types[column] == kind else Sql(f"cast({expression} as {kind})")
+    return expression if types[column] == sql_type else Sql(f"cast({expression} as {sql_type})")
 
 
-def _fractional(kind: str) -> bool:
-    return kind.startswith(("DOUBLE", "FLOAT", "REAL")) or (kind.startswith("DECIMAL") and ",0)" not in kind)
+def _fractional(sql_type: str) -> bool:
+    return sql_type.startswith(("DOUBLE", "FLOAT", "REAL")) or (
+        sql_type.startswith("DECIMAL") and ",0)" not in sql_type
+    )
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -123,7 +123,7 @@ def merge_classes(design: ClassGrouping) -> Steps:
     return (
         *_compare_classes(design),
         Step(
-            "methods/robust/class_merging/kind",
+            "methods/robust/class_merging/separable_class",
             values={"apart": tuple(name for name in design.signature if name in taught)},
         ),
         Step("methods/robust/class_merging/alike"),

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Annotated, Literal, Required
 
 from sqlanon.methods.grouping import BLOCK, Blocks
-from sqlanon.methods.kinds import Choice, Number, Share, Whole
-from sqlanon.methods.named_kinds import ColumnSets, Files, Tables
+from sqlanon.methods.name_types import ColumnSets, Files, Tables
+from sqlanon.methods.parameter_types import Choice, Number, Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS

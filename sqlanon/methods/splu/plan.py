@@ -25,8 +25,8 @@ from sqlanon.methods.grouping import (
     select_rows,
 )
 from sqlanon.methods.internal_names import quasi_names
-from sqlanon.methods.kinds import Choice, Number, Whole
-from sqlanon.methods.named_kinds import WholePerColumn
+from sqlanon.methods.name_types import WholePerColumn
+from sqlanon.methods.parameter_types import Choice, Number, Whole
 from sqlanon.methods.parameters import MOST, Parameter, Range
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.methods.splu import randomization

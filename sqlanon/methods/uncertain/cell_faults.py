@@ -50,7 +50,7 @@ def cells(reading: Reading) -> Step:
         guards.append(Guard(f"empty_{number} > 0", _EMPTY.format(count="some", column=repr(column.name))))
         crowded = _CROWDED.format(count="some", column=repr(column.name), most=reading.most)
         guards.append(Guard(f"crowded_{number} > 0", crowded))
-        if column.internal != "sensitive" and column.kind == "category":
+        if column.internal != "sensitive" and column.scale == "category":
             guards.append(Guard(f"uncertain_{number} > 0", _NO_HIERARCHY.format(count="some", column=column.name)))
     return Step(
         "methods/uncertain/cell_faults/cells", "query", "", _refuse_cells(reading, lists), tuple(guards), values
@@ -73,7 +73,7 @@ def _refuse_cells(reading: Reading, lists: Sequence[Column]) -> Callable[[Row], 
             if row[f"crowded_{number}"]:
                 crowded = {"count": row[f"crowded_{number}"], "column": repr(column.name), "most": reading.most}
                 raise DataError(_CROWDED.format(**crowded))
-            if row[f"uncertain_{number}"] and column.internal != "sensitive" and column.kind == "category":
+            if row[f"uncertain_{number}"] and column.internal != "sensitive" and column.scale == "category":
                 raise DataError(_NO_HIERARCHY.format(count=row[f"uncertain_{number}"], column=column.name))
 
     return refuse
@@ -86,9 +86,9 @@ def braces(reading: Reading, texts: Sequence[str]) -> Step:
     """
     faults = [
         (f"{fault}_{number}", words, repr(name))
-        for number, (name, kind) in enumerate(reading.texts.items(), start=1)
+        for number, (name, sql_type) in enumerate(reading.texts.items(), start=1)
         for fault, words in _BRACES.items()
-        if fault != "mixed" or kind == "VARCHAR"
+        if fault != "mixed" or sql_type == "VARCHAR"
     ]
 
     def refuse(row: Row) -> None:

@@ -284,7 +284,7 @@ def _scale_weights(clustering: Clustering) -> scales.Weights:
 
 def _dictionary(place: int, dimension: Dimension) -> Step:
     """Return the step that numbers an attribute's values."""
-    if dimension.kind == "category":
+    if dimension.scale == "category":
         column: dict[str, object] = {"column": dimension.column, "most_branches": MOST_BRANCHES}
         return Step("methods/uncertain/clustering/category", suffix=f"_{place}", values=column)
     heights = range(dimension.height)

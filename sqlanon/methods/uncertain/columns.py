@@ -19,7 +19,7 @@ MOST_ALTERNATIVES = 16
 
 Written = Literal["lists", "braces"]
 Order = Literal["given", "sorted"]
-Kind = Literal["number", "moment", "category", "hierarchy"]
+Scale = Literal["number", "moment", "category", "hierarchy"]
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 _MOMENTS = ("DATE", "TIMESTAMP")
@@ -40,7 +40,7 @@ class Column:
     hierarchy: Hierarchy | None = None
 
     @property
-    def kind(self) -> Kind:
+    def scale(self) -> Scale:
         """Return how its values are generalized and compared."""
         if self.hierarchy is not None:
             return "hierarchy"
@@ -52,12 +52,12 @@ class Column:
     @property
     def read(self) -> Sql:
         """Return the expression over the deterministic table that reads a number, empty where there is none."""
-        return Sql({"number": self.internal, "moment": f"epoch({self.internal})"}.get(self.kind, ""))
+        return Sql({"number": self.internal, "moment": f"epoch({self.internal})"}.get(self.scale, ""))
 
     @property
     def counted(self) -> bool:
         """Return whether the deterministic table says how many alternatives a cell had."""
-        return self.uncertain and self.kind != "category"
+        return self.uncertain and self.scale != "category"
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def probe(
     if not texts:
         return ""
     columns = [request.source.expression(name) for name in texts]
-    return render("methods/uncertain/columns/kinds", relation=request.source.relation, text_columns=columns)
+    return render("methods/uncertain/columns/brace_tallies", relation=request.source.relation, text_columns=columns)
 
 
 def read_source(
@@ -129,8 +129,8 @@ def read_source(
     listed = {**request.source.lists, **texts}
 
     def column(name: str, internal: str, number: int) -> Column:
-        kind = listed.get(name, request.types.get(name, "VARCHAR"))
-        return Column(name, internal, number, kind, name in listed or tie is not None, trees.get(name))
+        sql_type = listed.get(name, request.types.get(name, "VARCHAR"))
+        return Column(name, internal, number, sql_type, name in listed or tie is not None, trees.get(name))
 
     pairs = zip(request.roles.quasi, quasi_names(request), strict=True)
     return Reading(
@@ -200,10 +200,12 @@ def _text_types(request: Request, alternatives: Written, trees: Mapping[str, Hie
     types = {name: "VARCHAR" for name in (*request.roles.quasi, *request.roles.sensitive) if _is_text(request, name)}
     for number, name in enumerate(_braced(request, alternatives, trees), start=1):
         tallies = {
-            kind: request.probed.get(f"{kind}_{number}", 0) for kind in ("braced", "parts", "whole", "numbers", "dates")
+            tally: request.probed.get(f"{tally}_{number}", 0)
+            for tally in ("braced", "parts", "whole", "numbers", "dates")
         }
-        kinds = (("whole", "BIGINT"), ("numbers", "DOUBLE"), ("dates", "DATE"))
+        sql_types = (("whole", "BIGINT"), ("numbers", "DOUBLE"), ("dates", "DATE"))
         types[name] = next(
-            (kind for figure, kind in kinds if tallies["braced"] and tallies[figure] == tallies["parts"]), "VARCHAR"
+            (sql_type for tally, sql_type in sql_types if tallies["braced"] and tallies[tally] == tallies["parts"]),
+            "VARCHAR",
         )
     return types

@@ -163,7 +163,7 @@ def design(
 
 def _is_packable(reading: Reading, undiverse: Undiverse) -> bool:
     """Tell whether QIT shows every row's quasi values as they are in the source, and ST one value of each."""
-    plain = all(column.kind == "number" and not column.uncertain for column in reading.quasi)
+    plain = all(column.scale == "number" and not column.uncertain for column in reading.quasi)
     return plain and not reading.sensitive.uncertain and undiverse == "merge" and reading.label is None
 
 
@@ -217,6 +217,6 @@ def _refuse_high_threshold(threshold: float, influence: Beside | Learn) -> None:
 def _dimension(column: Column) -> Dimension:
     if column.hierarchy is not None:
         return Dimension(column.internal, "hierarchy", column.hierarchy.height, f"hierarchy_{column.number}")
-    if column.kind == "category":
+    if column.scale == "category":
         return Dimension(column.internal, "category")
     return Dimension(column.internal, "number", number=column.read)

@@ -9,7 +9,7 @@ import json
 from sqlanon.methods.grouping import leave_out_nulls
 from sqlanon.methods.internal_names import identifier_names
 from sqlanon.methods.uncertain.cell_faults import braces, cells, refuse_outside, refuse_tuples
-from sqlanon.methods.uncertain.columns import Column, Kind, Reading
+from sqlanon.methods.uncertain.columns import Column, Reading, Scale
 from sqlanon.methods.uncertain.hierarchy import SHOWN, Hierarchy
 from sqlanon.plans.plan import Guard, Repeat, Row, Step, relation_name
 from sqlanon.plans.templates import Sql
@@ -27,10 +27,10 @@ def opening(reading: Reading) -> tuple[Step | Repeat, ...]:
         texts = [names[name] for name in reading.texts]
         passed = [*(name for name in internal if name not in texts), *reading.singles, "row_number"]
         passed += ["tie"] if reading.tie is not None else []
-        kinds = [(names[name], Sql(f"{kind}[]")) for name, kind in reading.texts.items()]
+        sql_types = [(names[name], Sql(f"{sql_type}[]")) for name, sql_type in reading.texts.items()]
         steps += [
             braces(reading, texts),
-            Step("shared/listed", values={"passed_columns": passed, "text_columns": kinds}),
+            Step("shared/listed", values={"passed_columns": passed, "text_columns": sql_types}),
         ]
         rows = "listed"
     if reading.tie is not None:
@@ -80,9 +80,11 @@ def determined(reading: Reading, prefix: str, rows: str) -> tuple[Step, ...]:
         Step("methods/uncertain/deterministic/set_values", values={"places": reading.places}),
     ]
 
-    def numbers(*kinds: Kind, uncertain: bool | None = None) -> list[int]:
+    def numbers(*scales: Scale, uncertain: bool | None = None) -> list[int]:
         return [
-            column.number for column in reading.quasi if column.kind in kinds and uncertain in (None, column.uncertain)
+            column.number
+            for column in reading.quasi
+            if column.scale in scales and uncertain in (None, column.uncertain)
         ]
 
     values = {

@@ -15,14 +15,14 @@ NUMBER_DIGITS, CATEGORY_DIGITS, LEVEL_DIGITS = 5, 4, 2  # what the branches of a
 class Dimension:
     """One quasi attribute.
 
-    column: its name in `determined`. kind: a number differs by |a - b| / range, a hierarchy's node by the height of
+    column: its name in `determined`. scale: a number differs by |a - b| / range, a hierarchy's node by the height of
     the common ancestor over the hierarchy's `height`, a category by 0 or 1. number: an expression over `determined`
     that reads a number, where the column itself is none (a date). relation: the hierarchy's, one row for each node:
     node, level_1 … its ancestors from below the root down to itself, height: its own, 0 without children.
     """
 
     column: str
-    kind: Literal["number", "category", "hierarchy"]
+    scale: Literal["number", "category", "hierarchy"]
     height: int = 1
     relation: str = ""
     number: Sql = field(default_factory=Sql)
@@ -51,12 +51,12 @@ class Level:
 
 def numbers(dimensions: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
     """Return the numbers, each with its attribute's place from 1 on."""
-    return [(place, dimension) for place, dimension in enumerate(dimensions, start=1) if dimension.kind == "number"]
+    return [(place, dimension) for place, dimension in enumerate(dimensions, start=1) if dimension.scale == "number"]
 
 
 def categories(dimensions: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
     """Return the attributes with and without hierarchy that are no numbers, each with its place from 1 on."""
-    return [(place, dimension) for place, dimension in enumerate(dimensions, start=1) if dimension.kind != "number"]
+    return [(place, dimension) for place, dimension in enumerate(dimensions, start=1) if dimension.scale != "number"]
 
 
 def codes(place: int, dimension: Dimension) -> list[str]:
@@ -119,7 +119,7 @@ def last_levels(dimensions: Sequence[Dimension]) -> list[Level]:
 def digits(dimensions: Sequence[Dimension]) -> int:
     """Return how many decimal digits the branches of all levels commonly take."""
     each = {"number": NUMBER_DIGITS, "category": CATEGORY_DIGITS}
-    return sum(each.get(dimension.kind, LEVEL_DIGITS * dimension.height) for dimension in dimensions)
+    return sum(each.get(dimension.scale, LEVEL_DIGITS * dimension.height) for dimension in dimensions)
 
 
 def bin_widths() -> dict[str, int]:

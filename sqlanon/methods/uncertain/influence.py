@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import JobReader, Kind
-from sqlanon.methods.named_kinds import parameter_table
+from sqlanon.methods.name_types import parameter_table
+from sqlanon.methods.parameter_types import JobReader, ParameterType
 from sqlanon.plans import json_schema
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Beside, Guard, Row, Step, relation_name
@@ -31,7 +31,7 @@ class Learn:
 LEARN = Learn()
 
 
-class MatrixTable(Kind):
+class MatrixTable(ParameterType):
     """The table of a matrix, or `learn`."""
 
     recorded = False
@@ -132,7 +132,8 @@ def given(matrix: Matrix, quasi_count: int, show_values: bool) -> tuple[Step, ..
     """
     heads = (("sensitive", "varchar"), *((name, "double") for name in names(quasi_count)), ("weight", "double"))
     columns = {
-        name: (kind, values) for (name, kind), values in zip(heads, zip(*matrix.lines, strict=True), strict=True)
+        name: (sql_type, values)
+        for (name, sql_type), values in zip(heads, zip(*matrix.lines, strict=True), strict=True)
     }
     weightless = Guard("missing is not null", "some sensitive values have no weight in the influence file")
     return (

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Method, Steps
 from sqlanon.methods.grouping import check_persons, draw_from
-from sqlanon.methods.kinds import Choice, Number, Whole
-from sqlanon.methods.named_kinds import Column, Columns, File
+from sqlanon.methods.name_types import Column, Columns, File
+from sqlanon.methods.parameter_types import Choice, Number, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import HIERARCHIES, SENSITIVE, Names, RowOptions
 from sqlanon.methods.uncertain import clustering, diversity, influence, published_tables

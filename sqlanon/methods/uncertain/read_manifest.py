@@ -71,7 +71,7 @@ class Described:
     def ordered(self) -> list[tuple[int, Sql]]:
         """Return the places and types of the columns whose uncertain cells show the largest alternative."""
         listed = ((place, self.types[name]) for place, name in enumerate(self.quasi, start=1))
-        return [(n, Sql(kind)) for n, kind in listed if n not in self.trees and _ORDERED.fullmatch(kind)]
+        return [(n, Sql(sql_type)) for n, sql_type in listed if n not in self.trees and _ORDERED.fullmatch(sql_type)]
 
     @property
     def plain(self) -> list[int]:
@@ -120,8 +120,8 @@ def _read(manifest: Manifest) -> Described:
     _check_numbers(parameters)
     quasi = tuple(columns["quasi"])
     types = {name: parameters["types"][name] for name in quasi}
-    for name, kind in types.items():
-        if not is_published_type(kind):
+    for name, sql_type in types.items():
+        if not is_published_type(sql_type):
             raise ValueError(f"the type of {name!r} is none that is published")
     hierarchies = {name: read_pairs(name, pairs) for name, pairs in parameters["hierarchies"].items()}
     if not set(hierarchies) <= set(quasi):
@@ -142,9 +142,9 @@ def _check_numbers(parameters: Mapping[str, Any]) -> None:
         raise ValueError(f"undiverse is none of {SUPPRESS}, {MERGE}, {GENERALIZE}")
 
 
-def is_published_type(kind: str) -> bool:
+def is_published_type(sql_type: str) -> bool:
     """Tell whether a text names a type that quasi values are published in: it may stand in a cast."""
-    return bool(_ORDERED.fullmatch(kind) or _PLAIN.fullmatch(kind))
+    return bool(_ORDERED.fullmatch(sql_type) or _PLAIN.fullmatch(sql_type))
 
 
 def read_pairs(name: str, pairs: list[list[str]]) -> Hierarchy:

@@ -11,7 +11,7 @@ from sqlanon.errors import SqlanonError
 from sqlanon.forms import form_of
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.methods import METHODS
-from sqlanon.methods.kinds import Choice, Switch
+from sqlanon.methods.parameter_types import Choice, Switch
 from sqlanon.page.state import State
 from sqlanon.page.steps.before import show_run
 from sqlanon.page.view import View, notes, put, wide
@@ -28,14 +28,14 @@ def show_publication(view: View) -> None:
 
     def build() -> None:
         for name, parameter in state.parameters.items():
-            kind, hint = parameter.kind, spoken(parameter.help, "python")
+            parameter_type, hint = parameter.type, spoken(parameter.help, "python")
             has_usual = not parameter.required and parameter.default not in ((), {}, None)
-            shown = f" Default: {kind.shown(parameter.default)}." if has_usual else ""
-            choices = list(kind.words) if isinstance(kind, Choice) else []
+            shown = f" Default: {parameter_type.shown(parameter.default)}." if has_usual else ""
+            choices = list(parameter_type.words) if isinstance(parameter_type, Choice) else []
             choices = ["", *choices] if choices and parameter.default is None else choices
             usual = str(parameter.default) if parameter.default in choices else ""
             view.control(
-                "select" if choices else "check" if isinstance(kind, Switch) else "text",
+                "select" if choices else "check" if isinstance(parameter_type, Switch) else "text",
                 name + ("" if not parameter.required else " (required)"),
                 partial(_typed, state, name, usual),
                 partial(state.set_text, name),

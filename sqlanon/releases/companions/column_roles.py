@@ -36,8 +36,8 @@ def describe_columns(
         roles |= coarser
     sensitive = form.describe_sensitive(manifest)
     for table, columns in types.items():
-        for column, kind in columns.items():
-            yield table, column, kind, roles.get(column, sensitive)
+        for column, sql_type in columns.items():
+            yield table, column, sql_type, roles.get(column, sensitive)
 
 
 def _listed(names: str | list[str]) -> list[str]:

@@ -133,7 +133,7 @@ class ChunkReading:
 
     def read(self, page: Page, data: bytes) -> None:
         """Read a page; raise PageError or FooterError where it is none of a table's."""
-        header, kind = page.header, self.leaf.element[1]
+        header, physical_type = page.header, self.leaf.element[1]
         self.pages.append(page)
         if header[1] == DICTIONARY_PAGE and self.entries is None and not self.figures and 5 not in header:
             page_header = header[7]
@@ -141,7 +141,7 @@ class ChunkReading:
             if (
                 page_header[2] != encoding
                 or page_header.get(3)
-                or kind not in _DICTIONARY_TYPES
+                or physical_type not in _DICTIONARY_TYPES
                 or not 0 < page_header[1] <= _MOST_VALUES
             ):
                 raise FooterError
@@ -149,7 +149,7 @@ class ChunkReading:
             unique = set(self.entries) if isinstance(self.entries, list) else np.unique(_as_bits(self.entries))
             if len(unique) != len(self.entries):
                 raise PageError("a dictionary that says a value twice")
-            if kind == BYTE_ARRAY:
+            if physical_type == BYTE_ARRAY:
                 self._lengths = np.array([len(entry) for entry in self.entries], np.int64)
         elif header[1] == DATA_PAGE and 7 not in header:
             self._read_values(page, data)
@@ -263,12 +263,12 @@ class ChunkReading:
 
 def _range(element: Fields) -> tuple[int, int]:
     """Return between which stored numbers a column's whole numbers lie."""
-    kind = element.get(6)
-    if kind == _DECIMAL:
+    converted = element.get(6)
+    if converted == _DECIMAL:
         return 1 - 10 ** element[8], 10 ** element[8] - 1
-    if kind in _UNSIGNED and _UNSIGNED[kind] < 32:
-        return 0, 2 ** _UNSIGNED[kind] - 1
-    width = _SIGNED.get(kind or 0, 64)
+    if converted in _UNSIGNED and _UNSIGNED[converted] < 32:
+        return 0, 2 ** _UNSIGNED[converted] - 1
+    width = _SIGNED.get(converted or 0, 64)
     return -(2 ** (width - 1)), 2 ** (width - 1) - 1
 
 
@@ -303,8 +303,8 @@ def _wrong_figures(chunk: Fields, reading: ChunkReading) -> Iterator[str]:
     starts = [_start(column), *(page.end for page in pages[:-1])]
     headers = sum(page.start - start for page, start in zip(pages, starts, strict=True))
     encodings = [(DICTIONARY_PAGE, pages[0].header[7][2], 1)] if entries is not None else []
-    kinds = [page.header[5][2] for page in data_pages]
-    encodings += [(DATA_PAGE, kind, kinds.count(kind)) for kind in dict.fromkeys(kinds)]
+    of_pages = [page.header[5][2] for page in data_pages]
+    encodings += [(DATA_PAGE, encoding, of_pages.count(encoding)) for encoding in dict.fromkeys(of_pages)]
     expected: Fields = {
         1: leaf.element[1],
         3: leaf.path,

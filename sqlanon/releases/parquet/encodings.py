@@ -114,22 +114,22 @@ def _check_runs(numbers: Numbers, lengths: Numbers, packed: npt.NDArray[np.bool_
         raise PageError("runs that are cut otherwise")
 
 
-def decode_plain(data: bytes, kind: int, length: int, count: int) -> Numbers | list[bytes]:
+def decode_plain(data: bytes, physical_type: int, length: int, count: int) -> Numbers | list[bytes]:
     """Return so many values of a physical type, written one behind the other; length: of a type of a fixed length."""
-    if kind == BYTE_ARRAY:
+    if physical_type == BYTE_ARRAY:
         return _split_texts(data, count)
-    if kind == BOOLEAN:
+    if physical_type == BOOLEAN:
         bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
         if len(data) != (count + 7) // 8 or bits[count:].any():
             raise PageError("padding that holds something")
         return bits[:count]
-    size = length if kind == FIXED else np.dtype(_PLAIN_TYPES[kind]).itemsize
+    size = length if physical_type == FIXED else np.dtype(_PLAIN_TYPES[physical_type]).itemsize
     if len(data) != size * count:
         raise PageError("bytes behind its values")
-    if kind == FIXED:
+    if physical_type == FIXED:
         return [data[start : start + size] for start in range(0, len(data), size)]
-    values = np.frombuffer(data, _PLAIN_TYPES[kind])
-    if kind in (FLOAT, DOUBLE):
+    values = np.frombuffer(data, _PLAIN_TYPES[physical_type])
+    if physical_type in (FLOAT, DOUBLE):
         bits = values.view(f"<u{size}")[np.isnan(values)]
         if not any((bits == usual).all() for usual in _NO_NUMBER[size]):
             raise PageError("bits in what is no number")

@@ -46,13 +46,13 @@ _MARKS = {
 # physical and converted types of single values, with the logical ones that may stand beside them
 _DECIMAL, _INTERVAL, _LIST = 5, 21, 3
 _TIMES: dict[int, list[Any]] = {
-    kind: [{kind: {1: utc, 2: {unit: {}}}} for utc in (False, True) for unit in (1, 2, 3)] for kind in (7, 8)
+    time: [{time: {1: utc, 2: {unit: {}}}} for utc in (False, True) for unit in (1, 2, 3)] for time in (7, 8)
 }
 _TYPES: dict[tuple[int, int | None], list[Any]] = {
-    **{(kind, None): [None] for kind in (BOOLEAN, INT32, FLOAT, DOUBLE, BYTE_ARRAY)},
+    **{(physical, None): [None] for physical in (BOOLEAN, INT32, FLOAT, DOUBLE, BYTE_ARRAY)},
     (INT64, None): [None, *_TIMES[7], *_TIMES[8]],
-    **{(INT64, kind): [None, *_TIMES[7]] for kind in (7, 8)},
-    **{(INT64, kind): [None, *_TIMES[8]] for kind in (9, 10)},
+    **{(INT64, converted): [None, *_TIMES[7]] for converted in (7, 8)},
+    **{(INT64, converted): [None, *_TIMES[8]] for converted in (9, 10)},
     (INT32, 7): [None, *_TIMES[7]],
     (INT32, 6): [None, {6: {}}],
     (BYTE_ARRAY, 0): [None, {1: {}}],
@@ -227,23 +227,23 @@ def _columns(schema: list[Fields]) -> Iterator[list[Fields]]:
 
 def _is_single(element: Fields) -> bool:
     """Tell whether an element is one of single values, of a type that an engine writes."""
-    kind, converted, logical = element[1], element.get(6), element.get(10)
-    size = {2} if kind == FIXED else set()
+    physical_type, converted, logical = element[1], element.get(6), element.get(10)
+    size = {2} if physical_type == FIXED else set()
     if set(element) - {1, 3, 4, 6, 7, 8, 10} - size or element[3] not in (REQUIRED, OPTIONAL):
         return False
     if converted == _DECIMAL:
         scale, precision = element[7], element[8]
         # more bytes, or fewer, than a number of so many digits takes
-        digits = {INT32: range(1, 10), INT64: range(1, 19), FIXED: range(1, 39)}.get(kind, ())
+        digits = {INT32: range(1, 10), INT64: range(1, 19), FIXED: range(1, 39)}.get(physical_type, ())
         least = ((10**precision).bit_length() + 8) // 8 if 0 < precision < 39 else 0
         sound = precision in digits and 0 <= scale <= precision
-        sound = sound and (kind != FIXED or (precision > 18 and element[2] in (least, 16)))
+        sound = sound and (physical_type != FIXED or (precision > 18 and element[2] in (least, 16)))
         return sound and logical in (None, {5: {1: scale, 2: precision}})
     if {7, 8} & set(element):
         return False
-    if kind == FIXED:
+    if physical_type == FIXED:
         return (element.get(2), converted, logical) in ((16, None, {14: {}}), (12, _INTERVAL, None))
-    return logical in _TYPES.get((kind, converted), ())
+    return logical in _TYPES.get((physical_type, converted), ())
 
 
 def _is_list(parts: list[Fields]) -> bool:
@@ -292,21 +292,21 @@ def _is_row(value: bytes, schema: list[Fields]) -> bool:
     )
 
 
-def _is_type(kind: Any) -> bool:
+def _is_type(spark_type: Any) -> bool:
     """Tell whether Spark's name of a type is one of single values, or of marks."""
-    if isinstance(kind, str):
-        return bool(_SPARK_TYPES.fullmatch(kind))
-    return bool(_all_nullable(kind) == _MARKS)
+    if isinstance(spark_type, str):
+        return bool(_SPARK_TYPES.fullmatch(spark_type))
+    return bool(_all_nullable(spark_type) == _MARKS)
 
 
-def _all_nullable(kind: Any) -> Any:
+def _all_nullable(spark_type: Any) -> Any:
     """Return a description of a type that allows NULL everywhere: whether it does depends on how it was made."""
-    if isinstance(kind, list):
-        return [_all_nullable(part) for part in kind]
-    if not isinstance(kind, dict):
-        return kind
+    if isinstance(spark_type, list):
+        return [_all_nullable(part) for part in spark_type]
+    if not isinstance(spark_type, dict):
+        return spark_type
     may = ("nullable", "containsNull")
-    return {name: (name in may and part in (True, False)) or _all_nullable(part) for name, part in kind.items()}
+    return {name: (name in may and part in (True, False)) or _all_nullable(part) for name, part in spark_type.items()}
 
 
 def _unclaimed(chunks: Sequence[Fields], end: int) -> int:

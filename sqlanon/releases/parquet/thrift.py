@@ -42,22 +42,22 @@ class _Reader:
         value = self.number()
         return (value >> 1) ^ -(value & 1)
 
-    def value(self, kind: int, layout: Any) -> Any:
-        if kind != _kind_of(layout) and not (layout == BOOL and kind == FALSE):
+    def value(self, wire_type: int, layout: Any) -> Any:
+        if wire_type != _wire_type_of(layout) and not (layout == BOOL and wire_type == FALSE):
             raise ForeignFieldError
         if isinstance(layout, dict):
             return self.fields(layout)
         if isinstance(layout, list):
             return list(self.members(layout[0]))
         if layout == BOOL:
-            return kind == TRUE
+            return wire_type == TRUE
         if layout == BYTE:
             return self.take(1)[0]
         return self.take(self.number()) if layout == BINARY else self.signed()
 
     def members(self, layout: Any) -> Iterator[Any]:
         head = self.take(1)[0]
-        count, kind = head >> 4, head & 0x0F
+        count, wire_type = head >> 4, head & 0x0F
         if count == 15:
             count = self.number()
             if count < 15:
@@ -66,8 +66,8 @@ class _Reader:
             raise FooterError
         for _ in range(count):
             if layout == BOOL:  # in a list a truth value is a byte of its own
-                kind = self.take(1)[0]
-            yield self.value(kind, layout)
+                wire_type = self.take(1)[0]
+            yield self.value(wire_type, layout)
 
     def fields(self, layout: Layout) -> Fields:
         fields: Fields = {}
@@ -106,9 +106,9 @@ def write_struct(fields: Fields, layout: Layout) -> bytes:
     """Write a struct in the one way in which `read_struct` reads it."""
     written, last = b"", 0
     for number, value in sorted(fields.items()):
-        kind = FALSE if value is False else _kind_of(layout[number])
+        wire_type = FALSE if value is False else _wire_type_of(layout[number])
         step = number - last
-        written += bytes([step << 4 | kind]) if step < 16 else bytes([kind]) + _varint(number << 1)
+        written += bytes([step << 4 | wire_type]) if step < 16 else bytes([wire_type]) + _varint(number << 1)
         written += b"" if layout[number] == BOOL else _written(value, layout[number])
         last = number
     return written + b"\0"
@@ -118,8 +118,8 @@ def _written(value: Any, layout: Any) -> bytes:
     if isinstance(layout, dict):
         return write_struct(value, layout)
     if isinstance(layout, list):
-        kind, count = _kind_of(layout[0]), len(value)
-        head = bytes([count << 4 | kind]) if count < 15 else bytes([0xF0 | kind]) + _varint(count)
+        wire_type, count = _wire_type_of(layout[0]), len(value)
+        head = bytes([count << 4 | wire_type]) if count < 15 else bytes([0xF0 | wire_type]) + _varint(count)
         return head + b"".join(_written(member, layout[0]) for member in value)
     if layout == BOOL:
         return bytes([TRUE if value else FALSE])
@@ -138,5 +138,5 @@ def _varint(value: int) -> bytes:
     return bytes([*written, value])
 
 
-def _kind_of(layout: Any) -> int:
+def _wire_type_of(layout: Any) -> int:
     return STRUCT if isinstance(layout, dict) else LIST if isinstance(layout, list) else int(layout)

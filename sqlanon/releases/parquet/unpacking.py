@@ -102,10 +102,10 @@ def _check_frame(packed: bytes, size: int) -> None:
     last = False
     while not last:
         block = int.from_bytes(packed[at : at + 3], "little")
-        last, kind, length = bool(block & 1), block >> 1 & 3, block >> 3
+        last, block_type, length = bool(block & 1), block >> 1 & 3, block >> 3
         # a stream may end in an empty block
-        if at + 3 > len(packed) or kind == 3 or (not length and (head or not last or kind)):
+        if at + 3 > len(packed) or block_type == 3 or (not length and (head or not last or block_type)):
             raise FooterError
-        at += 3 + (1 if kind == 1 else length)
+        at += 3 + (1 if block_type == 1 else length)
     if at != len(packed):
         raise FooterError

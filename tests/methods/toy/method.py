@@ -15,7 +15,7 @@ from sqlanon.methods.grouping import (
     seat_rows,
     select_rows,
 )
-from sqlanon.methods.kinds import Whole
+from sqlanon.methods.parameter_types import Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped, publish_qit, publish_st
 from sqlanon.methods.request_options import SENSITIVE, RequestOptions

@@ -10,7 +10,7 @@ from sqlanon.methods import qit_st
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import Grouping, check_persons, check_values, select_rows
 from sqlanon.methods.internal_names import quasi_names
-from sqlanon.methods.kinds import Whole
+from sqlanon.methods.parameter_types import Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import SENSITIVE, RequestOptions
 from sqlanon.plans.marks import NEVER, OURS, Mark

@@ -1,4 +1,4 @@
-"""Kinds of values that parameters take, and how each is read: from the command line, from Python, from a job file."""
+"""Types of the parameters, and how each is read: from the command line, from Python, from a job file."""
 
 import re
 from collections.abc import Iterable
@@ -14,10 +14,10 @@ from sqlanon.wording import option
 
 
 class JobReader(Protocol):
-    """What a job file offers to the kinds: its nodes as values, each complaint with its line."""
+    """What a job file offers to types of parameters: its nodes as values, each complaint with its line."""
 
-    def typed(self, node: Any, name: str, kinds: tuple[str, ...]) -> Any:
-        """Return a scalar that YAML reads as one of `kinds`."""
+    def typed(self, node: Any, name: str, tags: tuple[str, ...]) -> Any:
+        """Return a scalar that YAML reads as one of `tags` (str, int, float, bool)."""
 
     def choice(self, node: Any, name: str, choices: tuple[str, ...]) -> str:
         """Return one of `choices`."""
@@ -50,7 +50,7 @@ class JobReader(Protocol):
         """Raise UsageError with the node's line."""
 
 
-class Kind:
+class ParameterType:
     """How the values of a parameter are read. recorded: whether the manifest says the value as it is."""
 
     recorded = True
@@ -61,7 +61,7 @@ class Kind:
         return given
 
     def check(self, name: str, value: Any) -> Any:
-        """Return the value of what Python was given; raise UsageError where it is of another kind."""
+        """Return the value of what Python was given; raise UsageError where it is of another type."""
         return value
 
     def load(self, reader: JobReader, node: Any, name: str) -> Any:
@@ -81,7 +81,7 @@ class Kind:
         return self.schema(limits)
 
 
-class Text(Kind):
+class Text(ParameterType):
     """A text."""
 
     def check(self, name: str, value: Any) -> str:
@@ -91,7 +91,7 @@ class Text(Kind):
         return value
 
 
-class Whole(Kind):
+class Whole(ParameterType):
     """A whole number."""
 
     typed = int
@@ -111,7 +111,7 @@ class Whole(Kind):
         return {"type": "integer", **limits}
 
 
-class Number(Kind):
+class Number(ParameterType):
     """A number."""
 
     typed: Any = float
@@ -150,7 +150,7 @@ class Share(Number):
 
 
 @dataclass(frozen=True)
-class Choice(Kind):
+class Choice(ParameterType):
     """One of a few words; optional: or none of them."""
 
     words: tuple[str, ...]
@@ -160,8 +160,8 @@ class Choice(Kind):
     def typed(self) -> Any:
         """Return an enumeration of the words."""
         # an enumeration, so that the command line lists the words and refuses others itself
-        kind = Enum("Choice", {word: word for word in self.words}, type=str)  # type: ignore[misc]
-        return kind | None if self.optional else kind
+        choice = Enum("Choice", {word: word for word in self.words}, type=str)  # type: ignore[misc]
+        return choice | None if self.optional else choice
 
     def read(self, option: str, given: Any) -> str | None:
         """Return the word that the command line chose."""
@@ -186,7 +186,7 @@ class Choice(Kind):
         return json_schema.word(*self.words)
 
 
-class Switch(Kind):
+class Switch(ParameterType):
     """Yes or no."""
 
     typed = bool
@@ -196,7 +196,7 @@ class Switch(Kind):
         return bool(value)
 
 
-class Numbers(Kind):
+class Numbers(ParameterType):
     """`0.1,0.01`, one number, or several."""
 
     def check(self, name: str, value: Any) -> tuple[float, ...]:
@@ -214,7 +214,7 @@ class Numbers(Kind):
         return ",".join(f"{number:.3f}".rstrip("0") for number in _parts(value))
 
 
-class WholeNumbers(Kind):
+class WholeNumbers(ParameterType):
     """`3,5,10`, one number, or several."""
 
     def check(self, name: str, value: Any) -> tuple[int, ...]:
@@ -225,7 +225,7 @@ class WholeNumbers(Kind):
             raise UsageError(f"{option(name)} takes whole numbers, for example 3,5,10; not {value!r}") from None
 
 
-class Words(Kind):
+class Words(ParameterType):
     """Words between commas, or several."""
 
     def check(self, name: str, value: Any) -> tuple[str, ...]:
@@ -239,7 +239,7 @@ class Words(Kind):
         return ",".join(value)
 
 
-class CountOrFile(Kind):
+class CountOrFile(ParameterType):
     """A whole number, or the path of a file."""
 
     def check(self, name: str, value: Any) -> int | Path:
@@ -252,7 +252,7 @@ def _parts(value: Any) -> Iterable[Any]:
     return value.split(",") if isinstance(value, str) else [value] if isinstance(value, int | float) else value
 
 
-class Block(Kind):
+class Block(ParameterType):
     """Groups per block of mixed values, a whole number, or `all` for one block: None."""
 
     def read(self, option: str, given: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""Kinds of parameters that name things: columns, tables, files; how each is given, read and shown."""
+"""Types of parameters that name things: columns, tables, files; how each is given, read and shown."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import JobReader, Kind, Text, Whole, is_whole
+from sqlanon.methods.parameter_types import JobReader, ParameterType, Text, Whole, is_whole
 from sqlanon.plans import json_schema
 from sqlanon.plans.coarsening import PATTERN, TABLE, Coarsening
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.plan import Beside
 
 
-class WholePerColumn(Kind):
+class WholePerColumn(ParameterType):
     """A whole number for all columns, or one for each by its name."""
 
     typed = list[str]
@@ -58,7 +58,7 @@ class WholePerColumn(Kind):
 
 
 @dataclass(frozen=True)
-class Column(Kind):
+class Column(ParameterType):
     """The name of a column, or none."""
 
     typed = str | None
@@ -80,7 +80,7 @@ class Column(Kind):
         return {"type": "string"}
 
 
-class Columns(Kind):
+class Columns(ParameterType):
     """Names of columns; on the command line commas separate them, and a text that is a column's name is that column."""
 
     recorded = False
@@ -99,7 +99,7 @@ class Columns(Kind):
         return json_schema.either(json_schema.any_text(), json_schema.several(json_schema.any_text(), 1))
 
 
-class ColumnSets(Kind):
+class ColumnSets(ParameterType):
     """Sets of columns: each text names one or, between commas, several."""
 
     recorded = False
@@ -122,7 +122,7 @@ class ColumnSets(Kind):
         return json_schema.either(json_schema.any_text(), json_schema.several(Columns().job_schema(limits)))
 
 
-class Tables(Kind):
+class Tables(ParameterType):
     """Tables that stand beside the source: any SOURCE."""
 
     recorded = False
@@ -145,7 +145,7 @@ class Tables(Kind):
         return json_schema.either(json_schema.any_text(), json_schema.several(json_schema.any_text()))
 
 
-class TableByColumn(Kind):
+class TableByColumn(ParameterType):
     """A table for some of the columns, by the column's name; its rows are parameters, read whole."""
 
     recorded = False
@@ -182,7 +182,7 @@ class TableByColumn(Kind):
         return json_schema.keyed(json_schema.any_text())
 
 
-class RuleByColumn(Kind):
+class RuleByColumn(ParameterType):
     """How to coarsen some of the columns, by the column's name."""
 
     typed = list[str]
@@ -240,7 +240,7 @@ class RuleByColumn(Kind):
 COARSEN = RuleByColumn()
 
 
-class Place(Kind):
+class Place(ParameterType):
     """A table, view, file or glob; in Python also an object that the engine reads as one."""
 
     def check(self, name: str, value: Any) -> object:
@@ -248,7 +248,7 @@ class Place(Kind):
         return named_place(value)
 
 
-class Places(Kind):
+class Places(ParameterType):
     """Several of them."""
 
     typed = list[str]
@@ -266,7 +266,7 @@ class Selects(Places):
         return tuple(Text().check(name, text) for text in ((value,) if isinstance(value, str) else value))
 
 
-class PathName(Kind):
+class PathName(ParameterType):
     """The path of a file or a folder."""
 
     typed = Path
@@ -276,7 +276,7 @@ class PathName(Kind):
         return _path(value)
 
 
-class Files(Kind):
+class Files(ParameterType):
     """Paths of files to appear: one, several or none."""
 
     recorded = False
