@@ -37,9 +37,9 @@ def run_plan(
     reports: dict[str, Row] = {}
     try:
         engine.keep_key(plan.key, key)
-        for figures in plan.figures:
-            relations.append(str(figures.relation))
-            engine.keep_figures(figures.relation, figures.row)
+        for constants in plan.constants:
+            relations.append(str(constants.relation))
+            engine.keep_constants(constants.relation, constants.row)
         for step in plan.steps:
             if isinstance(step, Report):
                 name = step.statement.name

@@ -239,20 +239,20 @@ class DerivedFigures:
             slopes = measure_slopes(usable_estimates, points, self._evaluate(sql, lines, points, numbers))
             correlation = settle_correlation(usable_estimates, slopes)
             region = region_points(usable_estimates, slopes, correlation)
-            figures = self._evaluate(sql, lines, region, numbers)
+            values = self._evaluate(sql, lines, region, numbers)
         except (AnswerError, ResourceError, TargetError):
             raise
         except SqlanonError:  # the expression fails at a point where it need not
-            figures, slopes = (
+            values, slopes = (
                 np.full((len(usable_estimates.value), 1), np.nan),
                 np.full(usable_estimates.value.shape, np.nan),
             )
             correlation = usable_estimates.correlation
-        open_ends = ~np.isfinite(figures).all(axis=1)
+        open_ends = ~np.isfinite(values).all(axis=1)
         usable_value = value[usable]
         columns["std_error"][usable] = propagate(slopes, correlation)
-        columns["low"][usable] = np.where(open_ends, np.nan, np.fmin(figures.min(axis=1), usable_value))
-        columns["high"][usable] = np.where(open_ends, np.nan, np.fmax(figures.max(axis=1), usable_value))
+        columns["low"][usable] = np.where(open_ends, np.nan, np.fmin(values.min(axis=1), usable_value))
+        columns["high"][usable] = np.where(open_ends, np.nan, np.fmax(values.max(axis=1), usable_value))
         if open_ends.any():
             self.messages.append(_ENDLESS.format(int(open_ends.sum()), len(value), repr(name)))
         if np.isnan(usable_estimates.correlation).any():

@@ -55,10 +55,10 @@ class Joint:
         return self.expected(one * other) - self.expected(one) * self.expected(other)
 
     def _each(self, what: str, array: Array) -> Array:
-        figures = array.reshape(*array.shape[:-1], *self.shape)
+        grid = array.reshape(*array.shape[:-1], *self.shape)
         for place, channel in enumerate(self.channels, start=-len(self.shape)):
-            figures = np.moveaxis(getattr(channel, what)(np.moveaxis(figures, place, -1)), -1, place)
-        return figures.reshape(array.shape)
+            grid = np.moveaxis(getattr(channel, what)(np.moveaxis(grid, place, -1)), -1, place)
+        return grid.reshape(array.shape)
 
 
 @dataclass(frozen=True)

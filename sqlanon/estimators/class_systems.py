@@ -285,7 +285,7 @@ def _make_blocks(
     """Make what each class says of θ at every place of the grid; of a block only its lower triangle is kept."""
     size = int(places.max(initial=-1)) + 1
     place, starts, start = [np.zeros(0, dtype=np.int32)], [0], 0
-    figures: list[list[Array]] = [[np.zeros(0)] for _ in OWN_GRID]
+    triangles: list[list[Array]] = [[np.zeros(0)] for _ in OWN_GRID]
     for release_class, system in zip(classes, systems, strict=True):
         roots, shared = system.roots, places[release_class.codes] >= 0
         lines = system.returned[:, shared].T  # n x r
@@ -298,12 +298,12 @@ def _make_blocks(
         own_places = places[release_class.codes][shared]
         place.append((own_places[low] * size + own_places[high]).astype(np.int32))
         starts.append(starts[-1] + len(low))
-        for own_figures, line in zip(figures, weight, strict=True):
-            own_figures.append(((lines * line) @ lines.T)[low, high])
+        for own_triangles, line in zip(triangles, weight, strict=True):
+            own_triangles.append(((lines * line) @ lines.T)[low, high])
     if not size:
         return SharedBlocks([], 0)
     rows, columns, shape = np.concatenate(place), np.array(starts), (size**2, len(classes))
-    return SharedBlocks([sparse.csc_array((np.concatenate(each), rows, columns), shape) for each in figures], size)
+    return SharedBlocks([sparse.csc_array((np.concatenate(each), rows, columns), shape) for each in triangles], size)
 
 
 def _find_places(codes: IntArray, value_count: int) -> IntArray:

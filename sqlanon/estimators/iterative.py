@@ -19,14 +19,14 @@ from sqlanon.estimators.evidence import Estimate, Evidence, answer_plain
 from sqlanon.wording import option
 
 
-def states(figures: Array, whole: Array, shape: Sequence[int], codes: NDArray[np.int64]) -> Array:
+def states(hits: Array, whole: Array, shape: Sequence[int], codes: NDArray[np.int64]) -> Array:
     """Return the paper's published states of each cell and asked combination: (C n) x 2 x 2 ….
 
-    figures: the hits by published values, C x V. whole: the release's rows by published values, V. shape: V₁ … of the
+    hits: the hits by published values, C x V. whole: the release's rows by published values, V. shape: V₁ … of the
     columns, whose product is V. codes: of the asked combinations, n.
     The first axis of a state: 0 where the quasi part fails; the others: 1 where the value is the asked one.
     """
-    both = np.stack([whole - figures, figures], axis=1)
+    both = np.stack([whole - hits, hits], axis=1)
     tables = both.reshape(*both.shape[:2], *shape)
     for axis in range(2, 2 + len(shape)):
         rest = tables.sum(axis=axis, keepdims=True) - tables

@@ -84,13 +84,13 @@ def step_points(estimates: Estimates) -> Array:
     return points
 
 
-def measure_slopes(estimates: Estimates, points: Array, figures: Array) -> Array:
-    """Return g, n x k, from `figures`: f (n x 2k) at `points`, the `step_points` of the `estimates`."""
+def measure_slopes(estimates: Estimates, points: Array, values: Array) -> Array:
+    """Return g, n x k, from `values`: f (n x 2k) at `points`, the `step_points` of the `estimates`."""
     count = estimates.value.shape[1]
     slopes = np.zeros(estimates.value.shape)
     for place in range(count):
         width = points[:, 2 * place + 1, place] - points[:, 2 * place, place]
-        rise = figures[:, 2 * place + 1] - figures[:, 2 * place]
+        rise = values[:, 2 * place + 1] - values[:, 2 * place]
         np.divide(estimates.std_error[:, place] * rise, width, out=slopes[:, place], where=width > 0)
     return slopes
 

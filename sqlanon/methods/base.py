@@ -18,7 +18,7 @@ from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import (
     PERSONS,
     Beside,
-    Figures,
+    Constants,
     KeptFile,
     LinkedRows,
     Measure,
@@ -98,7 +98,7 @@ class Design:
         return {}
 
     @property
-    def figures(self) -> Mapping[str, Mapping[str, int]]:
+    def constants(self) -> Mapping[str, Mapping[str, int]]:
         """Return what its steps read of the driver's: relations of one row of whole numbers."""
         return {}
 
@@ -295,7 +295,9 @@ class Method(Generic[D]):
             known=design.known,
             read=tuple(table.named for table in design.tables_read),
             ledger={name: relation_name(prefix, f"next_{name}") for name in LEDGER_TABLES if request.following},
-            figures=tuple(Figures(name, relation_name(prefix, name), row) for name, row in design.figures.items()),
+            constants=tuple(
+                Constants(name, relation_name(prefix, name), row) for name, row in design.constants.items()
+            ),
             measure=_measure(
                 design, lambda row: self.plan(replace(request, measured=row), prefix=prefix, key=key, **given)
             ),
@@ -309,7 +311,7 @@ class Method(Generic[D]):
         second = [step for function in outputs for step in function(design)]
         # both phases are rendered together, so that a value that no step reads is found wherever it stands
         relations = {"key": secret, **(release.relations if release is not None else {})}
-        relations |= {name: relation_name(design.prefix, name) for name in design.figures}
+        relations |= {name: relation_name(design.prefix, name) for name in design.constants}
         linked = self.linked(design) if release is None else ()
         built = build((*first, *second, *linked), design.values, design.prefix, relations)
         published, compared = built[len(first) : len(first) + len(second)], built[len(first) + len(second) :]

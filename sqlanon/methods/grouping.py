@@ -69,7 +69,7 @@ class Grouping(Design):
     layout: Layout | None = None
 
     @property
-    def figures(self) -> Mapping[str, Layout]:
+    def constants(self) -> Mapping[str, Layout]:
         """Return how rows are packed."""
         return {} if self.layout is None else {packing.LAYOUT: self.layout}
 

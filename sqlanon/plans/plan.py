@@ -259,7 +259,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Figures:
+class Constants:
     """Whole numbers that the driver read of the source, as a relation of one row: bound, and in no text of SQL."""
 
     name: str
@@ -304,8 +304,8 @@ class Plan:
     kept_tables: tables that the publisher may keep beside the release, and that never become part of it; kept_files:
     the same of reports. known: distributions, as tables that were given or as queries, whose posteriors the finished
     release is looked at for. read: what the plan reads beside the source, as it was named. ledger: relations of the
-    steps by the names of the ledger's tables that hold them after this release. figures: relations of the driver's that
-    the steps read. measure: what the source is asked first, where that decides what the steps are.
+    steps by the names of the ledger's tables that hold them after this release. constants: relations of the
+    driver's that the steps read. measure: what the source is asked first, where that decides what the steps are.
     """
 
     method: str
@@ -318,7 +318,7 @@ class Plan:
     known: tuple[Beside | Statement, ...] = ()
     read: tuple[object, ...] = ()
     ledger: Mapping[str, Sql] = field(default_factory=dict)
-    figures: tuple[Figures, ...] = ()
+    constants: tuple[Constants, ...] = ()
     measure: Measure | None = None
 
     def measured(self, ask: Callable[[str], Sequence[Row]]) -> "Plan":

@@ -11,7 +11,7 @@ from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.feasibility import refuse_missing
 from sqlanon.plans.engines import traits_of
-from sqlanon.plans.plan import Figures, Loop, Plan, Report, Request, Source
+from sqlanon.plans.plan import Constants, Loop, Plan, Report, Request, Source
 from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
@@ -92,16 +92,16 @@ def plan_text(plan: Plan, engine: Engine) -> str:
     texts = [text for step in plan.steps for text in _step_text(step, engine)]
     # the key is bound as a parameter: no text that is shown ever holds it
     key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
-    figures = [text for figure in plan.figures for text in _figures_text(figure)]
+    bound = [text for constants in plan.constants for text in _constants_text(constants)]
     measurement = [] if plan.measure is None else _step_text(plan.measure.statement, engine)
-    return "\n\n".join([*measurement, key, f"insert into {plan.key} values (?);", *figures, *texts])
+    return "\n\n".join([*measurement, key, f"insert into {plan.key} values (?);", *bound, *texts])
 
 
-def _figures_text(figure: Figures) -> list[str]:
-    columns = ", ".join(f"{ident(name)} bigint" for name in figure.row)
-    head = f"-- {figure.name} (bound: from `ranges`; what does not fit into one number stays columns)"
-    statement = f"{head}\ncreate temporary table {figure.relation} ({columns});"
-    return [statement, f"insert into {figure.relation} values ({', '.join('?' for _ in figure.row)});"]
+def _constants_text(constants: Constants) -> list[str]:
+    columns = ", ".join(f"{ident(name)} bigint" for name in constants.row)
+    head = f"-- {constants.name} (bound: from `ranges`; what does not fit into one number stays columns)"
+    statement = f"{head}\ncreate temporary table {constants.relation} ({columns});"
+    return [statement, f"insert into {constants.relation} values ({', '.join('?' for _ in constants.row)});"]
 
 
 def _step_text(step: Statement | Report | Loop, engine: Engine) -> list[str]:

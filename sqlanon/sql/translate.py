@@ -25,7 +25,7 @@ from sqlanon.sql.lists import (
     write_list,
 )
 from sqlanon.sql.portable import parse_portable
-from sqlanon.sql.spark.bound_figures import is_numbered_apart, number_apart
+from sqlanon.sql.spark.bound_constants import is_numbered_apart, number_apart
 from sqlanon.sql.spellings import DIALECTS, SPELLINGS
 
 _WIDTH = 110  # letters of a line, before what is in brackets is broken up

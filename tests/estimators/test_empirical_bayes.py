@@ -36,7 +36,7 @@ def test_in_its_coordinates_a_channel_is_diagonal():
     x, w = random.random((2, 4, 15)) * 100
     expected = x @ np.kron(*channels)
     np.testing.assert_allclose(spectra.published(expected), spectra.strengths * spectra.true(x), atol=1e-9)
-    np.testing.assert_allclose(spectra.figures(spectra.true(x)), x)
+    np.testing.assert_allclose(spectra.counts_of(spectra.true(x)), x)
     np.testing.assert_allclose(spectra.true(x) @ spectra.weights(w).T, x @ w.T)
     np.testing.assert_allclose(spectra.true(x)[:, 0], x.sum(axis=1))
     np.testing.assert_allclose(joint.solved(expected), x)

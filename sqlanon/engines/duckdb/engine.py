@@ -203,7 +203,7 @@ class DuckDBEngine:
         self.execute(f"create temporary table {relation} (secret varchar)")
         self.execute(f"insert into {relation} values (?)", [key.text])
 
-    def keep_figures(self, relation: Sql, row: Mapping[str, int]) -> None:
+    def keep_constants(self, relation: Sql, row: Mapping[str, int]) -> None:
         """Put whole numbers into a one-row table, as bound parameters."""
         self._made[relation] = "table"
         self.execute(f"create temporary table {relation} ({', '.join(f'{ident(name)} bigint' for name in row)})")

@@ -204,7 +204,7 @@ class PostgresEngine(Schemas):
         self._run(f"alter table {relation} alter column secret set statistics 0")
         self._run(f"analyze {relation}")
 
-    def keep_figures(self, relation: Sql, row: Mapping[str, int]) -> None:
+    def keep_constants(self, relation: Sql, row: Mapping[str, int]) -> None:
         """Put whole numbers into a one-row temporary table, as bound parameters."""
         self._run(f"create temporary table {relation} ({', '.join(f'{ident(name)} bigint' for name in row)})")
         self._run(f"insert into {relation} values ({', '.join('%s' for _ in row)})", list(row.values()))

@@ -1,4 +1,4 @@
-"""A query on its way through randomized rows: its statements, and the published figures that they read."""
+"""A query on its way through randomized rows: its statements, and the published moments that they read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _MEASURES = {  # the moments' names for the columns of the moment query
 
 
 @dataclass(frozen=True)
-class PublishedFigures:
+class PublishedMoments:
     """What a query reads of the published rows: moments of the values `asked`, and what its aggregates count of these.
 
     shape: how many values each sensitive column has that the query reads.
@@ -133,7 +133,7 @@ class PublishedRun(QueryRun):
     # -- running -------------------------------------------------------------------------------
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
-        """Read the published figures, and estimate what they were before they were randomized."""
+        """Read the published moments, and estimate what they were before they were randomized."""
         asked_values, weights = self.read_selected()
         if self.quasi_keys:
             self.keep("hit", self.hit_text())
@@ -142,12 +142,12 @@ class PublishedRun(QueryRun):
         self.require_memory(asked_values, int(np.prod(shape)))
         moments = self.read_moments(asked_values, shape)
         aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
-        figures = PublishedFigures(moments, asked_values, aggregates, shape)
+        published_moments = PublishedMoments(moments, asked_values, aggregates, shape)
         occurring = self.tell_occurring(asked_values, moments.count("uniform"))
-        return self.settle_counts(self.undo(figures, estimate)), occurring
+        return self.settle_counts(self.undo(published_moments, estimate)), occurring
 
-    def undo(self, figures: PublishedFigures, estimate: Estimator) -> list[Estimate]:
-        """Return an estimate of each aggregate from the published figures; a way of undoing has its own."""
+    def undo(self, published_moments: PublishedMoments, estimate: Estimator) -> list[Estimate]:
+        """Return an estimate of each aggregate from the published moments; a way of undoing has its own."""
         raise NotImplementedError
 
     def check_size(self, what: str, number: int, shape: tuple[int, ...], limit: int) -> None:
@@ -160,7 +160,7 @@ class PublishedRun(QueryRun):
             )
 
     def read_moments(self, asked: SelectedValues, shape: tuple[int, ...]) -> Moments:
-        """Read the published figures under the moments' names: `uniform` as published, `shared` for any value."""
+        """Read the published moments under the moments' names: `uniform` as published, `shared` for any value."""
         frame = self.loaded.engine.frame(self.moment_text())
         cases = int(asked.case.max(initial=0)) + 1
         cells = int(frame["cell"].max()) + 1 if len(frame) else int(not self.quasi_keys)

@@ -12,7 +12,7 @@ import numpy as np
 from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
-from sqlanon.estimation.randomized.published_run import PublishedFigures, PublishedRun
+from sqlanon.estimation.randomized.published_run import PublishedMoments, PublishedRun
 from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
@@ -30,9 +30,9 @@ from sqlanon.wording import option, spoken
 class RecoveredRun(PublishedRun):
     """Estimate by the closed form or the matrix, or by both weighed with what values' margins say."""
 
-    def undo(self, figures: PublishedFigures, estimate: Estimator) -> list[Estimate]:
+    def undo(self, published_moments: PublishedMoments, estimate: Estimator) -> list[Estimate]:
         """Return an estimate of each aggregate, and keep the correlations of those that an expression reads."""
-        recovery, aggregates = self._recovery(figures), figures.aggregates
+        recovery, aggregates = self._recovery(published_moments), published_moments.aggregates
         narrowed = [recovery.narrow(values) for _, values in aggregates]
         estimates = []
         for narrow_recovery, (measured, _) in zip(narrowed, aggregates, strict=True):
@@ -47,8 +47,8 @@ class RecoveredRun(PublishedRun):
                 self.correlations[first, second] = together
         return estimates
 
-    def _recovery(self, figures: PublishedFigures) -> Recovery:
-        moments, asked_values, touched = figures.moments, figures.asked, self.query.touched
+    def _recovery(self, published_moments: PublishedMoments) -> Recovery:
+        moments, asked_values, touched = published_moments.moments, published_moments.asked, self.query.touched
         matrix = self.loaded.joint_matrix(touched)
         if matrix is None:
             self.messages.append(
@@ -58,7 +58,7 @@ class RecoveredRun(PublishedRun):
         unseen = max((_unseen(self.loaded.effective_gamma(place)) for place in touched), default=0.0)
         repeated = self.loaded.repeated(touched)
         weighed = self.estimator == "shrinkage"
-        whole = self.loaded.whole(touched, lambda: self.read_whole(figures.shape)) if weighed else None
+        whole = self.loaded.whole(touched, lambda: self.read_whole(published_moments.shape)) if weighed else None
         departed = max((self.loaded.departed_share(place) for place in touched), default=0.0)
         return Recovery(
             moments=moments, asked=asked_values, counts=counts, closed=self.loaded.joint(touched), matrix=matrix,
@@ -83,16 +83,16 @@ class IteratedRun(RecoveredRun):
         super().__init__(loaded, query, estimator)
         self.iteration = iteration
 
-    def undo(self, figures: PublishedFigures, estimate: Estimator) -> list[Estimate]:
+    def undo(self, published_moments: PublishedMoments, estimate: Estimator) -> list[Estimate]:
         """Return an estimate of each aggregate; a query that reads no sensitive column has nothing to undo."""
         if not self.touched:
-            return super().undo(figures, estimate)
+            return super().undo(published_moments, estimate)
         if self.measures:
             raise QueryError(
                 "the iteration counts rows, so that SUM, AVG and quantiles of quasi columns are not answered by"
                 f" {option('estimator', 'iterative')}; use shrinkage, closed_form or matrix"
             )
-        moments, asked_values, shape = figures.moments, figures.asked, figures.shape
+        moments, asked_values, shape = published_moments.moments, published_moments.asked, published_moments.shape
         cells = len(moments.columns["uniform"])
         self.check_size("counts", cells * len(asked_values.code) * 2 ** len(shape), (), LARGEST_ANSWER)
         counts = np.zeros((cells, len(asked_values.code)))
@@ -108,7 +108,7 @@ class IteratedRun(RecoveredRun):
         self._report(np.concatenate(turns), np.concatenate(last))
         return [
             estimate(self._evidence(counts[:, selection], moments, asked_values.narrow(selection), measured))
-            for measured, selection in figures.aggregates
+            for measured, selection in published_moments.aggregates
         ]
 
     def _evidence(

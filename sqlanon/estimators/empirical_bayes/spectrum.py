@@ -77,30 +77,30 @@ class Spectra:
             sums = np.add.outer(sums, varies).ravel()
         return sums
 
-    def published(self, figures: Array) -> Array:
-        """Return z of published figures, … x V."""
-        return self._each(figures, [column.from_published for column in self.columns])
+    def published(self, counts: Array) -> Array:
+        """Return z of published counts, … x V."""
+        return self._each(counts, [column.from_published for column in self.columns])
 
-    def true(self, figures: Array) -> Array:
-        """Return e of true figures, … x V."""
-        return self._each(figures, [column.from_true for column in self.columns])
+    def true(self, counts: Array) -> Array:
+        """Return e of true counts, … x V."""
+        return self._each(counts, [column.from_true for column in self.columns])
 
-    def figures(self, coordinates: Array) -> Array:
-        """Return the true figures x of coordinates e, … x V."""
+    def counts_of(self, coordinates: Array) -> Array:
+        """Return the true counts x of coordinates e, … x V."""
         return self._each(coordinates, [column.to_true for column in self.columns])
 
     def weights(self, weights: Array) -> Array:
         """Return the factors a of <w, x> = <a, e> for weights w, … x V."""
         return self._each(weights, [column.to_true.T for column in self.columns])
 
-    def variances(self, figures: Array) -> tuple[Array, Array]:
-        """Return by coordinate (… x V) what rows drawn with the shares `figures` give z and e as variance."""
-        expected = self._each(figures, [column.transition for column in self.columns])
+    def variances(self, counts: Array) -> tuple[Array, Array]:
+        """Return by coordinate (… x V) what rows drawn with the shares `counts` give z and e as variance."""
+        expected = self._each(counts, [column.transition for column in self.columns])
         published = self._each(np.maximum(expected, 0.0), [column.from_published**2 for column in self.columns])
-        return published, self._each(figures, [column.from_true**2 for column in self.columns])
+        return published, self._each(counts, [column.from_true**2 for column in self.columns])
 
     def _each(self, array: Array, maps: Sequence[Array]) -> Array:
-        figures = array.reshape(*array.shape[:-1], *self.shape)
+        grid = array.reshape(*array.shape[:-1], *self.shape)
         for place, change in enumerate(maps, start=-len(maps)):
-            figures = np.moveaxis(np.moveaxis(figures, place, -1) @ change, -1, place)
-        return figures.reshape(array.shape)
+            grid = np.moveaxis(np.moveaxis(grid, place, -1) @ change, -1, place)
+        return grid.reshape(array.shape)

@@ -112,7 +112,7 @@ class Whole:
             self.coordinates[inside], self.variance[inside] = deviations.mean[0], deviations.variance[0]
             self.wider[inside] = deviations.wide[0] - deviations.mean[0]
         product = _product([column.shares[None] for column in spectra.columns])[0]
-        ratio = spectra.figures(self.coordinates) / product
+        ratio = spectra.counts_of(self.coordinates) / product
         self.ratio = np.clip(ratio, 1 / LARGEST_RATIO, LARGEST_RATIO)
 
     def counts(self, published: Array) -> "Counts":
@@ -136,7 +136,7 @@ class Whole:
             )  # fmt: skip
         shares = [_positive(share) for share in shares]
         *both, variance = self._interacting(observed, chance, shares)
-        mean, wide = (rows[:, None] * self.spectra.figures(coordinates) for coordinates in both)
+        mean, wide = (rows[:, None] * self.spectra.counts_of(coordinates) for coordinates in both)
         return Counts(
             whole=self, rows=rows, mean=mean, wide=wide, shares=shares, margins=margins, interactions=variance
         )
@@ -158,7 +158,7 @@ class Whole:
             if inside.any():
                 most = 1 / int(inside.sum())
                 coordinates[:, inside] = weighed(observed[:, inside], self.strengths[inside], 1 / n, most).mean
-        return np.asarray(mean * found + size * self.spectra.figures(coordinates))
+        return np.asarray(mean * found + size * self.spectra.counts_of(coordinates))
 
     def _interactions(self) -> list[int]:
         """Return the masks of the coordinates that vary with more than one column."""
@@ -240,8 +240,8 @@ def _product(shares: Sequence[Array]) -> Array:
 
 
 def _positive(shares: Array) -> Array:
-    figures = np.maximum(shares, LEAST_SHARE)
-    return np.asarray(figures / figures.sum(axis=1, keepdims=True))
+    positive_shares = np.maximum(shares, LEAST_SHARE)
+    return np.asarray(positive_shares / positive_shares.sum(axis=1, keepdims=True))
 
 
 def _fitted(table: Array, shares: Sequence[Array], shape: tuple[int, ...]) -> Array:

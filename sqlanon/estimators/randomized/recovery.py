@@ -89,10 +89,10 @@ class _Batch:
         """Return base Φ + <w, x̂> over the cases, C x J."""
         return np.asarray(sum(self.totalled(part, case, self._true(part.degree, case)) for case in part.weights))
 
-    def totalled(self, part: Weighted, case: int, figures: Array) -> Array:
-        """Return base Φ + <w, x> of one case for true figures x, C x J."""
+    def totalled(self, part: Weighted, case: int, counts: Array) -> Array:
+        """Return base Φ + <w, x> of one case for true counts x, C x J."""
         total = self.published(part.degree, case).sum(axis=1)[:, None]
-        return np.asarray(figures @ part.weights[case].T + total * part.base[case])
+        return np.asarray(counts @ part.weights[case].T + total * part.base[case])
 
     def _true(self, degree: int, case: int) -> Array:
         counts = self.counts(case).mean

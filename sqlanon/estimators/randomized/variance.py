@@ -105,10 +105,10 @@ class Variance:
         if len(channels) < 2:
             return np.zeros((len(published), self._sums.set_count))
         total = np.abs(published).sum(axis=1, keepdims=True)
-        figures = np.clip(self._closed.solved(published), -total * (published.min(initial=0.0) < 0), total)
-        figures = figures * np.divide(published.sum(axis=1, keepdims=True), figures.sum(axis=1, keepdims=True) + 1e-300)
+        counts = np.clip(self._closed.solved(published), -total * (published.min(initial=0.0) < 0), total)
+        counts = counts * np.divide(published.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True) + 1e-300)
         pulled = self._closed.pulled(part.weights[0])
-        means = np.stack([figures @ channel.expected(pulled).T for channel in channels])
+        means = np.stack([counts @ channel.expected(pulled).T for channel in channels])
         return np.asarray(means.var(axis=0, ddof=1) * factor)
 
     def of_departures(self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array) -> Array | float:
@@ -153,9 +153,9 @@ class Variance:
             apart &= bool((weights + part.base[case][:, None] > -1e-9).all())
             pulled = self._closed.pulled(weights)
             spread = self._closed.spread(pulled, pulled)
-            figures = self._closed.solved(self._sums.published(measured, 2 * part.degree, case))
-            mass = figures.sum(axis=1)[:, None]
-            case_variance = np.clip(figures @ spread.T, mass * spread.min(axis=1), mass * spread.max(axis=1))
+            counts = self._closed.solved(self._sums.published(measured, 2 * part.degree, case))
+            mass = counts.sum(axis=1)[:, None]
+            case_variance = np.clip(counts @ spread.T, mass * spread.min(axis=1), mass * spread.max(axis=1))
             variances += np.maximum(case_variance, 0)
             deviations += np.sqrt(np.maximum(case_variance, 0))
         return variances if apart else deviations**2

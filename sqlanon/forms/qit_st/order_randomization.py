@@ -4,10 +4,10 @@ Where groups were drawn, whoever have the same value (and class) could as well h
 arrangements is as likely as the one that was published. So it is compared with arrangements that are drawn anew. What
 values and columns have to do with each other is in all of them alike.
 
-People of a group stand in the order of a column, the group's values in an order of theirs, and four figures are taken:
-how many people have the value at their place, counted from the first, from the last, and from the place that the
-group's number says (`attack` names people by these), and how far the two orders go together over all places (the sum
-of the products of ranks, as in Spearman's coefficient). Each figure of each column is counted from its mean in standard
+People of a group stand in the order of a column, the group's values in an order of theirs, and four statistics are
+taken: how many people have the value at their place, counted from the first, from the last, and from the place that the
+group's number says (`attack` names people by these), and how far the two orders go together over all places (the sum of
+the products of ranks, as in Spearman's coefficient). Each statistic of each column is counted from its mean in standard
 deviations, which are those of drawn arrangements that serve for nothing else, and the largest decides: it is one test.
 """
 
@@ -24,10 +24,10 @@ Numbers = NDArray[np.int64]
 LEVEL = 9.9e-5  # how often drawn groups are refused, at most
 DRAWS = math.ceil(1 / LEVEL) - 1  # arrangements that the published one has to surpass, each of them
 SURE = 0.95  # how surely an order is refused that is said to be seen
-_PILOT = 256  # arrangements that the figures' means and deviations are of
+_PILOT = 256  # arrangements that the statistics' means and deviations are of
 _CELLS = 2**21  # numbers that are held at once
-_STATISTICS = 4  # figures of a column and an order of values
-_ROUNDING = 1e-9  # figures that are equal stay so, whatever standardizing does to their last digits
+_STATISTICS = 4  # statistics of a column and an order of values
+_ROUNDING = 1e-9  # statistics that are equal stay so, whatever standardizing does to their last digits
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class PlacedPeople:
 class Outcome:
     """What a randomization test comes to.
 
-    aligned: the columns whose figures surpass all arrangements. by_chance: the share of the people whom an order names
-    right in drawn groups; seen_from: the share from which on it would be refused with 95 %: of the column that takes
-    most. Above 1 nothing is sure to be seen.
+    aligned: the columns whose statistics surpass all arrangements. by_chance: the share of the people whom an order
+    names right in drawn groups; seen_from: the share from which on it would be refused with 95 %: of the column that
+    takes most. Above 1 nothing is sure to be seen.
     """
 
     aligned: tuple[str, ...]
@@ -104,7 +104,7 @@ def _conclude(
     by_column = surpassed.reshape(len(names), -1)
     aligned = tuple(names[number] for number in np.flatnonzero(by_column.any(axis=1)))
     normal = NormalDist()
-    # the largest of so many figures, none of which is told apart from the others
+    # the largest of so many statistics, none of which is told apart from the others
     margin = normal.inv_cdf(1 - LEVEL / len(mean)) + normal.inv_cdf(SURE)
     forward = np.arange(0, len(mean), _STATISTICS)
     thresholds = mean[forward] + margin * deviation[forward]
@@ -147,9 +147,9 @@ def _arrange(people: PlacedPeople, random: np.random.Generator, draws: int) -> I
 
 
 def _measure(people: PlacedPeople, shapes: list[_Shape], arranged: Numbers) -> Array:
-    """Return the figures of each arrangement, D x (columns x orders of values x statistics)."""
+    """Return the statistics of each arrangement, D x (columns x orders of values x statistics)."""
     orders = len(people.value_ranks)
-    figures = np.zeros((len(arranged), len(people.columns), orders, _STATISTICS))
+    statistics = np.zeros((len(arranged), len(people.columns), orders, _STATISTICS))
     for number, places in enumerate(people.columns.values()):
         standing = places.astype(np.int32)[arranged]
         for shape in shapes:
@@ -157,9 +157,9 @@ def _measure(people: PlacedPeople, shapes: list[_Shape], arranged: Numbers) -> A
             from_last, shifted = shape.size - 1 - rank, (rank + shape.number % shape.size) % shape.size
             for order, (first, last) in enumerate(shape.bounds):
                 for statistic, place in enumerate((rank, from_last, shifted)):
-                    figures[:, number, order, statistic] += ((place >= first) & (place <= last)).sum(axis=(1, 2))
-                figures[:, number, order, 3] += (rank * (first + last - shape.size + 1)).sum(axis=(1, 2))
-    return figures.reshape(len(arranged), -1)
+                    statistics[:, number, order, statistic] += ((place >= first) & (place <= last)).sum(axis=(1, 2))
+                statistics[:, number, order, 3] += (rank * (first + last - shape.size + 1)).sum(axis=(1, 2))
+    return statistics.reshape(len(arranged), -1)
 
 
 def _rank(standing: NDArray[np.int32]) -> Numbers:
@@ -173,9 +173,9 @@ def _rank(standing: NDArray[np.int32]) -> Numbers:
     return rank
 
 
-def _standardize(figures: Array, mean: Array, deviation: Array) -> Array:
-    """Return figures as so many deviations off their means; of orders that go together either way the size counts."""
-    scores = np.where(deviation > 0, (figures - mean) / np.where(deviation > 0, deviation, 1), 0.0)
+def _standardize(statistics: Array, mean: Array, deviation: Array) -> Array:
+    """Return statistics as deviations off their means; of orders that go together either way the size counts."""
+    scores = np.where(deviation > 0, (statistics - mean) / np.where(deviation > 0, deviation, 1), 0.0)
     together = scores[:, _STATISTICS - 1 :: _STATISTICS]
     np.abs(together, out=together)
     return scores

@@ -159,8 +159,8 @@ def prior(background: Background, suffix: str = "") -> Step:
 
 def _faultless(background: Background) -> Callable[[Row], None]:
     def refuse(row: Row) -> None:
-        for figure, text in (("wrong_probabilities", WRONG), ("repeated_entries", REPEATED), ("large_sums", LARGE)):
-            if row[figure]:
+        for fault, text in (("wrong_probabilities", WRONG), ("repeated_entries", REPEATED), ("large_sums", LARGE)):
+            if row[fault]:
                 raise UsageError(text.format(where=background.where, **row))
 
     return refuse

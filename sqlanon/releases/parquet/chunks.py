@@ -61,7 +61,7 @@ class Leaf(NamedTuple):
     repetition: int
 
 
-class PageFigures(NamedTuple):
+class PageStatistics(NamedTuple):
     """What a page's statistics should say."""
 
     page: Page
@@ -85,18 +85,18 @@ def judge_chunk(
     column, leaf = chunk[3], reading.leaf
     for page, data in pages:
         reading.read(page, data)
-    figures, entries = reading.figures, reading.entries
+    page_statistics, entries = reading.page_statistics, reading.entries
     reading.close()
-    if sum(page.rows for page in figures) != rows:
+    if sum(page.rows for page in page_statistics) != rows:
         raise PageError("more rows, or fewer, than its group")
-    for figure in figures[:-1]:
-        if figure.rows != _FULL_ROWS and max(figure.page.header[2], figure.text_bytes) < _FULL_BYTES:
+    for statistics in page_statistics[:-1]:
+        if statistics.rows != _FULL_ROWS and max(statistics.page.header[2], statistics.text_bytes) < _FULL_BYTES:
             yield "pages that end early"
             break
-    yield from _wrong_figures(chunk, reading)
-    if 4 in chunk and not _is_offset_index(_read_index(file, chunk[4], chunk[5], OFFSET_INDEX), leaf, figures):
+    yield from _false_entries(chunk, reading)
+    if 4 in chunk and not _is_offset_index(_read_index(file, chunk[4], chunk[5], OFFSET_INDEX), leaf, page_statistics):
         yield "an index of other pages"
-    if 6 in chunk and not _is_column_index(_read_index(file, chunk[6], chunk[7], COLUMN_INDEX), leaf, figures):
+    if 6 in chunk and not _is_column_index(_read_index(file, chunk[6], chunk[7], COLUMN_INDEX), leaf, page_statistics):
         yield "an index of other values"
     if 14 in column and not _is_filter(file, column, entries):
         yield "a filter of other values"
@@ -126,7 +126,7 @@ class ChunkReading:
         self.leaf, self.by_spark = leaf, by_spark
         self.entries: Values | None = None  # of the chunk's dictionary
         self.pages: list[Page] = []
-        self.figures: list[PageFigures] = []
+        self.page_statistics: list[PageStatistics] = []
         self._levels_read = sha256(), sha256()
         self._used = -1  # entries are numbered as they are first used: the last number so far
         self._lengths: Numbers = np.zeros(0, np.int64)
@@ -135,7 +135,7 @@ class ChunkReading:
         """Read a page; raise PageError or FooterError where it is none of a table's."""
         header, physical_type = page.header, self.leaf.element[1]
         self.pages.append(page)
-        if header[1] == DICTIONARY_PAGE and self.entries is None and not self.figures and 5 not in header:
+        if header[1] == DICTIONARY_PAGE and self.entries is None and not self.page_statistics and 5 not in header:
             page_header = header[7]
             encoding = PLAIN_DICTIONARY if self.by_spark else PLAIN
             if (
@@ -200,8 +200,8 @@ class ChunkReading:
         if no_numbers and page_header[2] != PLAIN:
             no_numbers = int(np.isnan(self.entries[numbers]).sum())  # type: ignore[index]
         least, greatest = _extremes(values, leaf.element)
-        self.figures.append(
-            PageFigures(
+        self.page_statistics.append(
+            PageStatistics(
                 page=page,
                 rows=int((repetition == 0).sum()) if leaf.repetition else count,
                 missing=count - present,
@@ -292,11 +292,11 @@ def _as_bits(numbers: Numbers) -> Numbers:
     return numbers.view(f"<u{numbers.dtype.itemsize}")
 
 
-def _wrong_figures(chunk: Fields, reading: ChunkReading) -> Iterator[str]:
+def _false_entries(chunk: Fields, reading: ChunkReading) -> Iterator[str]:
     """Say where a chunk's figures are not those of its pages: each may be left out, and none may say something else."""
     column, leaf, pages = chunk[3], reading.leaf, reading.pages
-    figures, entries = reading.figures, reading.entries
-    data_pages = [page.page for page in figures]
+    page_statistics, entries = reading.page_statistics, reading.entries
+    data_pages = [page.page for page in page_statistics]
     # Spark names those of levels as well
     unsaid = not column[2] and leaf.element.get(6) == _INTERVAL  # as DuckDB 1 writes it
     used = {page.header[5][number] for page in data_pages for number in ((2, 3, 4) if reading.by_spark else (2,))}
@@ -322,10 +322,12 @@ def _wrong_figures(chunk: Fields, reading: ChunkReading) -> Iterator[str]:
     wrong = wrong or chunk.get(2, 0) not in (0, starts[0])
     if wrong:
         yield "figures of other pages"
-    if not _are_statistics(column.get(12, {}), leaf.element, figures, None if entries is None else len(entries)):
+    if not _are_statistics(
+        column.get(12, {}), leaf.element, page_statistics, None if entries is None else len(entries)
+    ):
         yield "statistics of other values"
-    sizes = {1: sum(page.text_bytes for page in figures)} if leaf.element[1] == BYTE_ARRAY else {}
-    histograms = zip(*((page.repetitions, page.definitions) for page in figures), strict=True)
+    sizes = {1: sum(page.text_bytes for page in page_statistics)} if leaf.element[1] == BYTE_ARRAY else {}
+    histograms = zip(*((page.repetitions, page.definitions) for page in page_statistics), strict=True)
     sizes |= {number: _summed(listed) for number, listed in enumerate(histograms, 2)}  # type: ignore[misc]
     if any(sizes.get(number) != value for number, value in column.get(16, {}).items()):
         yield "sizes of other values"
@@ -339,7 +341,7 @@ def _summed(histograms: Sequence[Sequence[int]]) -> list[int]:
     return [sum(each) for each in zip(*histograms, strict=True)]
 
 
-def _are_statistics(statistics: Fields, element: Fields, pages: Sequence[PageFigures], entries: int | None) -> bool:
+def _are_statistics(statistics: Fields, element: Fields, pages: Sequence[PageStatistics], entries: int | None) -> bool:
     key = _order_of(element)
     least = min((page.least for page in pages if page.least is not None), key=key, default=None)
     greatest = max((page.greatest for page in pages if page.greatest is not None), key=key, default=None)
@@ -401,7 +403,7 @@ def _read_index(file: IO[bytes], start: int, length: int, layout: Any) -> Fields
     return fields
 
 
-def _is_offset_index(index: Fields, leaf: Leaf, pages: Sequence[PageFigures]) -> bool:
+def _is_offset_index(index: Fields, leaf: Leaf, pages: Sequence[PageStatistics]) -> bool:
     first_rows = accumulate((page.rows for page in pages[:-1]), initial=0)
     located = index[1]
     if len(located) != len(pages) or index.get(2, [page.text_bytes for page in pages]) != [
@@ -419,7 +421,7 @@ def _is_offset_index(index: Fields, leaf: Leaf, pages: Sequence[PageFigures]) ->
     )
 
 
-def _is_column_index(index: Fields, leaf: Leaf, pages: Sequence[PageFigures]) -> bool:
+def _is_column_index(index: Fields, leaf: Leaf, pages: Sequence[PageStatistics]) -> bool:
     empty = [page.least is None and not page.no_numbers for page in pages]
     key = _order_of(leaf.element) or (lambda value: value)
     texts = leaf.element[1] == BYTE_ARRAY  # which are cut before they are compared

@@ -1,4 +1,4 @@
-"""Figures of a run as bound parameters: a join with their one row would stand between a sort and what is read off it.
+"""Constants of a run as bound parameters: a join with their one row would stand between a sort and what is read off it.
 
 Spark takes a sort below a join for idle and leaves it out, and joins even one row by a job of its own.
 
@@ -40,7 +40,7 @@ def number_apart(select: exp.Select, numbering: str) -> None:
     select.set("windows", None)
 
 
-def bind_figures(sql: str, views: Mapping[str, Mapping[str, int]]) -> tuple[str, dict[str, int]]:
+def bind_constants(sql: str, views: Mapping[str, Mapping[str, int]]) -> tuple[str, dict[str, int]]:
     """Return Spark's SQL with parameters in the place of joins with these one-row views, and what is bound to them."""
     if not any(name in sql for name in views):
         return sql, {}
@@ -52,10 +52,10 @@ def bind_figures(sql: str, views: Mapping[str, Mapping[str, int]]) -> tuple[str,
             if column.table in joined and column.parent_select is select:
                 parameter = f"{column.table}_{column.name}"
                 bound[parameter] = views[joined[column.table].this.name][column.name]
-                figure: exp.Expr = exp.cast(exp.Placeholder(this=parameter), exp.DType.BIGINT)
+                constant: exp.Expr = exp.cast(exp.Placeholder(this=parameter), exp.DType.BIGINT)
                 # what a SELECT passes on keeps its name
                 passed = column.parent is select and column.arg_key == "expressions"
-                column.replace(exp.alias_(figure, column.name, quoted=True) if passed else figure)
+                column.replace(exp.alias_(constant, column.name, quoted=True) if passed else constant)
         for join in joined.values():
             join.pop()
     return tree.sql("spark", identify=True), bound
