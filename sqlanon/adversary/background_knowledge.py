@@ -18,8 +18,7 @@ from sqlanon.verification.checks import PublishedTables
 if TYPE_CHECKING:
     from sqlanon.adversary.exposure import Exposure
 
-ROWS_AT_ONCE = 250_000  # of a release, held in memory as numbers
-FETCHED_AT_ONCE = 500_000  # from engines of other processes, where each question costs more than its rows
+PAIRS_AT_ONCE = 500_000  # of a group and a signature or value, held in memory as numbers; of groups alike, one group's
 log = logging.getLogger("sqlanon")
 
 
@@ -61,24 +60,23 @@ def match_backgrounds(
 
 def posterior_queries(published: PublishedTables, tables: Sequence[object]) -> list[Statement]:
     """Return the statements that `examine_backgrounds` runs, in order; of the groups, the first portion's."""
-    backgrounds = find_backgrounds(published, tables)
-    # nothing runs here: the manifest's rows stand for those that verification counts
-    prefix, portions = fresh_prefix(), _portions(published, published.manifest["rows"])
+    backgrounds, prefix = find_backgrounds(published, tables), fresh_prefix()
     steps = _steps(published, backgrounds, prefix)
     statements = [step.statement if isinstance(step, Report) else step for step in steps]
     for number, match in enumerate(backgrounds, start=1):
         texts = _priors_queries(published, prefix, number, match)
-        texts |= _held_queries(published, prefix, number, match, portions, 0)
+        texts |= {"portions": _portions_query(published, prefix, number)}
+        texts |= _held_queries(published, prefix, number, 0)
         statements += [Statement(f"{name}_{number}", sql, "query") for name, sql in texts.items()]
     return statements
 
 
 def examine_backgrounds(
-    published: PublishedTables, backgrounds: Sequence[MatchedBackground], r: float, rows: int
+    published: PublishedTables, backgrounds: Sequence[MatchedBackground], r: float
 ) -> list[dict[str, Any]]:
     """Return for each background the figures of its `Exposure`, with its name (`background`) and its `attributes`.
 
-    r: rows are counted whose largest posterior is above 1/r. The groups of QIT and ST, `rows` rows, fit each other.
+    r: rows are counted whose largest posterior is above 1/r. The groups of QIT and ST fit each other.
     Raises UsageError where a table is no distribution, DataError where it does not fit the release.
     """
     prefix, engine, relations = fresh_prefix(), published.engine, list[str]()
@@ -95,7 +93,7 @@ def examine_backgrounds(
                 engine.create(step)
         return [
             {"background": match.name, "attributes": list(match.background.attributes), "unknown_values": count}
-            | _measure_exposure(published, prefix, number, match, r, rows).figures()
+            | _measure_exposure(published, prefix, number, match, r).figures()
             for number, (match, count) in enumerate(zip(backgrounds, unknown, strict=True), start=1)
         ]
     finally:  # the tables hold the adversary's knowledge, not the release's
@@ -105,32 +103,42 @@ def examine_backgrounds(
 def _steps(
     published: PublishedTables, backgrounds: Sequence[MatchedBackground], prefix: str
 ) -> list[Statement | Report]:
-    """Return the release's values, then each background's rows, checks, signatures and what it leaves over."""
-    (sensitive,) = published.manifest["columns"]["sensitive"]
-    names = {"sensitive": sensitive, "count_column": published.manifest["columns"]["count"]}
+    """Return the release's values and where they stand; each background's rows, checks, signatures, groups alike."""
+    columns = published.manifest["columns"]
+    (sensitive,) = columns["sensitive"]
+    names, group = {"sensitive": sensitive, "count_column": columns["count"]}, {"group_column": columns["group"]}
     # every background's values are numbered alike, by the release's own
-    steps = [Step("adversary/background_knowledge/value", yields="tally", values=names)]
+    steps = [
+        Step("adversary/background_knowledge/value", yields="tally", values=names),
+        Step("adversary/background_knowledge/held_value", values=names | group),
+    ]
     for number, match in enumerate(backgrounds, start=1):
-        steps += background.steps(match.background, f"_{number}")
+        attributes = {"attributes": match.background.columns}
+        steps += (
+            *background.steps(match.background, f"_{number}"),
+            Step("adversary/background_knowledge/held_signature", values=attributes | group, suffix=f"_{number}"),
+            Step("adversary/background_knowledge/alike", values={"most": PAIRS_AT_ONCE}, suffix=f"_{number}"),
+        )
     # the steps are a publisher's, who checks a background against the microdata: here QIT stands for its rows
     relations = {**published.tables, "population": published.tables["qit"]}
     return [step for step in build(steps, {}, prefix, relations) if not isinstance(step, Loop)]
 
 
 def _measure_exposure(
-    published: PublishedTables, prefix: str, number: int, match: MatchedBackground, r: float, rows: int
+    published: PublishedTables, prefix: str, number: int, match: MatchedBackground, r: float
 ) -> "Exposure":
-    """Let one background meet the groups, a portion of them at a time."""
+    """Let one background meet the groups that differ, a portion of them at a time."""
     from sqlanon.adversary.exposure import Exposure, Holding  # numpy and scipy are slow to import
     from sqlanon.adversary.priors import Priors
 
-    engine, portions = published.engine, _portions(published, rows)
+    engine = published.engine
     texts = _priors_queries(published, prefix, number, match)
     priors = Priors.from_frames(*(engine.frame(sql) for sql in texts.values()))
     exposure = Exposure(r)
-    for portion in range(portions):
-        log.info("posteriors of background %d, portion %d of %d", number, portion + 1, portions)
-        texts = _held_queries(published, prefix, number, match, portions, portion)
+    (row,) = engine.rows(_portions_query(published, prefix, number))
+    for portion in range(row["portions"]):
+        log.info("posteriors of background %d, portion %d of %d", number, portion + 1, row["portions"])
+        texts = _held_queries(published, prefix, number, portion)
         signatures, values = (Holding.from_frame(engine.frame(sql)) for sql in texts.values())
         exposure.add(signatures, values, priors)
     return exposure
@@ -147,29 +155,22 @@ def _priors_queries(published: PublishedTables, prefix: str, number: int, match:
     }
 
 
-def _held_queries(
-    published: PublishedTables, prefix: str, number: int, match: MatchedBackground, portions: int, portion: int
-) -> dict[str, str]:
-    columns, relations = published.manifest["columns"], _relations(prefix, number)
-    (sensitive,) = columns["sensitive"]
-    grouped = {"group_column": columns["group"], "portions": portions, "portion": portion}
-    names = {"sensitive": sensitive, "count_column": columns["count"]}
+def _portions_query(published: PublishedTables, prefix: str, number: int) -> str:
+    return published.query("adversary/background_knowledge/portions", _relations(prefix, number))
+
+
+def _held_queries(published: PublishedTables, prefix: str, number: int, portion: int) -> dict[str, str]:
+    relations = _relations(prefix, number)
     return {
-        "held_signature": published.query(
-            "adversary/background_knowledge/held_signature", relations, attributes=match.background.columns, **grouped
-        ),
-        "held_value": published.query("adversary/background_knowledge/held_value", relations, **names, **grouped),
+        name: published.query(
+            "adversary/background_knowledge/lines", relations | {"held": relations[name]}, portion=portion
+        )
+        for name in ("held_signature", "held_value")
     }
 
 
 def _relations(prefix: str, number: int) -> dict[str, Sql]:
-    names = ("background", "signature", "remainder")
+    names = ("background", "signature", "remainder", "held_signature", "alike")
     return {name: relation_name(prefix, f"{name}_{number}") for name in names} | {
-        "tally": relation_name(prefix, "tally")
+        name: relation_name(prefix, name) for name in ("tally", "held_value")
     }
-
-
-def _portions(published: PublishedTables, rows: int) -> int:
-    """Return in how many portions the groups are looked at."""
-    most = ROWS_AT_ONCE if published.engine.in_process else FETCHED_AT_ONCE
-    return 1 + rows // most

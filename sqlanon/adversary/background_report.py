@@ -44,7 +44,7 @@ def add_posteriors(
     # a release of robust promises 1/r; one of Anatomy 1/l, which holds against who knows no distribution
     name = "r" if r is not None or "r" in parameters else "l"
     limit = float(parameters[name]) if r is None else r
-    exposures = examine_backgrounds(published, backgrounds, limit, rows)
+    exposures = examine_backgrounds(published, backgrounds, limit)
     if any(figures["rows"] < rows for figures in exposures):
         return _add_check(report, r, "not run: some rows are in no group")
     promise = f"{'promised' if r is None else 'asked'} 1/{name} = {100 / limit:.4g} %"

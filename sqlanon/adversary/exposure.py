@@ -16,26 +16,29 @@ if TYPE_CHECKING:
 
 POSTERIOR_METHODS = ("one signature", "exact", "bound")
 _AT_ONCE = 2**22  # priors of groups looked up together
-_SAMPLE = 2**10  # groups by which it is told whether any are alike
 
 
 @dataclass(frozen=True)
 class Holding:
-    """How often each item (a signature, a value) stands in each group: parallel arrays, a line a pair."""
+    """How often each item (a signature, a value) stands in each group: parallel arrays, a line a pair.
+
+    often: how many groups are like the line's group, itself among them.
+    """
 
     group: Whole
     item: Whole
     count: Whole
+    often: Whole
 
     @classmethod
     def from_frame(cls, frame: "pd.DataFrame") -> "Holding":
-        """Take a frame with the columns group_id, item and row_count."""
-        return cls(*(whole_numbers(frame[name]) for name in ("group_id", "item", "row_count")))
+        """Take a frame with the columns group_id, item, row_count and often."""
+        return cls(*(whole_numbers(frame[name]) for name in ("group_id", "item", "row_count", "often")))
 
     def sorted(self) -> "Holding":
-        """Return the lines by group, and in a group by falling count and item: equal groups look alike."""
+        """Return the lines by group, and in a group by falling count: equal counts lie alike."""
         order = np.lexsort((self.item, -self.count, self.group))
-        return Holding(self.group[order], self.item[order], self.count[order])
+        return Holding(self.group[order], self.item[order], self.count[order], self.often[order])
 
 
 @dataclass
@@ -50,15 +53,11 @@ class Exposure:
 
     def add(self, signatures: Holding, values: Holding, priors: Priors) -> None:
         """Add groups; both holdings hold the same groups, each with as many rows as values."""
-        # groups that look alike have the same posteriors: they are computed once and counted `often` times
-        for signature_lines, value_lines in _group_by_shape(signatures.sorted(), values.sorted()):
-            group, often = _count_alike(np.concatenate((*signature_lines, *value_lines), axis=1))
-            wide, many = signature_lines[0].shape[1], value_lines[0].shape[1]
-            most = max(1, _AT_ONCE // (wide * many))
-            for start in range(0, len(group), most):
-                parts = np.split(group[start : start + most], np.cumsum((wide, wide, many)), axis=1)
-                item, rows, value, counts = parts
-                self._add(priors.of(item, value), rows, counts, often[start : start + most])
+        for (items, rows), (kinds, counts), often in _group_by_shape(signatures.sorted(), values.sorted()):
+            most = max(1, _AT_ONCE // (items.shape[1] * kinds.shape[1]))
+            for start in range(0, len(often), most):
+                some = slice(start, start + most)
+                self._add(priors.of(items[some], kinds[some]), rows[some], counts[some], often[some])
 
     def _add(self, priors: Array, rows: Whole, counts: Whole, often: Whole) -> None:
         """Add groups with as many different signatures and values; `often` counts each group's equals."""
@@ -104,8 +103,10 @@ class Exposure:
         }
 
 
-def _group_by_shape(signatures: Holding, values: Holding) -> Iterator[tuple[tuple[Whole, Whole], tuple[Whole, Whole]]]:
-    """Yield groups with as many different signatures and values: items and counts, a line a group."""
+def _group_by_shape(
+    signatures: Holding, values: Holding
+) -> Iterator[tuple[tuple[Whole, Whole], tuple[Whole, Whole], Whole]]:
+    """Yield groups with as many different signatures and values: items and counts, a line a group, and how often."""
     first, wide = _starts(signatures)
     second, many = _starts(values)
     shape = np.stack((wide, many))
@@ -116,6 +117,7 @@ def _group_by_shape(signatures: Holding, values: Holding) -> Iterator[tuple[tupl
         yield (
             (signatures.item[signature_places], signatures.count[signature_places]),
             (values.item[value_places], values.count[value_places]),
+            signatures.often[first[some]],
         )
 
 
@@ -123,16 +125,6 @@ def _starts(holding: Holding) -> tuple[Whole, Whole]:
     # the lines lie group by group
     start = np.flatnonzero(np.diff(holding.group, prepend=holding.group[:1] - 1))
     return start, np.diff(start, append=len(holding.group))
-
-
-def _count_alike(lines: Whole) -> tuple[Whole, Whole]:
-    """Return lines and how often each counts: every different one once, unless hardly any is like another."""
-    # sorting many groups of which no two are alike takes as long as their posteriors
-    sample = lines[:: max(1, len(lines) // _SAMPLE)][:_SAMPLE]
-    if len(lines) > _SAMPLE == len(np.unique(sample, axis=0)):
-        return lines, np.ones(len(lines), dtype=np.int64)
-    group, often = np.unique(lines, axis=0, return_counts=True)
-    return group, often
 
 
 def _largest_posteriors(priors: Array, rows: Whole, counts: Whole) -> tuple[Array, Mask, Whole]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.adversary import background_knowledge, exposure, priors
+from sqlanon.adversary import background_knowledge, priors
 from sqlanon.cli.display import posterior_table
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SqlanonError, UsageError
@@ -120,10 +120,9 @@ def releases(draw):
     r=st.sampled_from([1.5, 2, 3]),
     at_once=st.sampled_from([1, 3, 10**6]),
     table=st.sampled_from([0, 10**6]),
-    sample=st.sampled_from([1, 1000]),
 )
 @examples(30)
-def test_what_is_found_equals_every_world(session, drawn, r, at_once, table, sample):
+def test_what_is_found_equals_every_world(session, drawn, r, at_once, table):
     groups, signatures, entries = drawn
     totals = {}
     for _, values in groups:
@@ -152,10 +151,8 @@ def test_what_is_found_equals_every_world(session, drawn, r, at_once, table, sam
         priors_above += sum(max(row.values()) > 1 / r + 1e-12 for row in mine)
     largest, above = max(rows), sum(row > 1 / r + 1e-12 for row in rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(background_knowledge, "ROWS_AT_ONCE", at_once)
-        # priors laid out as a table or searched for, equal groups counted together or each by itself
-        patch.setattr(priors, "_LARGEST_TABLE", table)
-        patch.setattr(exposure, "_SAMPLE", sample)
+        patch.setattr(background_knowledge, "PAIRS_AT_ONCE", at_once)
+        patch.setattr(priors, "_LARGEST_TABLE", table)  # priors laid out as a table or searched for
         report = release.verify(background="known", r=r)
     (told,) = report.posterior
     assert told["largest_posterior"] == pytest.approx(float(largest), rel=1e-9)
@@ -364,7 +361,7 @@ def test_the_command_line_says_what_an_adversary_reaches(shell, con, monkeypatch
     assert sex["rows"] == 600 and sex["rows_above"] > 0 and age["largest_posterior"] == pytest.approx(0.2)
     assert set(sex["sizes"][0]) == {"size", "groups", "rows", "largest_posterior", "rows_above", "method"}
     done = shell(*told, "--sql")
-    assert done.returncode == 0 and done.stdout.count("create temporary table") == 7
+    assert done.returncode == 0 and done.stdout.count("create temporary table") == 12
     assert "listed_prior_2" in done.stdout and "held_value_2" in done.stdout
     monkeypatch.chdir(shell.folder)
     for statement in done.stdout.split(";\n"):
