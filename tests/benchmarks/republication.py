@@ -1,16 +1,17 @@
 """Publish the same people again and again: what releases tell together, how accurate they stay, how long they take.
 
     python -m tests.benchmarks.republication history adult.parquet [--releases 5] [--turnover 0.05] [--l 3]
-    python -m tests.benchmarks.republication speed [--rows 1000000]
+    python -m tests.benchmarks.republication speed [--rows 1000000] [--memory-limit 2GB]
 
 history: releases of Adult with and without a ledger, the occupation sensitive, everybody known by a number; how many
 people all releases together fix to one value, and the mean relative error of random counts on the last release
 beside a fresh release of the same people. speed: a first release, and one after 1 % arrivals, 1 % departures and 0.5 %
-changes. Runs that are killed: `tests.benchmarks.kills`.
+changes, out of a DuckDB file; the memory is the largest until then. Runs that are killed: `tests.benchmarks.kills`.
 """
 
 import argparse
 import random
+import resource
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -78,9 +79,14 @@ def mean_error(con: duckdb.DuckDBPyConnection, release: sqlanon.Release, queries
 SEXES = ("Male", "Female")
 
 
-def speed(rows: int) -> None:
-    """Print the seconds of a first release, of one that follows, and of one without a ledger under the same key."""
-    con = duckdb.connect()
+def speed(rows: int, memory_limit: str) -> None:
+    """Print seconds and memory of a first release, of those that follow, and of one without a ledger, under one key."""
+    with TemporaryDirectory() as folder, duckdb.connect(f"{folder}/people.duckdb") as con:
+        con.execute(f"set memory_limit = '{memory_limit}'")
+        _publish_again(con, folder, rows)
+
+
+def _publish_again(con: duckdb.DuckDBPyConnection, folder: str, rows: int) -> None:
     spread = ", ".join(f"(hash(i, {n}) % {many})::integer as {name}" for n, (name, many) in enumerate(SPREAD.items()))
     people = f"select i as id, {spread}, 'd' || hash(i, 9) % 20 as disease from range({{}}, {{}}) t(i)"
     con.execute(f"create table people as {people.format(0, rows)}")
@@ -89,18 +95,20 @@ def speed(rows: int) -> None:
         f" from people where hash(id, 8) % 100 > 0 union all {people.format(rows, rows + rows // 100)}"
     )
     given = {"quasi": list(SPREAD), "sensitive": "disease", "id": "id", "l": 5, "key": KEY}
-    with TemporaryDirectory() as folder:
-        for name, source, options in (
-            ("without a ledger", "people", {}),
-            ("first release", "people", {"ledger": f"{folder}/ledger"}),
-            ("second release", "later", {"ledger": f"{folder}/ledger"}),
-            ("third release", "people", {"ledger": f"{folder}/ledger"}),
-        ):
-            start, used = time.perf_counter(), time.process_time()
-            sqlanon.anatomy(con, source, **given, **options, out=f"{folder}/{name}")
-            clock, processors = time.perf_counter() - start, time.process_time() - used
-            print(f"{rows:,} rows, {name}: {clock:.2f} s, of the processors {processors:.2f} s", flush=True)
-        print(f"ledger: {Path(folder, 'ledger').stat().st_size / 1e6:.1f} MB")
+    for name, source, options in (
+        ("without a ledger", "people", {}),
+        ("first release", "people", {"ledger": f"{folder}/ledger"}),
+        ("second release", "later", {"ledger": f"{folder}/ledger"}),
+        ("third release", "people", {"ledger": f"{folder}/ledger"}),
+    ):
+        start, used = time.perf_counter(), time.process_time()
+        sqlanon.anatomy(con, source, **given, **options, out=f"{folder}/{name}")
+        clock, processors = time.perf_counter() - start, time.process_time() - used
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        print(
+            f"{rows:,} rows, {name}: {clock:.2f} s, of the processors {processors:.2f} s, {memory:.2f} GB", flush=True
+        )
+    print(f"ledger: {Path(folder, 'ledger').stat().st_size / 1e6:.1f} MB")
 
 
 def main() -> None:
@@ -112,11 +120,12 @@ def main() -> None:
     parser.add_argument("--turnover", type=float, default=0.05)
     parser.add_argument("--l", type=int, default=3)
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--memory-limit", default="2GB")
     asked = parser.parse_args()
     if asked.part == "history":
         history(asked.data, asked.releases, asked.turnover, asked.l)
     else:
-        speed(asked.rows)
+        speed(asked.rows, asked.memory_limit)
 
 
 if __name__ == "__main__":

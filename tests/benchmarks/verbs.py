@@ -1,10 +1,10 @@
 """Every verb at several sizes: seconds of the processors, largest memory, and how both grow with the rows.
 
-    python -m tests.benchmarks.verbs [100000 1000000] [--limit SECONDS] [--leave-out VERB …]
+    python -m tests.benchmarks.verbs [100000 1000000] [--limit SECONDS] [--memory-limit 2GB] [--leave-out VERB …]
 
 Invented people in a DuckDB file; four quasi columns, thirty diseases, anatomy with l = 5. Each verb is a process of its
-own, the start of Python included; what is slower than the limit by the clock is ended, and said. The first line is
-DuckDB's own pass over the table, COUNT(DISTINCT …) of its quasi columns.
+own, the start of Python included, under the memory limit; what is slower than the limit by the clock is ended, and
+said. The first line is DuckDB's own pass over the table, COUNT(DISTINCT …) of its quasi columns.
 """
 
 import argparse
@@ -24,6 +24,7 @@ ROLES = ["--quasi", COLUMNS, "--sensitive", "disease", "--id", "id"]
 PASS = f"import duckdb; duckdb.connect('people.duckdb').execute('select count(distinct ({COLUMNS})) from people')"
 SOURCE = ["people", "--database", "people.duckdb"]
 AGAINST = ["--against", "people", "--database", "people.duckdb"]
+SAMPLE = ["--sample", "200000"]
 QUESTION = "select sex, count(*), avg(age) from release where disease in ('d1', 'd2') and region < 20 group by sex"
 VERBS = {
     "one pass": ["-c", PASS],
@@ -32,8 +33,8 @@ VERBS = {
     "verify": ["verify", "ward"],
     "verify --against": ["verify", "ward", *AGAINST],
     "estimate": ["estimate", "ward", QUESTION],
-    "attack": ["attack", "ward"],
-    "attack --against": ["attack", "ward", *AGAINST, "--id", "id"],
+    "attack --sample 200000": ["attack", "ward", *SAMPLE],
+    "attack --sample 200000 --against": ["attack", "ward", *SAMPLE, *AGAINST, "--id", "id"],
     "report": ["report", "ward", "--out", "ward.html"],
     "complete, 2 tables": ["complete", "ward", "--tables", "2", "--seed", "1", "--out", "completed"],
     "compare --quick": ["compare", *SOURCE, *ROLES, "--quick"],
@@ -67,6 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="*", default=[100_000, 1_000_000])
     parser.add_argument("--limit", type=float, default=600.0)
+    parser.add_argument("--memory-limit", default="2GB")
     parser.add_argument("--leave-out", nargs="*", default=[], choices=list(VERBS))
     arguments = parser.parse_args()
     commands = {verb: command for verb, command in VERBS.items() if verb not in arguments.leave_out}
@@ -79,7 +81,8 @@ def main() -> None:
                     f"create table people as select row_number() over () as id, * from ({PEOPLE})".format(rows=rows)
                 )
             for verb, command in commands.items():
-                figures[verb].append(measure(command, folder, arguments.limit))
+                limits = [] if command[0] == "-c" else ["--memory-limit", arguments.memory_limit]
+                figures[verb].append(measure([*command, *limits], folder, arguments.limit))
                 print(f"{rows:,} rows, {verb}: {figures[verb][-1]}", file=sys.stderr)
         finally:
             shutil.rmtree(folder)
