@@ -72,21 +72,21 @@ def _fit(view: View, space: ModelRows, totals: Array) -> list[Sql]:
     log.info("learning, counts by code and value")
     target = _find_counts(view, space, coded, totals)
     effects = np.zeros(target.shape)
-    weighed = learning.pair(view, coded, space.cells)
+    weighed = learning.pair(view, coded, space.levels)
     for turn in range(TURNS):
         log.info("learning, turn %d of %d of the fit", turn + 1, TURNS)
         step = find_step(target, count_dealt(space, learning.join(weighed), target.shape, "weight"), turn)
         effects += step - step.mean(axis=1, keepdims=True)
-        weighed = learning.deal(view, weighed, keep_odds(space, effects, space.parts, space.cells), space.cells)
+        weighed = learning.deal(view, weighed, keep_odds(space, effects, space.parts, space.levels), space.levels)
     counts = count_dealt(space, learning.join(weighed), target.shape, "weight")
-    odds = keep_odds(space, learn_odds(space, counts), space.parts, space.cells)
+    odds = keep_odds(space, learn_odds(space, counts), space.parts, space.levels)
     for _ in range(LAST_DEALS):
-        weighed = learning.deal(view, weighed, odds, space.cells)
+        weighed = learning.deal(view, weighed, odds, space.levels)
     return weighed
 
 
 def _find_counts(view: View, space: ModelRows, coded: Sql, totals: Array) -> Array:
-    """Return how many people of each cell have each value, T x V, as least squares finds."""
+    """Return how many people of each level have each value, T x V, as least squares finds."""
     signature = read_signature(view.manifest) if "parameters" in view.manifest else []
     holding = view.holdings()
     relations = {
@@ -115,7 +115,7 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
         column = ShownColumn(space, loaded, 0, view.values())
         shown_rows = column.number_shown(space.code(values), "value", ["combination"])
         patterns = view.keep(
-            "shown_pattern", "adversary/view/shown_pattern", {"shown_row": shown_rows}, cells=space.cells
+            "shown_pattern", "adversary/view/shown_pattern", {"shown_row": shown_rows}, levels=space.levels
         )
         if _count_rows(view, patterns) * values > MOST_PAIRS:
             return []
@@ -127,7 +127,7 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
             "best": best,
             "combination": view.combinations(),
         }
-        alone = view.keep("fitted_best", "adversary/view/pattern_named", relations, cells=space.cells)
+        alone = view.keep("fitted_best", "adversary/view/pattern_named", relations, levels=space.levels)
     finally:
         loaded.close()
         space.close()
@@ -144,17 +144,19 @@ def _fit_randomized(view: View, column: ShownColumn, patterns: Sql, values: int)
     space = column.space
     even = Sql(f"(select row_number, cast(1 as double) as weight_1 from {space.numbered})")
     target = column.find_targets(even, ["weight_1"], values)[0]
-    cells = [*space.cells, "shown_cell"]
+    levels = [*space.levels, "shown_level"]
     parts = [*space.parts, slice(column.first, column.first + values)]
     effects = np.zeros(target.shape)
     value = view.values()
     for turn in range(TURNS + BAYES_TURNS + 1):
         log.info("learning, turn %d of %d of the fit", turn + 1, TURNS + BAYES_TURNS + 1)
-        odds = keep_odds(space, np.concatenate([effects, column.channel]), parts, cells)
+        odds = keep_odds(space, np.concatenate([effects, column.channel]), parts, levels)
 
         def weigh(rated: Sql, rate: str, factors: list[tuple[Sql, str]] = odds) -> Sql:
             relations = {"shown_pattern": rated, "value": value}
-            return view.subquery("adversary/view/pattern_pair", relations, factors=factors, cells=cells, rate=Sql(rate))
+            return view.subquery(
+                "adversary/view/pattern_pair", relations, factors=factors, levels=levels, rate=Sql(rate)
+            )
 
         weighed = weigh(patterns, "cast(1 as double)")
         rated = view.replace(
@@ -172,18 +174,18 @@ def _fit_randomized(view: View, column: ShownColumn, patterns: Sql, values: int)
 
 
 def learn_odds(space: ModelRows, counts: Array) -> Array:
-    """Return ln(p(cell | value) / p(cell)), T x V; one person's worth of the cell's own share is added."""
-    share = (space.rows_of_cells / space.rows_of_cells[space.parts[0]].sum())[:, None]
+    """Return ln(p(level | value) / p(level)), T x V; one person's worth of the level's own share is added."""
+    share = (space.rows_of_levels / space.rows_of_levels[space.parts[0]].sum())[:, None]
     totals = counts[space.parts[0]].sum(axis=0)
     return np.asarray(np.log((counts + share) / (totals + 1) / share))
 
 
-def keep_odds(space: ModelRows, effects: Array, parts: Sequence[slice], cells: Sequence[str]) -> list[tuple[Sql, str]]:
-    """Keep effects, T x V, as tables of odds, one for each column of cells, beside the column's name."""
+def keep_odds(space: ModelRows, effects: Array, parts: Sequence[slice], levels: Sequence[str]) -> list[tuple[Sql, str]]:
+    """Keep effects, T x V, as tables of odds, one for each column of levels, beside the column's name."""
     odds = []
-    for part, cell in zip(parts, cells, strict=True):
+    for part, level in zip(parts, levels, strict=True):
         code, value = np.indices(effects[part].shape)
         number = (code + part.start).ravel() * _CODE_STEP + value.ravel() + 1
-        columns = {"cell": number, "odds": effects[part].ravel()}
-        odds.append((space.keep_columns(f"odds_of_{cell}", columns), cell))
+        columns = {"odds_key": number, "odds": effects[part].ravel()}
+        odds.append((space.keep_columns(f"odds_of_{level}", columns), level))
     return odds

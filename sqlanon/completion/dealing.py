@@ -60,7 +60,7 @@ class Dealing:
         """Yield for each completed table its sensitive column with the relation of what was dealt, and the values."""
         refuse_many_values(len(self.rows_of_values), MOST_VALUES)
         targets = self.learn(tables)
-        rows = int(self.space.rows_of_cells[self.space.parts[0]].sum())
+        rows = int(self.space.rows_of_levels[self.space.parts[0]].sum())
         log.info("learning what all tables share")
         shared, none = targets.mean(axis=0), np.zeros(targets.shape[1:])
         if rows <= MOST_LEARNED:
@@ -82,7 +82,7 @@ class Dealing:
         self.space.close()
 
     def learn(self, tables: int) -> Array:
-        """Return how many rows by cell and value each table is to have, tables x T x V."""
+        """Return how many rows by level and value each table is to have, tables x T x V."""
         inputs = {"numbered": self.space.numbered}
         classes = self.space.make("group_class", "completion/group_class", inputs, signature=self.signature)
         relations = {"coded_row": self.coded, "holding": self.holding, "group_class": classes}
@@ -111,7 +111,7 @@ class Dealing:
         groups = Sql(f"(select * from {self.holding} where group_id in (select group_id from {rows}))")
         slots = inline(self.space.render_own("completion/slots", {"holding": groups}))
         inputs = {"coded_row": rows, "slots": slots}
-        return self.space.make(f"seat_{name}", "completion/seat", inputs, cells=self.space.cells)
+        return self.space.make(f"seat_{name}", "completion/seat", inputs, levels=self.space.levels)
 
     def _sample(self, share: float) -> Sql:
         """Return the rows of about a share of the groups: a query."""
@@ -152,11 +152,11 @@ class Dealing:
     def _deal(self, seat: Sql, dealt: Sql, effects: Sql, name: str) -> Sql:
         """Return the rows with what they hold after some turns of swaps."""
         space, inputs = self.space, {"seat": seat, "dealt": dealt, "effects": effects}
-        scored = space.make("scored", "completion/scored", inputs, cells=space.cells)
+        scored = space.make("scored", "completion/scored", inputs, levels=space.levels)
         for turn in range(self.turn + 1, self.turn + SWEEPS + 1):
             values = {"salt": salt_of(self.seed, "swap", turn), "turn": turn}
             scored = space.replace(f"scored_{turn}", scored, "completion/swapped", {"scored": scored}, **values)
-        rows = space.make(name, "completion/dealt", {"seat": seat, "scored": scored}, cells=space.cells)
+        rows = space.make(name, "completion/dealt", {"seat": seat, "scored": scored}, levels=space.levels)
         space.forget([str(scored)])
         return rows
 

@@ -19,19 +19,19 @@ def salt_of(seed: int, *purpose: object) -> int:
 
 
 def keep_effects(space: ModelRows, effects: Array) -> Sql:
-    """Keep effects, T x V, as a relation: a list for each cell."""
-    cell, value = np.divmod(np.arange(effects.size), effects.shape[1])
-    frame = pd.DataFrame({"cell": cell, "value_number": value + 1, "effect": effects.ravel()})
+    """Keep effects, T x V, as a relation: a list for each level."""
+    level, value = np.divmod(np.arange(effects.size), effects.shape[1])
+    frame = pd.DataFrame({"level": level, "value_number": value + 1, "effect": effects.ravel()})
     return space.make("effects", "completion/effects", {"effect": space.keep_frame("effect", frame)})
 
 
 def count_dealt(space: ModelRows, dealt: Sql, shape: tuple[int, ...], each_row: str = "1") -> Array:
-    """Return how many rows were dealt by cell and value, T x V; each_row: what a row counts, a column or a number."""
+    """Return how many rows were dealt by level and value, T x V; each_row: what a row counts, a column or a number."""
     frame = space.engine.frame(
-        space.render_own("completion/cell_count", {"dealt": dealt}, cells=space.cells, each_row=Sql(each_row))
+        space.render_own("completion/level_count", {"dealt": dealt}, levels=space.levels, each_row=Sql(each_row))
     )
     counts = np.zeros(shape)
-    counts[frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1] = frame["row_count"]
+    counts[frame["level"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1] = frame["row_count"]
     return counts
 
 

@@ -19,20 +19,20 @@ HALVINGS = 40  # that find a row's multiplier
 SCALINGS = 20  # of the last step, proportional fitting
 
 
-def make_feasible(estimates: Array, cells: Array, values: Array, least: float = 1.0) -> Array:
+def make_feasible(estimates: Array, levels: Array, values: Array, least: float = 1.0) -> Array:
     """Return the feasible table nearest to estimated counts T x V, none of its counts below the least.
 
-    cells: row sums, T. values: column sums, V. least: a factor of the least counts; with 0 they may be 0.
+    levels: row sums, T. values: column sums, V. least: a factor of the least counts; with 0 they may be 0.
     """
-    spread = np.maximum(np.outer(cells, values) / max(values.sum(), 1), 1e-12)
+    spread = np.maximum(np.outer(levels, values) / max(values.sum(), 1), 1e-12)
     counts, row_rest, column_rest = estimates, np.zeros_like(estimates), np.zeros_like(estimates)
     for _ in range(ROUNDS):
-        in_rows = _project(counts + row_rest, spread, cells)
+        in_rows = _project(counts + row_rest, spread, levels)
         row_rest = counts + row_rest - in_rows
         counts = _project((in_rows + column_rest).T, spread.T, values).T
         column_rest = in_rows + column_rest - counts
     smallest = least * np.minimum(LEAST_SHARE * spread, LEAST_ERROR * np.sqrt(spread))
-    return _scale(np.maximum(counts, smallest), cells, values)
+    return _scale(np.maximum(counts, smallest), levels, values)
 
 
 def _project(table: Array, spread: Array, sums: Array) -> Array:
@@ -46,9 +46,9 @@ def _project(table: Array, spread: Array, sums: Array) -> Array:
     return np.asarray(np.maximum(0, table - ((low + high) / 2)[:, None] * spread))
 
 
-def _scale(table: Array, cells: Array, values: Array) -> Array:
+def _scale(table: Array, levels: Array, values: Array) -> Array:
     """Fit both sums by turns; what is left of the projections is small."""
     for _ in range(SCALINGS):
-        table = table * (cells / np.maximum(table.sum(axis=1), 1e-12))[:, None]
+        table = table * (levels / np.maximum(table.sum(axis=1), 1e-12))[:, None]
         table = table * (values / np.maximum(table.sum(axis=0), 1e-12))
     return table

@@ -1,13 +1,13 @@
-"""What groups say of how values go with cells, in draws of weights of the groups (a Bayesian bootstrap, Rubin 1981).
+"""What groups say of how values go with levels, in draws of weights of the groups (a Bayesian bootstrap, Rubin 1981).
 
-Least squares of how many rows of a cell have a value, around what independence inside classes of groups says.
+Least squares of how many rows of a level have a value, around what independence inside classes of groups says.
 
-With s_g(v) a group's values, n_g(c) its rows in a cell c, |g| its size, and in its class k the totals f_kv and n_kc
+With s_g(v) a group's values, n_g(c) its rows in a level c, |g| its size, and in its class k the totals f_kv and n_kc
 over N_k rows,
 
     n_g(c) - |g| n_kc/N_k = Σ_v (s_g(v) - |g| f_kv/N_k) δ_v(c) + noise,
 
-and Σ_k f_kv (n_kc/N_k + δ_v(c) - Σ_u f_ku/N_k δ_u(c)) rows of the cell have the value: without bias wherever values
+and Σ_k f_kv (n_kc/N_k + δ_v(c) - Σ_u f_ku/N_k δ_u(c)) rows of the level have the value: without bias wherever values
 reach the groups of a class at random. An Anatomy release is one class. What the groups do not tell is left at
 independence: the pseudo-inverse says 0 of it.
 """
@@ -37,28 +37,28 @@ MOST_STEPS = 2_000
 
 @dataclass(frozen=True)
 class ClassTotals:
-    """Hold totals of K classes: rows by value, K x V, and by cell, K x T, each row of every column counted.
+    """Hold totals of K classes: rows by value, K x V, and by level, K x T, each row of every column counted.
 
-    sized_values, sized_cells: Σ_g w_g |g| s_g(v) and Σ_g w_g |g| n_g(c), the groups weighed by w.
+    sized_values, sized_levels: Σ_g w_g |g| s_g(v) and Σ_g w_g |g| n_g(c), the groups weighed by w.
     """
 
     values: Array
-    cells: Array
+    levels: Array
     sized_values: Array
-    sized_cells: Array
+    sized_levels: Array
 
 
-def estimate_cell_counts(normal: "Array | sparse.csr_array", shared: Array, totals: ClassTotals) -> Array:
-    """Return the estimated rows by cell and value, T x V.
+def estimate_level_counts(normal: "Array | sparse.csr_array", shared: Array, totals: ClassTotals) -> Array:
+    """Return the estimated rows by level and value, T x V.
 
     normal: Σ_g w_g s_g s_g^T, V x V, sparse where values are many. shared: Σ_g w_g n_g(c) s_g(v), T x V. The estimates
-    sum to the values' totals over the cells of a column, and to the cells' over values; they may be negative.
+    sum to the values' totals over the levels of a column, and to the levels' over values; they may be negative.
     """
     rows = totals.values.sum(axis=1, keepdims=True)
-    value_share, cell_share = totals.values / rows, totals.cells / rows
+    value_share, level_share = totals.values / rows, totals.levels / rows
     sized_share = value_share * totals.sized_values.sum(axis=1, keepdims=True)
-    evidence = shared.T - totals.sized_values.T @ cell_share - value_share.T @ totals.sized_cells
-    evidence += sized_share.T @ cell_share
+    evidence = shared.T - totals.sized_values.T @ level_share - value_share.T @ totals.sized_levels
+    evidence += sized_share.T @ level_share
     if isinstance(normal, np.ndarray):
         centred = normal - totals.sized_values.T @ value_share - value_share.T @ totals.sized_values
         centred += sized_share.T @ value_share
@@ -66,7 +66,7 @@ def estimate_cell_counts(normal: "Array | sparse.csr_array", shared: Array, tota
     else:
         deviations = solve_in_steps(normal, totals.sized_values - sized_share / 2, value_share, evidence)
     added = totals.values.sum(axis=0)[:, None] * deviations - totals.values.T @ (value_share @ deviations)
-    return np.asarray((totals.values.T @ cell_share + added).T)
+    return np.asarray((totals.values.T @ level_share + added).T)
 
 
 def solve_in_steps(normal: "sparse.csr_array", sized: Array, share: Array, evidence: Array) -> Array:
@@ -110,16 +110,18 @@ class GroupEvidence:
         self.space, self.values, self.draws, self.given = space, values, list(draws), dict(relations)
 
     def estimate(self) -> Array:
-        """Return how many rows by cell and value are to be dealt in each draw, draws x T x V, none of them negative."""
-        cells, parts = self.space.rows_of_cells, self.space.parts
+        """Return how many rows by level and value are to be dealt in each draw, draws x T x V, none negative."""
+        levels, parts = self.space.rows_of_levels, self.space.parts
         values, normal, shared = len(self.values), self._read_products(), self._read_shared()
         rows, sized_values = self._read_classes("completion/class_value", "value_number", values)
-        cell_rows, sized_cells = self._read_classes("completion/class_cell", "cell", len(cells))
+        level_rows, sized_levels = self._read_classes("completion/class_level", "level", len(levels))
         targets = []
         for draw in range(len(self.draws)):
-            totals = ClassTotals(rows, cell_rows, sized_values[draw], sized_cells[draw])
-            estimates = estimate_cell_counts(normal[draw], shared[draw], totals)
-            targets.append(np.concatenate([make_feasible(estimates[part], cells[part], self.values) for part in parts]))
+            totals = ClassTotals(rows, level_rows, sized_values[draw], sized_levels[draw])
+            estimates = estimate_level_counts(normal[draw], shared[draw], totals)
+            targets.append(
+                np.concatenate([make_feasible(estimates[part], levels[part], self.values) for part in parts])
+            )
         return np.stack(targets)
 
     def _read_products(self) -> "Sequence[Array | sparse.csr_array]":
@@ -142,17 +144,17 @@ class GroupEvidence:
 
     def _read_shared(self) -> Array:
         """Return b, draws x T x V."""
-        shared = np.zeros((len(self.draws), len(self.space.rows_of_cells), len(self.values)))
-        for cell in self.space.cells:
-            frame = self._frame("completion/cell_product", cell=cell)
-            place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
+        shared = np.zeros((len(self.draws), len(self.space.rows_of_levels), len(self.values)))
+        for level in self.space.levels:
+            frame = self._frame("completion/level_product", level=level)
+            place = (frame["level"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
             shared[:, *place] = frame[self.draws].to_numpy(dtype=float).T
         return shared
 
     def _read_classes(self, template: str, name: str, count: int) -> tuple[Array, Array]:
-        """Return rows by class and value or cell, K x count, and the sized sums of every draw, draws x K x count."""
-        if name == "cell":
-            frame = pd.concat([self._frame(template, cell=cell) for cell in self.space.cells])
+        """Return rows by class and value or level, K x count, and the sized sums of every draw, draws x K x count."""
+        if name == "level":
+            frame = pd.concat([self._frame(template, level=level) for level in self.space.levels])
             number = frame[name].to_numpy(dtype=int)
         else:
             frame = self._frame(template)

@@ -25,7 +25,7 @@ class ModelRows(Workspace):
         """Take the table, its quasi columns, and further columns that are kept, published name → ours."""
         super().__init__(engine, {}, {}, {})
         self.quasi = {name: f"quasi_{number}" for number, name in enumerate(quasi, start=1)}
-        self.cells = [f"cell_{number}" for number in range(1, len(quasi) + 1)]
+        self.levels = [f"level_{number}" for number in range(1, len(quasi) + 1)]
         self.kept = dict(kept)
         columns = {"quasi": list(self.quasi.items()), "kept": list(self.kept.items())}
         self.numbered = self.make("numbered", "completion/numbered_row", {"published": published}, **columns)
@@ -48,9 +48,9 @@ class ModelRows(Workspace):
         return relation
 
     def code(self, value_count: int) -> Sql:
-        """Code the rows for a model of so many sensitive values; return them with their cells.
+        """Code the rows for a model of so many sensitive values; return them with their levels.
 
-        `rows_of_cells` holds the rows of each cell, T; `parts`, for each column, the cells that are its own.
+        `rows_of_levels` holds the rows of each level, T; `parts`, for each column, the levels that are its own.
         """
         types = self.engine.columns(f"select * from {self.numbered}")
         codes, counts = [], []
@@ -61,9 +61,9 @@ class ModelRows(Workspace):
             query = f"select code, cast(sum(row_count) as bigint) as row_count from {codes[-1]} group by code"
             counts.append(self.engine.frame(f"{query} order by code asc nulls last")["row_count"].to_numpy(dtype=float))
         firsts = list(accumulate((len(count) for count in counts), initial=0))
-        self.rows_of_cells: Array = np.concatenate(counts)
+        self.rows_of_levels: Array = np.concatenate(counts)
         self.parts = [slice(first, last) for first, last in pairwise(firsts)]
-        coded = list(zip(codes, self.quasi.values(), self.cells, firsts, strict=False))
+        coded = list(zip(codes, self.quasi.values(), self.levels, firsts, strict=False))
         kept_columns = list(self.kept.values())
         return self.make(
             "coded_row", "completion/coded_row", {"numbered": self.numbered}, kept=kept_columns, codes=coded

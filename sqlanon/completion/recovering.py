@@ -61,7 +61,7 @@ class Recovering:
 
 
 class ShownColumn:
-    """One randomized column of numbered rows: its channel, and how many rows of a cell have which true value."""
+    """One randomized column of numbered rows: its channel, and how many rows of a level have which true value."""
 
     def __init__(self, space: ModelRows, loaded: Randomized, place: int, value: Sql) -> None:
         """Take coded rows, their release, the column's place in it and the relation of its values."""
@@ -70,45 +70,45 @@ class ShownColumn:
     def number_shown(self, coded: Sql, shown: str, kept: Sequence[str] = ()) -> Sql:
         """Return the coded rows with the number of the value that they show in the column `shown`, and what is kept."""
         inputs = {"coded_row": coded, "value": self.value}
-        columns = {"cells": self.space.cells, "kept": list(kept)}
+        columns = {"levels": self.space.levels, "kept": list(kept)}
         name = f"shown_row_{self.place}"
         self.shown = self.space.make(name, "completion/shown_row", inputs, shown=shown, first=self.first, **columns)
         return self.shown
 
     @property
     def first(self) -> int:
-        """Return the cell of the rows that show the first value; cells of quasi columns come before."""
-        return len(self.space.rows_of_cells)
+        """Return the level of the rows that show the first value; levels of quasi columns come before."""
+        return len(self.space.rows_of_levels)
 
     def find_targets(self, weights: Sql, draws: Sequence[str], values: int) -> Array:
-        """Return how many rows by cell and value the closed form finds in each draw of weights, draws x T x V."""
+        """Return how many rows by level and value the closed form finds in each draw of weights, draws x T x V."""
         inputs = {"shown_row": self.shown, "row_weight": weights}
         shown_counts = np.zeros((len(draws), self.first, values))
-        for cell in self.space.cells:
-            sql = self.space.render_own("completion/shown_product", inputs, cell=cell, draws=draws)
+        for level in self.space.levels:
+            sql = self.space.render_own("completion/shown_product", inputs, level=level, draws=draws)
             frame = self.space.engine.frame(sql)
-            place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
+            place = (frame["level"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
             shown_counts[:, *place] = frame[list(draws)].to_numpy(dtype=float).T
         self.channel = self._write_channel()
         return np.stack([self._solve(counts) for counts in shown_counts])
 
     def _write_channel(self) -> Array:
-        """Return ln T_xy as effects of the cell that a row shows: V (y) x V (x)."""
+        """Return ln T_xy as effects of the level that a row shows: V (y) x V (x)."""
         self.loaded.load([self.place])
         self.form: ClosedForm = self.loaded.closed_form(self.place)
         shares = self.form.expected(np.eye(len(self.form.counts)))  # row y: what is shown as y, by true value
         return np.asarray(np.log(np.maximum(shares, 1e-12)))
 
     def _solve(self, counts: Array) -> Array:
-        """Return feasible counts of true values, T x V, of weighed rows by cell and shown value."""
-        cells, parts = self.space.rows_of_cells, self.space.parts
-        rows, whole = cells[parts[0]].sum(), counts[parts[0]].sum(axis=0)
+        """Return feasible counts of true values, T x V, of weighed rows by level and shown value."""
+        levels, parts = self.space.rows_of_levels, self.space.parts
+        rows, whole = levels[parts[0]].sum(), counts[parts[0]].sum(axis=0)
         # every draw has published counts, and by these a channel, of its own: with another's, totals would be far off
         values = np.minimum(whole * self.form.rows / whole.sum(), np.floor(self.form.rows / self.form.gamma))
         drawn = replace(self.form, counts=values)
-        solved = drawn.solved(counts * (cells / np.maximum(counts.sum(axis=1), 1e-12))[:, None])
+        solved = drawn.solved(counts * (levels / np.maximum(counts.sum(axis=1), 1e-12))[:, None])
         values = values * rows / values.sum()
-        return np.concatenate([make_feasible(solved[part], cells[part], values) for part in parts])
+        return np.concatenate([make_feasible(solved[part], levels[part], values) for part in parts])
 
 
 def find_shared_step(target: Array, dealt: Array, update: int, parts: Sequence[slice]) -> Array:
@@ -132,7 +132,7 @@ class _Column(ShownColumn):
         self.space.forget([str(relation)])
 
     def _learn(self, tables: int, values: int) -> Array:
-        """Return how many rows by cell and value each table is to have, tables x T x V."""
+        """Return how many rows by level and value each table is to have, tables x T x V."""
         draws = {f"weight_{n}": salt_of(self.release.seed, "weight", self.place, n) for n in range(1, tables + 1)}
         inputs = {"numbered": self.space.numbered}
         weights = self.space.make(
@@ -154,7 +154,7 @@ class _Column(ShownColumn):
             listed = keep_effects(self.space, np.concatenate([effects, self.channel]))
             name, inputs = f"recovered_{self.place}_{table}_{update}", {"shown_row": self.shown, "effects": listed}
             salt = salt_of(self.release.seed, "recover", self.place, table, update)
-            values = {"cells": self.space.cells, "salt": salt, "values": target.shape[1]}
+            values = {"levels": self.space.levels, "salt": salt, "values": target.shape[1]}
             before = self.space.replace(name, before, "completion/recovered", inputs, **values)
             self.space.forget([str(listed)])
             if update < updates:

@@ -1,16 +1,16 @@
-"""Counts by cell and value from groups: exact where groups tell all, else as an ordinary regression finds them."""
+"""Counts by level and value from groups: exact where groups tell all, else as an ordinary regression finds them."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from sqlanon.completion import group_evidence
-from sqlanon.completion.group_evidence import ClassTotals, estimate_cell_counts, solve_in_steps
+from sqlanon.completion.group_evidence import ClassTotals, estimate_level_counts, solve_in_steps
 from sqlanon.errors import DataError
 
 
 def estimate(held, hits, weights=None):
-    """Estimate from what groups hold, G x V, and their rows by cell, G x T."""
+    """Estimate from what groups hold, G x V, and their rows by level, G x T."""
     return estimate_by_class(held, hits, np.ones(len(held)) if weights is None else weights, np.zeros(len(held), int))
 
 
@@ -19,7 +19,7 @@ def estimate_by_class(held, hits, weights, classes):
     weighed, inside = held * weights[:, None], np.eye(classes.max() + 1)[classes].T
     sized = weights * held.sum(axis=1)
     sums = (inside @ held, inside @ hits, inside @ (held * sized[:, None]), inside @ (hits * sized[:, None]))
-    return estimate_cell_counts(weighed.T @ held, hits.T @ weighed, ClassTotals(*sums))
+    return estimate_level_counts(weighed.T @ held, hits.T @ weighed, ClassTotals(*sums))
 
 
 def test_groups_of_one_tell_everything():
@@ -42,7 +42,7 @@ def test_what_groups_do_not_tell_is_left_at_independence():
     np.testing.assert_allclose(estimate(held, hits), np.full((2, 2), 4.0), atol=1e-9)
 
 
-def test_sums_are_those_of_cells_and_values_in_every_draw():
+def test_sums_are_those_of_levels_and_values_in_every_draw():
     random = np.random.default_rng(5)
     held, hits = random.integers(0, 3, (40, 4)).astype(float), np.zeros((40, 3))
     hits[:, 0] = held.sum(axis=1) - 1
@@ -62,7 +62,7 @@ def test_a_class_that_groups_never_leave_is_no_noise():
 
 
 def many_values(seed=6):
-    """Return what groups of two classes say of forty values: S, sized and share by class, the evidence of six cells."""
+    """Return what groups of two classes say of forty values: S, sized, share by class, evidence of six levels."""
     random = np.random.default_rng(seed)
     held = np.stack([np.eye(40)[random.choice(40, 4, replace=False)].sum(axis=0) for _ in range(300)])
     inside, weights = np.eye(2)[random.integers(0, 2, 300)].T, random.exponential(size=300)
@@ -96,7 +96,7 @@ def test_counts_of_many_values_are_near_those_of_few():
     hits = np.stack([first, 3 - first], axis=1).astype(float)
     totals = ClassTotals(*(sums.sum(axis=0, keepdims=True) for sums in (held, hits, 3 * held, 3 * hits)))
     dense, sparse_counts = (
-        estimate_cell_counts(normal, hits.T @ held, totals)
+        estimate_level_counts(normal, hits.T @ held, totals)
         for normal in (held.T @ held, sparse.csr_array(held.T @ held))
     )
     np.testing.assert_allclose(sparse_counts, dense, rtol=0.005, atol=0.1)

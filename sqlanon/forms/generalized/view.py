@@ -18,7 +18,7 @@ from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
 
-CELLS_PER_BOX, LEAST_CELLS = 100, 2_000_000  # how far boxes are laid out
+COPIES_PER_BOX, LEAST_COPIES = 100, 2_000_000  # how far boxes are laid out
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,11 @@ class Boxes:
             mean = float(figures["mean_codes"])
             candidates.append((mean / max(figures["codes"], 1), mean, room, side.code))
         (boxes,) = self.view.engine.rows(f"select count(*) as boxes from {self.box}")
-        cells, most = boxes["boxes"], max(LEAST_CELLS, CELLS_PER_BOX * boxes["boxes"])
+        copies, most = boxes["boxes"], max(LEAST_COPIES, COPIES_PER_BOX * boxes["boxes"])
         rooms: list[tuple[Sql, str]] = []
         for _, mean, room, code in sorted(candidates, key=lambda candidate: candidate[0]):
-            if not rooms or cells * mean <= most:
-                cells *= mean
+            if not rooms or copies * mean <= most:
+                copies *= mean
                 rooms.append((room, code))
         return rooms
 
@@ -141,8 +141,8 @@ class Boxes:
         """Return the boxes that have room for each combination of quasi values: combination, box."""
         rooms = self._choose()
         codes = [code for _, code in rooms]
-        cell = self.keep("cell", "adversary/view/cell", {"box": self.box}, rooms=rooms)
-        relations = {"combination": self.view.coded_combinations(), "cell": cell, "box": self.box}
+        laid_out = self.keep("laid_out_box", "adversary/view/laid_out_box", {"box": self.box}, rooms=rooms)
+        relations = {"combination": self.view.coded_combinations(), "laid_out_box": laid_out, "box": self.box}
         bounds = [(*side.shown[:2], side.unknown, side.quasi) for side in self._ranges]
         lists = [(side.shown[0], self.covered(side), side.quasi) for side in self._listed]
         return self.keep("fit", "adversary/view/fit", relations, codes=codes, bounds=bounds, lists=lists)

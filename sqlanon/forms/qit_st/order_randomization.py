@@ -25,7 +25,7 @@ LEVEL = 9.9e-5  # how often drawn groups are refused, at most
 DRAWS = math.ceil(1 / LEVEL) - 1  # arrangements that the published one has to surpass, each of them
 SURE = 0.95  # how surely an order is refused that is said to be seen
 _PILOT = 256  # arrangements that the statistics' means and deviations are of
-_CELLS = 2**21  # numbers that are held at once
+_MOST_NUMBERS = 2**21  # numbers that are held at once
 _STATISTICS = 4  # statistics of a column and an order of values
 _ROUNDING = 1e-9  # statistics that are equal stay so, whatever standardizing does to their last digits
 
@@ -136,7 +136,7 @@ def _arrange(people: PlacedPeople, random: np.random.Generator, draws: int) -> I
     base = np.argsort(people.stratum, kind="stable")
     stratum = people.stratum[base].astype(float)
     # few at first: most sound releases need no more
-    many, most = 16, max(1, _CELLS // max(1, len(base)))
+    many, most = 16, max(1, _MOST_NUMBERS // max(1, len(base)))
     while draws > 0:
         count = min(many, most, draws)
         keys = random.random((count, len(base))) + stratum

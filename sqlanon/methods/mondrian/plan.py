@@ -88,7 +88,7 @@ def split(asked: Asked) -> Repeat:
     body = (
         Step("methods/mondrian/plan/choice", values=asked.choice),
         *(step for sensitive_column in further for step in _diverse_place(asked, sensitive_column)),
-        _cell(asked, asked.sensitive[0]),
+        _count_values(asked, asked.sensitive[0]),
         Step("methods/mondrian/plan/cut", values=cut),
         Step("methods/mondrian/plan/placed", values=placed),
     )
@@ -96,19 +96,26 @@ def split(asked: Asked) -> Repeat:
     return Repeat("splitting", "splitting", body, rest, MOST_TURNS)
 
 
-def _cell(terms: Asked, sensitive_column: SensitiveColumn) -> Step:
+def _count_values(terms: Asked, sensitive_column: SensitiveColumn) -> Step:
     """Return the step that counts rows by the value of the attribute of the cut, and the values of one column."""
     values: dict[str, object] = {"attribute_codes": terms.codes}
     if not terms.diversity:
-        return Step("methods/mondrian/plan/cell", values=values)
+        return Step("methods/mondrian/plan/frequency_set", values=values)
     values["sensitive_code"] = sensitive_column.code
-    return Step("methods/mondrian/plan/cell_diverse", yields="cell", suffix=sensitive_column.suffix, values=values)
+    return Step(
+        "methods/mondrian/plan/frequency_set_diverse",
+        yields="frequency_set",
+        suffix=sensitive_column.suffix,
+        values=values,
+    )
 
 
 def _diverse_place(terms: Asked, sensitive_column: SensitiveColumn) -> Sequence[Step]:
     """Return the steps that tell where a further column does not stand in the way of a cut."""
     place = Step("methods/mondrian/plan/diverse_place", suffix=sensitive_column.suffix, values={"l": terms.l})
-    return _cell(terms, sensitive_column), replace(place, reads={"cell": f"cell{sensitive_column.suffix}"})
+    return _count_values(terms, sensitive_column), replace(
+        place, reads={"frequency_set": f"frequency_set{sensitive_column.suffix}"}
+    )
 
 
 def halve(asked: Asked) -> tuple[Step, Repeat]:

@@ -441,8 +441,8 @@ select
 from ranked
 where turn = attempts + 1;
 
--- cell: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
-create temporary table "sqlanon_cell" as
+-- frequency_set: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_frequency_set" as
 with read as (
     select
         splitting.partition,
@@ -494,7 +494,7 @@ with running as (
             - sum(last_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as right_values,
         sum(row_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_count,
         lead(code) over (partition by partition order by code asc nulls last) as next_code
-    from "sqlanon_cell"
+    from "sqlanon_frequency_set"
 ),
 allowed as (
     select
@@ -593,7 +593,7 @@ drop table "sqlanon_placed";
 
 drop table "sqlanon_cut";
 
-drop table "sqlanon_cell";
+drop table "sqlanon_frequency_set";
 
 drop table "sqlanon_choice";
 

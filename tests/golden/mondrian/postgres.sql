@@ -494,8 +494,8 @@ where
   "turn" = "attempts" + 1;
 analyze "sqlanon_choice";
 
--- cell: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
-create temporary table "sqlanon_cell" as
+-- frequency_set: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_frequency_set" as
 with "read" as (
   select
     "splitting"."partition",
@@ -547,7 +547,7 @@ from "spanned"
 group by
   "partition",
   "code";
-analyze "sqlanon_cell";
+analyze "sqlanon_frequency_set";
 
 -- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked (of each further column, too), the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
 create temporary table "sqlanon_cut" as
@@ -559,7 +559,7 @@ with "running" as (
     sum("last_count") over (partition by "partition") - sum("last_count") over (partition by "partition" order by "code" asc rows between unbounded preceding and current row) as "right_values",
     sum("row_count") over (partition by "partition" order by "code" asc rows between unbounded preceding and current row) as "left_count",
     lead("code") over (partition by "partition" order by "code" asc) as "next_code"
-  from "sqlanon_cell"
+  from "sqlanon_frequency_set"
 ), "allowed" as (
   select
     "running"."partition",
@@ -669,7 +669,7 @@ drop table "sqlanon_placed";
 
 drop table "sqlanon_cut";
 
-drop table "sqlanon_cell";
+drop table "sqlanon_frequency_set";
 
 drop table "sqlanon_choice";
 

@@ -190,8 +190,8 @@ select
 from ranked
 where turn = attempts + 1;
 
--- cell_2: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
-create temporary table "sqlanon_cell_2" as
+-- frequency_set_2: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_frequency_set_2" as
 with read as (
     select
         splitting.partition,
@@ -239,7 +239,7 @@ with running as (
         sum(first_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_values,
         sum(last_count) over (partition by partition)
             - sum(last_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as right_values
-    from "sqlanon_cell_2"
+    from "sqlanon_frequency_set_2"
 )
 select
     partition,
@@ -249,7 +249,7 @@ where
     left_values >= 4
     and right_values >= 4;
 
--- cell: as in duckdb.sql, but for
+-- frequency_set: as in duckdb.sql, but for
 -- -            when 3 then splitting."code_3"
 -- -            when 4 then splitting."code_4"
 
@@ -289,11 +289,11 @@ drop table "sqlanon_placed";
 
 drop table "sqlanon_cut";
 
-drop table "sqlanon_cell";
+drop table "sqlanon_frequency_set";
 
 drop table "sqlanon_diverse_place_2";
 
-drop table "sqlanon_cell_2";
+drop table "sqlanon_frequency_set_2";
 
 drop table "sqlanon_choice";
 

@@ -246,7 +246,7 @@ inner join `sqlanon_dictionary_4` as `value_4`
 
 -- choice: as in postgres.sql
 
--- cell: as in postgres.sql
+-- frequency_set: as in postgres.sql
 
 -- cut: as in postgres.sql
 
@@ -260,7 +260,7 @@ drop table `sqlanon_placed`;
 
 drop table `sqlanon_cut`;
 
-drop table `sqlanon_cell`;
+drop table `sqlanon_frequency_set`;
 
 drop table `sqlanon_choice`;
 
