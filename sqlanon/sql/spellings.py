@@ -30,6 +30,8 @@ class Spelling:
     pairs: whether a row is compared as pairs (is it NULL, value), for a dialect that sorts NULLs first
     fences: whether a CTE that computes a hash must be kept from being merged into the queries that read it
     hash: a well distributed whole number from 0 on, of any text
+    number_link, text_link: the hash of a row up to its value {0}, with {1} for the hash of what stands before it; the
+        first where {0} is cast to a whole number. Empty where a dialect hashes rows itself
     signed: a cast for counts, in a dialect where they are unsigned and meet no other whole number
     bits: how many bits of a whole number are set
     hash_bytes: a 64-byte hash of a text; bytes_text: eight of such bytes, from {1} on, as a text
@@ -59,6 +61,8 @@ class Spelling:
     pairs: bool = False
     fences: bool = False
     hash: str = ""
+    number_link: str = ""
+    text_link: str = ""
     signed: str = ""
     bits: str = "BIT_COUNT({0})"
     hash_bytes: str = ""
@@ -109,6 +113,13 @@ SPELLINGS = {
         bits="BIT_COUNT(CAST({0} AS BIT(64)))",
         fences=True,
         hash="(HASHTEXTEXTENDED({0}, 0) & 9223372036854775807)",
+        # a hash of 8 bytes reads 4 that both halves are folded to, and a record's is a sum of its values': all 64 bits
+        # of a number, and of what stands before it, go into the seed. NULL is told from 0 and from an empty text
+        number_link="HASHINT4EXTENDED(CAST({0} IS NULL AS INT), COALESCE({0}, 0) # {1})",
+        text_link=(
+            "HASHTEXTEXTENDED(COALESCE(CAST({0} AS TEXT) COLLATE \"C\", ''),"
+            " {1} # CAST(CAST({0} IS NULL AS INT) AS BIGINT))"
+        ),
         hash_bytes="SHA512(CONVERT_TO({0}, 'UTF8'))",
         bytes_text="ENCODE(SUBSTR({0}, CAST({1} AS INT), 8), 'hex')",
     ),

@@ -144,12 +144,16 @@ def _respell_named(node: exp.Anonymous, dialect: str) -> None:
 
 
 def _respell_hash(node: exp.Anonymous, dialect: str) -> None:
-    hashed = node.expressions[0]
-    if SPELLINGS[dialect].fences and isinstance(hashed, exp.Anonymous) and hashed.name.lower() == "row":
-        # a record of any types has a text; not every type has a hash
-        hashed = exp.cast(hashed, exp.DType.TEXT)
+    spelled, hashed = SPELLINGS[dialect], node.expressions[0]
+    if spelled.number_link and isinstance(hashed, exp.Anonymous) and hashed.name.lower() == "row":
         _fence(node.parent_select)
-    _put(node, SPELLINGS[dialect].hash, dialect, hashed)
+        chain = "0"
+        for value in hashed.expressions:
+            link = spelled.number_link if value.is_type("bigint") else spelled.text_link
+            chain = link.format(value.sql(dialect, identify=True), chain)
+        node.replace(exp.Var(this=f"({chain} & 9223372036854775807)"))
+    else:
+        _put(node, spelled.hash, dialect, hashed)
 
 
 def _respell_bytes(node: exp.Anonymous, dialect: str) -> None:

@@ -7,11 +7,11 @@ tells whether it has the same rows, whatever their order; rows are counted where
 hashes: nobody stands between it and its own tables. Whoever verifies somebody else's release counts always.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.methods.packing import PACKED
+from sqlanon.methods.packing import PACKED, WHOLE
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
@@ -19,7 +19,6 @@ from sqlanon.verification.checks import PublishedTables
 from sqlanon.verification.multisets import WEIGHT, align_columns, write_multiset_query
 
 _VALUE, _GROUP = "sensitive_value", "group_number"
-_ONE = Sql("1")
 _FRACTIONS = ("DOUBLE", "FLOAT")  # of which -0 and 0 are one value
 
 
@@ -40,14 +39,15 @@ class _Side:
     rows: Sql
     choice: Sequence[str]
     missing: int = 0
-    weight: Sql = _ONE
+    weight: Sql | None = None
 
 
 @dataclass(frozen=True)
 class _Rows:
     """The run's own rows, and the source's beside them, with the columns `keys` (quasi values), and the value.
 
-    names: the quasi values as they stand; value: how a value is read, by which -0 is 0.
+    names: the quasi values as they stand; value: how a value is read, by which -0 is 0; whole: the columns of whole
+    numbers.
     """
 
     linked: Sql
@@ -55,6 +55,7 @@ class _Rows:
     names: Sequence[str]
     keys: Sequence[str]
     value: str
+    whole: Set[str]
 
 
 def _read_rows(
@@ -72,7 +73,9 @@ def _read_rows(
         original, keys, linked_columns = _pack(published, original, _VALUE, names), [PACKED], [PACKED]
     linked_columns += [f"{value.format('sensitive')} as {_VALUE}", f"group_id as {_GROUP}"]
     linked = Sql(f"(select {', '.join(linked_columns)} from (\n{select}\n) as linked_row)")
-    return _Rows(linked, original, names, keys, value)
+    columns = zip([*names, _VALUE], [*spelled, source_column], strict=True)
+    whole = {PACKED, _GROUP, *(name for name, column in columns if types[column] in WHOLE)}
+    return _Rows(linked, original, names, keys, value, whole)
 
 
 def count_misplaced(
@@ -87,15 +90,18 @@ def count_misplaced(
     for column, select in zip(sensitive, published.linked.selects, strict=True):
         rows = _read_rows(published, select, column, source, types)
         side = _Side(rows.original, [*rows.keys, _VALUE], published.manifest["dropped_rows"])
-        sums, source_sums = (_add_up(published, relation, [side.choice]) for relation in (rows.linked, rows.original))
+        sums, source_sums = (
+            _add_up(published, relation, [side.choice], rows.whole) for relation in (rows.linked, rows.original)
+        )
         misplaced, people = (
             max(misplaced, 0 if sums == source_sums else _count_others(published, rows.linked, side)),
             sums[0],
         )
     for relation, again in published.linked.remade.items():
-        names = list(published.engine.columns(f"select * from {relation}"))
+        kinds = published.engine.columns(f"select * from {relation}")
+        names, whole = list(kinds), {name for name, kind in kinds.items() if kind in WHOLE}
         now, side = Sql(f"(\n{again}\n)"), _Side(relation, names)
-        if _add_up(published, now, [names]) != _add_up(published, relation, [names]):
+        if _add_up(published, now, [names], whole) != _add_up(published, relation, [names], whole):
             misplaced = max(misplaced, _count_others(published, Sql(f"{now} as remade"), side))
     return {"people": people, "in_wrong_groups": misplaced}
 
@@ -119,12 +125,12 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
         _Side(quasi_rows, [*rows.keys, _GROUP]),
         _Side(value_rows, [_VALUE, _GROUP], weight=ident(WEIGHT)),
     )
-    linked_sums = _add_up(published, rows.linked, [side.choice for side in sides])
+    linked_sums = _add_up(published, rows.linked, [side.choice for side in sides], rows.whole)
     misplaced, sums = 0, []
     for number, side in enumerate(sides, start=1):
         # a number packs what lies in the ranges alone: quasi values are looked at as they stand as well
-        plain = [] if side.weight is not _ONE else [rows.names]
-        added = _add_up(published, side.rows, [side.choice, *plain], side.weight)
+        plain = [rows.names] if side.weight is None else []
+        added = _add_up(published, side.rows, [side.choice, *plain], rows.whole, side.weight)
         sums.append(added[1:])
         if added[0] != linked_sums[0] or added[1] != linked_sums[number]:
             misplaced = max(misplaced, _count_others(published, rows.linked, side))
@@ -143,9 +149,15 @@ def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence
     return published.subquery("methods/packing/packed", relations, packed_columns=names, other_columns=[*names, other])
 
 
-def _add_up(published: PublishedTables, rows: Sql, choices: Sequence[Sequence[str]], weight: Sql = _ONE) -> list[Any]:
-    """Return how many rows there are, and what their hashes come to by each choice of columns."""
-    sql = published.query("verification/linkage/fingerprint", {"line": rows}, choices=choices, weight=weight)
+def _add_up(
+    published: PublishedTables, rows: Sql, choices: Sequence[Sequence[str]], whole: Set[str], weight: Sql | None = None
+) -> list[Any]:
+    """Return how many rows there are, and what their hashes come to by each choice of columns.
+
+    whole: the columns of whole numbers. weight: how many rows a line stands for, where it is not one.
+    """
+    values = {"choices": choices, "whole": sorted(whole), "weight": weight}
+    sql = published.query("verification/linkage/fingerprint", {"line": rows}, **values)
     (row,) = published.engine.rows(sql)
     sums = [(int(row[f"high_{number}"]), int(row[f"low_{number}"])) for number in range(1, len(choices) + 1)]
     return [int(row["row_count"]), *sums]
@@ -155,7 +167,7 @@ def _count_others(published: PublishedTables, linked: Sql, side: _Side) -> int:
     """Return how many rows one side has and the other has not, beyond those that may be missing."""
     listed = ", ".join(side.choice)
     # a row of the other side is taken off as often as its weight says
-    weighed = f"select {listed}, 1 - {side.weight} as {WEIGHT} from {side.rows}"
+    weighed = f"select {listed}, 1 - {side.weight or 1} as {WEIGHT} from {side.rows}"
     relations = {
         "published": Sql(f"(select {listed}, 1 as {WEIGHT} from {linked} union all {weighed})"),
         "original": Sql(f"(select {listed} from {side.rows})"),

@@ -817,3 +817,32 @@ def test_a_script_shows_what_runs(postgres, con, method):
         con,
         "people",
     )
+
+
+# numbers whose halves are as large as one another, changed; values that a NULL or an empty text could be taken for
+SWAPPED = [
+    ("(1::bigint << 32) + 2", "(2::bigint << 32) + 1", "'d1'", "'d2'"),
+    ("-1", "0", "'d1'", "'d2'"),
+    ("0", "null", "'d1'", "'d2'"),
+    ("5", "6", "null", "''"),
+    ("5", "6", "null", "'d1'"),
+    ("5", "6", "1::bigint << 40", "1::bigint << 8"),
+    ("5", "6", "null", "0::bigint"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "value", "second"), SWAPPED)
+def test_two_rows_that_change_values_add_up_to_something_else(postgres, one, other, value, second):
+    engine = engine_of(postgres)
+    whole = ["number", *(["value"] if "bigint" in value + second else [])]
+
+    def add_up(*rows):
+        listed = " union all ".join(f"select ({row[0]})::bigint as number, {row[1]} as value" for row in rows)
+        values = {"choices": [["number", "value"], ["value", "number"]], "whole": whole, "weight": None}
+        (sums,) = engine.rows(render("verification/linkage/fingerprint", line=Sql(f"({listed})"), **values))
+        return sums
+
+    told, again = add_up((one, value), (other, second)), add_up((other, second), (one, value))
+    swapped = add_up((one, second), (other, value))
+    assert told == again and told["row_count"] == swapped["row_count"] == 2
+    assert {name for name in told if told[name] != swapped[name]} == {"high_1", "low_1", "high_2", "low_2"}
