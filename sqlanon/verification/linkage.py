@@ -25,11 +25,12 @@ _FRACTIONS = ("DOUBLE", "FLOAT")  # of which -0 and 0 are one value
 @dataclass(frozen=True)
 class Links:
     """How many rows there are, how many of them have another value or group than they should, and whether QIT has the
-    quasi values of all rows of the source and no others."""
+    quasi values, and ST the sensitive ones, of all rows of the source and no others."""
 
     people: int
     misplaced: int
     same_quasi: bool
+    same_values: bool
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,8 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
         sums.append(added[1:])
         if added[0] != linked_sums[0] or added[1] != linked_sums[number]:
             misplaced = max(misplaced, _count_others(published, rows.linked, side))
-    same_quasi = not dropped and not misplaced and sums[0][1] == sums[1][1]
-    return Links(int(linked_sums[0]), misplaced, same_quasi)
+    same_values = not dropped and not misplaced  # the run's rows have the source's values, and ST has the run's
+    return Links(int(linked_sums[0]), misplaced, same_values and sums[0][1] == sums[1][1], same_values)
 
 
 def _is_packed(published: PublishedTables) -> bool:

@@ -195,7 +195,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
             figures = {"people": links.people, "in_wrong_groups": links.misplaced}
             checks.append(Check(name, "nobody in a group without their value", figures, not links.misplaced))
         else:
-            same = name == QUASI_ROWS and links.same_quasi
+            same = links.same_quasi if name == QUASI_ROWS else links.same_values
             checks.append(_judge(manifest, name, SAME_ROWS if same else published.answer(sql), dropped))
     return tuple(checks)
 
