@@ -198,7 +198,7 @@ class DirectoryExchange:
         except OSError as error:
             raise TargetError(f"cannot write {str(self.target)!r}: {error.strerror}") from None
         finally:
-            _settle_exchange(folder, self.target)
+            _finish_exchange(folder, self.target)
 
     def _replace(self, folder: Path, replaced: frozenset[str]) -> None:
         (folder / "replaced").write_text("\n".join(sorted(replaced)), encoding="utf-8")
@@ -223,7 +223,7 @@ def recover_directory(target: Path) -> None:
 
 def _recover(target: Path) -> None:
     for path, lock in dead_folders(target.parent, _stem(target)):
-        _settle_exchange(path, target)
+        _finish_exchange(path, target)
         shutil.rmtree(path, ignore_errors=True)
         lock.close()
 
@@ -232,7 +232,7 @@ def _stem(target: Path) -> str:
     return f".{target.name}.sqlanon-"
 
 
-def _settle_exchange(folder: Path, target: Path) -> None:
+def _finish_exchange(folder: Path, target: Path) -> None:
     """Undo or finish an exchange that was begun: no target is lost, no foreign file goes."""
     previous = folder / "previous"
     if not previous.is_dir():

@@ -271,7 +271,7 @@ def _limits_of_resistance(question: CompareQuestion, outcomes: Sequence[Found]) 
         return []
     limits = []
     candidates = [outcome.candidate for outcome in outcomes if isinstance(outcome.candidate, Candidate)]
-    for method in sorted({each.method for each in candidates if not each.strength.measured}):
+    for method in sorted({each.method for each in candidates if not each.strength.verified_figure}):
         reached = {
             outcome.candidate: outcome.attacked.reached
             for outcome in outcomes

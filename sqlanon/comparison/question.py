@@ -96,7 +96,7 @@ class Candidate:
 
         Some promise none: theirs is what the release's own figures (`verified`) show.
         """
-        return float(verified[self.strength.measured]) if self.strength.measured else 1 / self.value
+        return float(verified[self.strength.verified_figure]) if self.strength.verified_figure else 1 / self.value
 
     def key(self, seed: int) -> Key:
         """Return the key of its draws: the same of every run, for the release is dropped and nobody gets it."""

@@ -128,7 +128,7 @@ class _Column(ShownColumn):
         self.target = self._learn(tables, values)
         log.info("learning what all tables share of one column")
         none = np.zeros(self.target.shape[1:])
-        relation, self.effects = self._settle(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
+        relation, self.effects = self._converge(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
         self.space.forget([str(relation)])
 
     def _learn(self, tables: int, values: int) -> Array:
@@ -144,10 +144,10 @@ class _Column(ShownColumn):
 
     def draw(self, number: int) -> tuple[str, Sql, Sql]:
         """Return a table's values of this column: its name, the relation of numbers by row, the relation of values."""
-        relation, _ = self._settle(self.target[number - 1], self.effects, number, UPDATES)
+        relation, _ = self._converge(self.target[number - 1], self.effects, number, UPDATES)
         return self.column, relation, self.value
 
-    def _settle(self, target: Array, effects: Array, table: int, updates: int) -> tuple[Sql, Array]:
+    def _converge(self, target: Array, effects: Array, table: int, updates: int) -> tuple[Sql, Array]:
         """Draw until counts are those of the target, T x V, as far as draws allow; return the last draw, and β."""
         before: Sql | None = None
         for update in range(updates + 1):

@@ -185,9 +185,9 @@ class CodedRows:
                 number = {text: place for place, text in enumerate(conditions)}
                 relation = self._keep_signatures(column, conditions)
                 tables.append((self.columns.index(column) + 1, relation, np.zeros((0, 0), dtype=bool)))
-                met = self._read_signatures(relation, len(conditions))
+                holds_by_signature = self._read_signatures(relation, len(conditions))
                 asked = [[number[text] for name, text in each if name == column] for each in questions]
-                holds = np.stack([met[:, places].all(axis=1) for places in asked])
+                holds = np.stack([holds_by_signature[:, places].all(axis=1) for places in asked])
                 tables[-1] = (*tables[-1][:2], holds)
             tables.sort(key=lambda table: table[2].shape[1])
             signatures, factor = [], 1
@@ -220,8 +220,8 @@ class CodedRows:
             f"select distinct signature, {listed} from {relation} order by signature asc nulls last"
         )
         bits = np.arange(BITS)
-        met = [(read[word].astype(np.int64)[:, None] >> bits & 1).astype(bool) for word in words]
-        return np.concatenate(met, axis=1)[:, :count]
+        bits_by_word = [(read[word].astype(np.int64)[:, None] >> bits & 1).astype(bool) for word in words]
+        return np.concatenate(bits_by_word, axis=1)[:, :count]
 
     def _is_too_large(self, cells: Cells, width: int) -> bool:
         """Tell whether more sums would leave the engine at once than are held; those of one question never are."""

@@ -29,16 +29,17 @@ class MissingValues:
             yield "occurrence", self._render_occurrence(some, domain)
 
     def tell(
-        self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql], settled: Collection[Sql] = ()
+        self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql], explained_constants: Collection[Sql] = ()
     ) -> list[str]:
         """Return a sentence for each constant that no row equals.
 
-        domain: internal column → the relation of its published values. settled: constants that are told otherwise.
+        domain: internal column → the relation of its published values. explained_constants: constants that are told
+        otherwise.
         """
         memory = self.space.missing_constants
         if len(memory) > MOST_REMEMBERED_CONSTANTS:
             memory.clear()
-        memory |= {comparison: "" for comparison in comparisons if comparison.constant in settled}
+        memory |= {comparison: "" for comparison in comparisons if comparison.constant in explained_constants}
         for some in _chunk([comparison for comparison in comparisons if comparison not in memory]):
             memory |= self._look(some, domain)
         sentences = [memory[comparison] for comparison in comparisons if memory[comparison]]

@@ -124,14 +124,14 @@ class QuantileSearch:
         low, high = np.minimum(low, first), np.maximum(high, second)
         value = thresholds.between(first, second, bracket.nearness)
         neighbours = [shares.rank[target.place] - target.before == 1 for target in (bracket.first, bracket.second)]
-        settled = bracket.exact & neighbours[0] & neighbours[1]
-        low, high = np.where(settled, value, low), np.where(settled, value, high)
+        exact = bracket.exact & neighbours[0] & neighbours[1]
+        low, high = np.where(exact, value, low), np.where(exact, value, high)
         nothing = np.array("NaT" if not thresholds.numeric else np.nan, dtype=value.dtype)
         value = np.where(bracket.null, nothing, value)
         low, high = (np.where(bracket.null | bracket.is_open, nothing, end) for end in (low, high))
         error = (high - low) / thresholds.unit / (2 * NORMAL_QUANTILE)
         if not self.has_errors:
-            error = np.where(settled & ~bracket.null, 0.0, np.nan)
+            error = np.where(exact & ~bracket.null, 0.0, np.nan)
         fields = {"value": value, "std_error": error, "low": low, "high": high, "centre": value}
         fields |= {"certain": low, "possible": high}
         return {name: array.reshape(shape) for name, array in fields.items()}

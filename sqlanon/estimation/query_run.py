@@ -54,7 +54,7 @@ class QueryRun(QueryStatements):
         self.selected_count = 0
         self.messages: list[str] = []  # warnings
         self.remarks: list[str] = []  # how the answer was found
-        self.settled: set[Sql] = set()  # constants of which enough is said, should no row equal them
+        self.explained_constants: set[Sql] = set()  # constants of which enough is said, should no row equal them
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
         """Return a dataclass of arrays per aggregate, and which cells x sets are answered; a method's own.
@@ -124,7 +124,7 @@ class QueryRun(QueryStatements):
             raise explain_failure(error, self.space.engine, self._pieces(), self.space.names) from None
         finally:
             self.space.forget(self.made)
-        self.messages += MissingValues(self.space).tell(self.comparisons(), self.domain, self.settled)
+        self.messages += MissingValues(self.space).tell(self.comparisons(), self.domain, self.explained_constants)
         return Answered(columns, self.remarks + self.messages, self.messages)
 
     def _put_quantiles(self, estimates: Sequence[Any], inverted: Inverted) -> Sequence[Any]:
@@ -186,13 +186,13 @@ class QueryRun(QueryStatements):
         """Return the number of what is measured on rows, None for nothing."""
         return None if piece is None else self.measures.index(piece) + 1
 
-    def settle_counts(self, estimates: Sequence[Estimate]) -> list[Estimate]:
+    def fill_empty_counts(self, estimates: Sequence[Estimate]) -> list[Estimate]:
         """Return the estimates with 0 for a COUNT of no row: as a sum it is NULL."""
-        settled = []
+        filled = []
         for aggregate, estimate in zip(self.query.aggregates, estimates, strict=True):
             empty = np.isnan(estimate.value) & aggregate.function.counts
-            settled.append(Estimate(**{name: np.where(empty, 0.0, array) for name, array in vars(estimate).items()}))
-        return settled
+            filled.append(Estimate(**{name: np.where(empty, 0.0, array) for name, array in vars(estimate).items()}))
+        return filled
 
     # -- the answer ----------------------------------------------------------------------------
 

@@ -18,10 +18,10 @@ from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.evidence import Array, Estimate
 from sqlanon.estimators.propagation import (
     Estimates,
+    complete_correlation,
     measure_slopes,
     propagate,
     region_points,
-    settle_correlation,
     step_points,
 )
 from sqlanon.plans.plan import relation_name
@@ -237,7 +237,7 @@ class DerivedFigures:
         try:
             points = step_points(usable_estimates)
             slopes = measure_slopes(usable_estimates, points, self._evaluate(sql, lines, points, numbers))
-            correlation = settle_correlation(usable_estimates, slopes)
+            correlation = complete_correlation(usable_estimates, slopes)
             region = region_points(usable_estimates, slopes, correlation)
             values = self._evaluate(sql, lines, region, numbers)
         except (AnswerError, ResourceError, TargetError):

@@ -81,12 +81,12 @@ class Function:
         """Return the answer from its sums (of `parts`, in their order, one shape); NaN where there is none."""
         return sums[0]
 
-    def write(self, total: str, rows: str, is_met: str) -> str:
+    def write(self, total: str, rows: str, has_rows: str) -> str:
         """Return the answer as SQL.
 
-        total: the sum. rows: the number of rows that are counted. is_met: the condition that there is one; else NULL.
+        total: the sum. rows: the number of rows that are counted. has_rows: the condition that there is one; else NULL.
         """
-        return f"case when {is_met} then coalesce({total}, 0) end"
+        return f"case when {has_rows} then coalesce({total}, 0) end"
 
     @property
     def of_values(self) -> "Function":
@@ -105,8 +105,8 @@ class Count(Function):
         least, most = _bound_rows(moments, selected)
         return least.sum(axis=2), most.sum(axis=2)
 
-    def write(self, total: str, rows: str, is_met: str) -> str:
-        """Return the count as SQL; over no row it is 0, and `is_met` is not asked."""
+    def write(self, total: str, rows: str, has_rows: str) -> str:
+        """Return the count as SQL; over no row it is 0, and `has_rows` is not asked."""
         return f"coalesce({total}, 0)"
 
     @property
@@ -155,9 +155,9 @@ class Average(Function):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(sums[1] > 0, sums[0] / sums[1], np.nan)
 
-    def write(self, total: str, rows: str, is_met: str) -> str:
+    def write(self, total: str, rows: str, has_rows: str) -> str:
         """Return the quotient as SQL, NULL over no row."""
-        return f"case when {is_met} then {total} / {rows} end"
+        return f"case when {has_rows} then {total} / {rows} end"
 
 
 @dataclass(frozen=True)

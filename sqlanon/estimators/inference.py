@@ -79,7 +79,7 @@ class Inference:
         )  # fmt: skip
 
     def _tell_exact(self, aggregate: LinearAggregate) -> BoolArray:
-        """Tell where the release settles the answer: every value selected alike, or every row hit (or none)."""
+        """Tell where the release leaves one answer alone: every value selected alike, or every row hit (or none)."""
         alike = np.array(
             [self._selects_all(aggregate, number) for number in range(self.selected.set_count)], dtype=bool
         )
@@ -87,10 +87,10 @@ class Inference:
         exact = np.broadcast_to(alike, shape)
         if aggregate.number is not None:
             return exact
-        settled = np.ones(shape, dtype=bool)
+        is_certain = np.ones(shape, dtype=bool)
         for value_set, case in self.selected.pairs():
-            settled[:, value_set] &= self.hits_everyone[:, case] | (self.rows[:, case] == 0)
-        return exact | settled
+            is_certain[:, value_set] &= self.hits_everyone[:, case] | (self.rows[:, case] == 0)
+        return exact | is_certain
 
     def _selects_all(self, aggregate: LinearAggregate, value_set: int) -> bool:
         inside = self.selected.set == value_set

@@ -102,7 +102,7 @@ class ClassInference(Inference):
             distance = np.where(rows > 0, above / rows, np.nan)
             error = np.sqrt(above_error**2 + distance**2 * rows_error**2) / rows
             growth = 2 * distance * rows_error**2 / rows**2
-            return _settle_ratio(centre + distance, error, growth, rows_error**2 / rows**2)
+            return _bound_ratio(centre + distance, error, growth, rows_error**2 / rows**2)
 
     def _solve_average_of_values(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
         """Return the ratio r = A/B of two sums over the same shares; its variance is that of A - r B over B²."""
@@ -117,7 +117,7 @@ class ClassInference(Inference):
             crossed = np.clip(
                 (both**2 - away_error**2 - rows_error**2) / 2, -away_error * rows_error, away_error * rows_error
             )
-            return _settle_ratio(value, away_error / rows, -2 * crossed / rows**2, rows_error**2 / rows**2)
+            return _bound_ratio(value, away_error / rows, -2 * crossed / rows**2, rows_error**2 / rows**2)
 
     def correlate(self, pair: Pair, other: Inference) -> Array | None:
         """Return the correlation of the errors of a pair, the second over values of `other`, C x J; None: not known.
@@ -291,7 +291,7 @@ def _deal_rest(sums: ClassSums, count: int, values: _WeighedValues) -> tuple[Arr
     return rest, np.maximum(squares - rest**2 / rows, 0.0)
 
 
-def _settle_ratio(value: Array, error: Array, growth: Array, curve: Array) -> SolvedAggregate:
+def _bound_ratio(value: Array, error: Array, growth: Array, curve: Array) -> SolvedAggregate:
     """Return a ratio; where its denominator may be none, it may be anything that the release allows (curve = inf)."""
     defined = ~np.isnan(value)
     return SolvedAggregate(

@@ -95,7 +95,7 @@ def measure_slopes(estimates: Estimates, points: Array, values: Array) -> Array:
     return slopes
 
 
-def settle_correlation(estimates: Estimates, slopes: Array) -> Array:
+def complete_correlation(estimates: Estimates, slopes: Array) -> Array:
     """Return the correlations of `estimates`, n x k x k; where not known, what makes the error of `slopes` largest."""
     sign = np.where(slopes < 0, -1.0, 1.0)
     return np.where(np.isnan(estimates.correlation), sign[:, :, None] * sign[:, None, :], estimates.correlation)

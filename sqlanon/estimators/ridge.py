@@ -121,7 +121,7 @@ class Posterior:
         if not self.noise.any():
             return plain, np.zeros_like(plain)
         grid, weights = OWN_GRID[own], self.weights[own]
-        directions = self._leave_settled(directions)
+        directions = self._drop_certain(directions)
         prior_by_class = systems.measure_prior(directions)
         rotated = directions @ systems.rotation.T
         if isinstance(rotated, sparse.sparray) and rotated.nnz > FULL * rotated.shape[0] * rotated.shape[1]:
@@ -147,7 +147,7 @@ class Posterior:
         scatter, hidden = (np.einsum("dts,ts->d", each, weights) for each in (scatter, hidden))
         return plain + middle, scatter + hidden**2
 
-    def _leave_settled(self, directions: sparse.csr_array) -> sparse.csr_array:
+    def _drop_certain(self, directions: sparse.csr_array) -> sparse.csr_array:
         """Leave the classes out of directions that have nothing uncertain: all or none of their rows are hits."""
         if self.noise.all():
             return directions

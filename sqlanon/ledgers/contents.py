@@ -123,7 +123,7 @@ class Store(Protocol):
         note: what to say beside the ledger once the release stands.
         """
 
-    def settle(self) -> bool:
+    def place_note(self) -> bool:
         """Put the note beside the ledger, for the release stands; tell whether that went well."""
 
     def undo(self) -> None:

@@ -20,7 +20,7 @@ class FileStore:
         self._file = LedgerFile(path, engine, is_directory)
         self.note_name: str | None = str(note_path(path))
         self.read_note = self._file.read_note
-        self.appear, self.settle = self._file.appear, self._file.settle
+        self.appear, self.place_note = self._file.appear, self._file.place_note
         self.undo, self.close = self._file.undo, self._file.close
 
     @contextmanager

@@ -56,7 +56,7 @@ class LedgerFile:
     def appear(self, release: Note, note: str) -> None:
         """Let `new` take the ledger's place; release: what tells whether the release, which is next, has appeared.
 
-        note: what `settle` puts beside the ledger.
+        note: what `place_note` puts beside the ledger.
         """
         folder = self._folder.path
         try:
@@ -77,13 +77,13 @@ class LedgerFile:
             _undo(folder, self.path)
             raise TargetError(f"cannot write {str(self.path)!r}: {error.strerror}") from None
 
-    def settle(self) -> bool:
+    def place_note(self) -> bool:
         """Put the note beside the ledger, for the release stands; tell whether that went well.
 
         The note is the last to change and never ahead of the ledger: where it cannot be put there, the old one stays.
         """
         try:
-            _settle(self._folder.path, self.path)
+            _place_note(self._folder.path, self.path)
         except OSError:
             return False
         return True
@@ -142,7 +142,7 @@ def _mend(path: Path, engine: Engine | None) -> None:
                 _undo(folder, path)
             else:
                 with suppress(OSError):
-                    _settle(folder, path)
+                    _place_note(folder, path)
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -165,7 +165,7 @@ def _undo(folder: Path, path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _settle(folder: Path, path: Path) -> None:
+def _place_note(folder: Path, path: Path) -> None:
     """Put the note of a run in its place, unless the ledger that stands is not that run's."""
     numbers = _read_intent(folder)
     if numbers and os.path.lexists(path) and path.stat().st_ino == numbers["ledger"] and (folder / NOTE).is_file():

@@ -131,9 +131,9 @@ class LedgerRun:
                     " that has two"
                 )
         releases = newest.releases_beside(place, self.engine)
-        if place.named is not None and (standing := self._standing(place)) is not None:
-            releases[place.named] = standing
-            newest.refuse_fork(ledger_name, self.before, place.named, standing, False)
+        if place.named is not None and (published := self._read_published(place)) is not None:
+            releases[place.named] = published
+            newest.refuse_fork(ledger_name, self.before, place.named, published, False)
         if (since := self.asked.since) is not None:
             earlier = self._earlier(since, place)
             newest.refuse_fork(ledger_name, self.before, since, earlier, True)
@@ -161,7 +161,7 @@ class LedgerRun:
                 " of the same people, the two intersect; publish with its ledger"
             )
 
-    def _standing(self, place: Destination) -> Manifest | None:
+    def _read_published(self, place: Destination) -> Manifest | None:
         if place.into is not None:
             return manifest_in_schema(place.into, self.engine)
         return None if place.out is None else manifest_in_directory(place.out)

@@ -168,10 +168,10 @@ def _against_note(ledger_name: str, before: Contents | None, note: tuple[int, st
         yield f"{file!r} notes another release {number} than {ledger_name!r} has: {OUTDATED}"
 
 
-def _against_release(ledger_name: str, before: Contents, standing: str, manifest: Manifest) -> str:
+def _against_release(ledger_name: str, before: Contents, release_name: str, manifest: Manifest) -> str:
     """Say why a release tells that the ledger is not the newest that it was published under; '' where it does not."""
     number, last = _number(manifest), before.last["number"]
-    label = f"{standing!r} is release {number} of a ledger"
+    label = f"{release_name!r} is release {number} of a ledger"
     if number > last:
         return f"{label}, and {ledger_name!r} knows {last}: {OUTDATED}"
     fingerprints = {release["number"]: release["fingerprint"] for release in before.releases}
@@ -180,19 +180,19 @@ def _against_release(ledger_name: str, before: Contents, standing: str, manifest
     return ""
 
 
-def refuse_fork(named: str, before: Contents | None, standing: str, manifest: Manifest | None, asked: bool) -> None:
+def refuse_fork(named: str, before: Contents | None, release_name: str, manifest: Manifest | None, asked: bool) -> None:
     """Raise UsageError where a release tells that the ledger is not the one that it was published under.
 
     standing, manifest: a release that is to be replaced, or that `since` names (asked: then it has to be the last one).
     """
     if manifest is None or not _number(manifest):
         if asked:
-            raise UsageError(f"{standing!r} is no release under a ledger")
+            raise UsageError(f"{release_name!r} is no release under a ledger")
         return
-    label = f"{standing!r} is release {_number(manifest)} of a ledger"
+    label = f"{release_name!r} is release {_number(manifest)} of a ledger"
     if before is None:
         raise UsageError(f"{label}, and {named!r} knows 0: {OUTDATED}")
-    reason = _against_release(named, before, standing, manifest)
+    reason = _against_release(named, before, release_name, manifest)
     if reason:
         raise UsageError(reason)
     if asked and _number(manifest) != before.last["number"]:

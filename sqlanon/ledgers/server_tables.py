@@ -67,7 +67,7 @@ class ServerTables:
     def appear(self, release: Mapping[str, Any], note: str) -> None:
         """Do nothing: the transaction lets release and ledger appear."""
 
-    def settle(self) -> bool:
+    def place_note(self) -> bool:
         """Do nothing: there is no note."""
         return True
 

@@ -173,7 +173,7 @@ def _missing(ledger_name: str | Path) -> SourceError:
 
 def _summarize(engine: Engine, ledger_name: str, contents: Contents) -> Ledger:
     sql = render_query("ledgers/summary/standings", {}, {"person": contents.relations["person"]})
-    (standing,) = engine.rows(sql)
+    (totals,) = engine.rows(sql)
     history = tuple(
         {
             "release": release["number"],
@@ -183,9 +183,9 @@ def _summarize(engine: Engine, ledger_name: str, contents: Contents) -> Ledger:
         for release in contents.releases
     )
     last = {name: history[-1][name] for name in ("waiting", "put_off")}
-    standing = {**standing, **last, "moved": sum(entry["moved"] for entry in history)}
+    totals = {**totals, **last, "moved": sum(entry["moved"] for entry in history)}
     description = contents.description
     return Ledger(
         method=description["method"], parameters=description["parameters"], quasi=tuple(description["quasi"]),
-        figures=standing, history=history, named=ledger_name, engine=engine,
+        figures=totals, history=history, named=ledger_name, engine=engine,
     )  # fmt: skip

@@ -72,9 +72,9 @@ class OneColumn(Grouped):
     """A design whose groups are diverse in one column: they leave no row out."""
 
     @property
-    def measure(self) -> tuple[Statement, Row] | None:
+    def range_query(self) -> tuple[Statement, Row] | None:
         """Return the query of the quasi columns' ranges."""
-        return packing.measure(self.request)
+        return packing.range_query(self.request)
 
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
@@ -192,7 +192,7 @@ ANATOMY = Method(
         *republication.BEGINNING,
         republication.match_persons,
         republication.group_arrivals,
-        republication.settle_rows,
+        republication.show_persons,
     ),
     followed_outputs=(republication.publish_qit, republication.publish_st),
     lasting=("l",),

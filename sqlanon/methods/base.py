@@ -21,9 +21,9 @@ from sqlanon.plans.plan import (
     Constants,
     KeptFile,
     LinkedRows,
-    Measure,
     Plan,
     Publication,
+    RangeQuery,
     Repeat,
     Request,
     Row,
@@ -103,7 +103,7 @@ class Design:
         return {}
 
     @property
-    def measure(self) -> tuple[Statement, Row] | None:
+    def range_query(self) -> tuple[Statement, Row] | None:
         """Return what is asked when the plan runs and decides what its steps become, and a row to assume."""
         return None
 
@@ -118,9 +118,9 @@ class Strength:
 
     parameter: its name. promise: what a release promises, in words: {value}, {rows}, {background} are put in. takes:
     the list of `compare` whose values it takes. rank: at the same value, the promise of a larger one is worth more.
-    boxed: whether the rows of a box are asked for as well (k). measured: the figure of the manifest's `verified` that
-    is the confidence in anybody's value; empty where that is 1 / value. chance: whether who knows nothing names 1 /
-    value of the values. knows: whether some quasi columns are declared as known (background_from). blocks: whether
+    boxed: whether the rows of a box are asked for as well (k). verified_figure: the figure of the manifest's `verified`
+    that is the confidence in anybody's value; empty where that is 1 / value. chance: whether who knows nothing names 1
+    / value of the values. knows: whether some quasi columns are declared as known (background_from). blocks: whether
     groups may be drawn from the whole table (block).
     """
 
@@ -129,7 +129,7 @@ class Strength:
     rank: int
     takes: str = "l"
     boxed: bool = False
-    measured: str = ""
+    verified_figure: str = ""
     chance: bool = False
     knows: bool = False
     blocks: bool = False
@@ -143,8 +143,8 @@ REMADE = "_remade"  # a step of `linked` of this name makes the relation before 
 D = TypeVar("D", bound=Design)
 
 
-def _measure(design: Design, replan: Callable[[Row], Plan]) -> Measure | None:
-    return None if design.measure is None else Measure(*design.measure, replan)
+def _make_range_query(design: Design, replan: Callable[[Row], Plan]) -> RangeQuery | None:
+    return None if design.range_query is None else RangeQuery(*design.range_query, replan)
 
 
 def _link(compared: tuple[Statement, ...], prefix: str, layout: Sql | None) -> LinkedRows | None:
@@ -298,8 +298,8 @@ class Method(Generic[D]):
             constants=tuple(
                 Constants(name, relation_name(prefix, name), row) for name, row in design.constants.items()
             ),
-            measure=_measure(
-                design, lambda row: self.plan(replace(request, measured=row), prefix=prefix, key=key, **given)
+            range_query=_make_range_query(
+                design, lambda row: self.plan(replace(request, ranges=row), prefix=prefix, key=key, **given)
             ),
         )
 

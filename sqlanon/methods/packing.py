@@ -23,7 +23,7 @@ WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "U
 Layout = Mapping[str, int]  # least_n, missing_n, span_n, unit_n and shift_n of each quasi column; groups
 
 
-def measure(request: Request) -> tuple[Statement, Row] | None:
+def range_query(request: Request) -> tuple[Statement, Row] | None:
     """Return the query of the quasi columns' ranges, and ranges that fit; None where the values stay columns anyhow.
 
     They do in a script, where a column holds no whole numbers, and under a ledger, whose rows are told apart by their
@@ -41,13 +41,13 @@ def measure(request: Request) -> tuple[Statement, Row] | None:
 
 def layout_of(request: Request) -> Layout | None:
     """Return how the quasi values lie in one number; None where nothing is known of them, or they do not fit."""
-    figures, places = request.measured, range(1, len(request.roles.quasi) + 1)
-    if not figures:
+    row, places = request.ranges, range(1, len(request.roles.quasi) + 1)
+    if not row:
         return None
-    ranges = [(int(figures[f"least_{place}"] or 0), int(figures[f"most_{place}"] or 0)) for place in places]
+    ranges = [(int(row[f"least_{place}"] or 0), int(row[f"most_{place}"] or 0)) for place in places]
     bits = [(most - least + 1).bit_length() for least, most in ranges]
     # there are fewer groups than rows
-    group_bits = int(figures["row_count"]).bit_length()
+    group_bits = int(row["row_count"]).bit_length()
     # where the ends of a range are as large, their difference may be none of the numbers
     if sum(bits) + group_bits > MOST_BITS or any(max(abs(least), abs(most)) >= 2**MOST_BITS for least, most in ranges):
         return None

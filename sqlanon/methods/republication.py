@@ -242,8 +242,8 @@ def _describe_gathering(row: Row) -> str:
     return "; ".join([*parts, PUT_OFF.format(**row)] if row["put_off"] else parts)
 
 
-def settle_rows(design: Grouping) -> Steps:
-    """Return the steps that end in `settled`, who is shown with which group, and `next_person`, the ledger after."""
+def show_persons(design: Grouping) -> Steps:
+    """Return the steps that end in `shown_person`, who is shown in which group, and `next_person`, the new ledger."""
     names: dict[str, object] = {"quasi_names": quasi_names(design.request)}
     release = following(design)
     keeps = {"keeps_changed": release.changed == "keep"}
@@ -251,7 +251,7 @@ def settle_rows(design: Grouping) -> Steps:
         *(moves.keep_apart(design) if release.mover_columns else ()),
         Step("methods/republication/next_value"),
         Step("methods/republication/entered", values={**names, "mover_columns": release.mover_columns}),
-        Step("methods/republication/settled", values={**names, **keeps}),
+        Step("methods/republication/shown_person", values={**names, **keeps}),
         *close_ledger(design),
         *(moves.account(design) if release.mover_columns else ()),
         Step("methods/republication/line"),
@@ -259,7 +259,7 @@ def settle_rows(design: Grouping) -> Steps:
 
 
 def close_ledger(design: Design, waiting: str = WAITING) -> Steps:
-    """Return the steps from `settled` and `entered` to `next_person`, with a report of how many are shown and wait.
+    """Return the steps from `shown_person` and `entered` to `next_person`, and report how many are shown and wait.
 
     waiting: what to tell of rows that wait, {count} of them.
     """
@@ -292,7 +292,7 @@ def _describe_waiting(words: str) -> Callable[[Row], str]:
 
 def publish_qit(design: Design) -> Steps:
     """Return the step of QIT: today's quasi values of everybody who is shown, and the group."""
-    return (Step("methods/qit_st/qit", reads={"grouped": "settled"}),)
+    return (Step("methods/qit_st/qit", reads={"grouped": "shown_person"}),)
 
 
 def publish_st(design: Design) -> Steps:

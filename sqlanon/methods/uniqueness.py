@@ -42,12 +42,12 @@ def _may_be_unique(request: Request, column: str) -> bool:
 
     Where its range was measured, whole numbers in it are no more than it has room for.
     """
-    figures = request.measured
-    if not figures or request.nulls == "drop":  # what was measured are all rows
+    ranges = request.ranges
+    if not ranges or request.nulls == "drop":  # what was measured are all rows
         return True
     place = request.roles.quasi.index(column) + 1
-    room = int(figures[f"most_{place}"] or 0) - int(figures[f"least_{place}"] or 0) + 1
-    return room >= NEARLY * int(figures[f"known_{place}"])
+    room = int(ranges[f"most_{place}"] or 0) - int(ranges[f"least_{place}"] or 0) + 1
+    return room >= NEARLY * int(ranges[f"known_{place}"])
 
 
 def refuse_identifiers(numbers: Mapping[str, int]) -> Callable[[Row], None]:

@@ -301,12 +301,12 @@ class State:
         source, method, target, chosen = self.source, self.method, self.target, self.chosen
 
         def run(engine: Engine) -> Any:
-            before = _standing(target)
+            before = _read_manifest(target)
             try:
                 release = publish(method, engine, source, **options)
             except SqlanonError:
                 # a run may be interrupted behind the point from which on the release stands
-                if _standing(target) in (None, before):
+                if _read_manifest(target) in (None, before):
                     raise
                 release = open_release(target)
             self.published = chosen
@@ -315,7 +315,7 @@ class State:
         self.start("publish", run)
 
 
-def _standing(target: Path) -> bytes | None:
+def _read_manifest(target: Path) -> bytes | None:
     """Return the manifest that stands in a directory, None where there is none."""
     with suppress(OSError):
         return (target / MANIFEST).read_bytes()

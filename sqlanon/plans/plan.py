@@ -91,9 +91,9 @@ class Request:
     """What every method is asked: a source, roles, and how to treat NULLs, draws and identities.
 
     coarsen: how quasi columns of the source are made coarser, by their names. types: the source's columns with their
-    types, empty without a database. probed: what the method's own
-    `probe` found in the source. measured: what its `measure` found when the plan ran. following: the ledger that the
-    release is published under, if any. traits: those of the engine that runs the plan.
+    types, empty without a database. probed: what the method's own `probe` found in the source. ranges: least and
+    greatest values of its columns, as `range_query` found them. following: the ledger that the release is published
+    under, if any. traits: those of the engine that runs the plan.
     """
 
     source: Source
@@ -107,7 +107,7 @@ class Request:
     coarsen: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     probed: Row = field(default_factory=dict)
-    measured: Row = field(default_factory=dict)
+    ranges: Row = field(default_factory=dict)
     following: Following | None = None
     traits: Traits = field(default_factory=Traits)
 
@@ -247,7 +247,7 @@ class KeptFile:
 
 
 @dataclass(frozen=True)
-class Measure:
+class RangeQuery:
     """A query of one row that is asked when a plan runs, and what its steps become by that row.
 
     assumed: a row to show the steps by where nothing is to run.
@@ -305,7 +305,7 @@ class Plan:
     the same of reports. known: distributions, as tables that were given or as queries, whose posteriors the finished
     release is looked at for. read: what the plan reads beside the source, as it was named. ledger: relations of the
     steps by the names of the ledger's tables that hold them after this release. constants: relations of the
-    driver's that the steps read. measure: what the source is asked first, where that decides what the steps are.
+    driver's that the steps read. range_query: what the source is asked first, where that decides what the steps are.
     """
 
     method: str
@@ -319,18 +319,18 @@ class Plan:
     read: tuple[object, ...] = ()
     ledger: Mapping[str, Sql] = field(default_factory=dict)
     constants: tuple[Constants, ...] = ()
-    measure: Measure | None = None
+    range_query: RangeQuery | None = None
 
-    def measured(self, ask: Callable[[str], Sequence[Row]]) -> "Plan":
+    def with_ranges(self, ask: Callable[[str], Sequence[Row]]) -> "Plan":
         """Return the plan as the source makes it; ask: runs a query."""
-        if self.measure is None:
+        if self.range_query is None:
             return self
-        (row,) = ask(self.measure.statement.sql)
-        return self.measure.replan(row)
+        (row,) = ask(self.range_query.statement.sql)
+        return self.range_query.replan(row)
 
     def assumed(self) -> "Plan":
         """Return the plan as most sources make it, where nothing is to run."""
-        return self if self.measure is None else self.measure.replan(self.measure.assumed)
+        return self if self.range_query is None else self.range_query.replan(self.range_query.assumed)
 
     def published(self, reports: Mapping[str, Row]) -> Publication:
         """Return the second phase as the reports make it."""

@@ -75,7 +75,7 @@ class LedgerTarget:
             with suppress(SqlanonError):  # the first error is the one to tell
                 store.undo()
             raise
-        if not store.settle():
+        if not store.place_note():
             self.ledger.notes.append(f"release and ledger stand, and {store.note_name!r} could not be written")
 
 

@@ -93,8 +93,8 @@ def plan_text(plan: Plan, engine: Engine) -> str:
     # the key is bound as a parameter: no text that is shown ever holds it
     key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
     bound = [text for constants in plan.constants for text in _constants_text(constants)]
-    measurement = [] if plan.measure is None else _step_text(plan.measure.statement, engine)
-    return "\n\n".join([*measurement, key, f"insert into {plan.key} values (?);", *bound, *texts])
+    range_query = [] if plan.range_query is None else _step_text(plan.range_query.statement, engine)
+    return "\n\n".join([*range_query, key, f"insert into {plan.key} values (?);", *bound, *texts])
 
 
 def _constants_text(constants: Constants) -> list[str]:

@@ -50,7 +50,7 @@ PREDICTABLE = (
 )
 
 
-def standing_release(engine: Engine, out: str | Path | None, into: str | None) -> Manifest | None:
+def existing_manifest(engine: Engine, out: str | Path | None, into: str | None) -> Manifest | None:
     """Return the manifest of the release that stands at the target, None where there is none."""
     try:
         if out is not None:
@@ -100,13 +100,13 @@ def publish(
         target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))
         if ledger is not None:
             target = in_step(target, ledger, plan)
-        before = standing_release(engine, out, into) if overwrite else None
+        before = existing_manifest(engine, out, into) if overwrite else None
         files = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
         # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
         stack.enter_context(engine.snapshot())
         if ledger is not None:
             ledger.check_tables()
-        plan = plan.measured(engine.rows)
+        plan = plan.with_ranges(engine.rows)
         reports = stack.enter_context(run_plan(plan, engine, asked.key or Key.fresh(), files.write_report))
         publication = plan.published(reports)
         if ledger is not None:

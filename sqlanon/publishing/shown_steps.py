@@ -50,7 +50,7 @@ def show_steps(
 
     plan, _against = prepare(asked, engine, fresh_prefix(), **parameters)
     with engine.snapshot():
-        plan = plan.measured(engine.rows)
+        plan = plan.with_ranges(engine.rows)
         checks = _checks_of(plan)
         with run_plan(plan, engine, asked.key or Key.fresh(), look, read) as reports:
             for output in plan.published(reports).outputs:

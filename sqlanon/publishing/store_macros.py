@@ -71,7 +71,7 @@ def convert(path: Path) -> None:
 
     Raises TargetError where that cannot be: the file then stands as it was.
     """
-    _settle(path)
+    _checkpoint(path)
     rights = path.stat().st_mode & 0o777
     words = f"cannot convert {str(path)!r}"
     with write_atomically(path, words) as place:
@@ -89,7 +89,7 @@ def convert(path: Path) -> None:
         place.chmod(rights)
 
 
-def _settle(path: Path) -> None:
+def _checkpoint(path: Path) -> None:
     """Bring what lies in the file's log into the file: beside another file it would be lost."""
     engine = DuckDBEngine(connect())
     try:
@@ -171,8 +171,8 @@ def write_dbt_package(folder: Path, overwrite: bool = False) -> None:
     overwrite: replace files of the package, and leave others alone.
     """
     files = [path for path in DBT_PACKAGE.rglob("*") if path.suffix in (".sql", ".yml")]
-    standing = [folder / path.relative_to(DBT_PACKAGE) for path in files if not overwrite]
-    if any(path.exists() for path in standing):
+    paths = [folder / path.relative_to(DBT_PACKAGE) for path in files if not overwrite]
+    if any(path.exists() for path in paths):
         raise TargetError(f"{str(folder)!r} has a dbt package; say {option('overwrite', True)} to write it anew")
     for path in files:
         target = folder / path.relative_to(DBT_PACKAGE)

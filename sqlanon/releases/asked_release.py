@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class StandingRelease:
+class PublishedRelease:
     """Hold the published tables of one release and what its manifest says of them."""
 
     def __init__(
@@ -80,7 +80,7 @@ class StandingRelease:
 log = logging.getLogger("sqlanon")
 
 
-class AskedRelease(StandingRelease):
+class AskedRelease(PublishedRelease):
     """Answer questions; what depends on the release alone is loaded once for all of them."""
 
     def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answer":

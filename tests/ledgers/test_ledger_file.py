@@ -33,7 +33,7 @@ def publish(folder, number, target="ward", is_directory=False):
             except BaseException:
                 ledger.undo()
                 raise
-            ledger.settle()
+            ledger.place_note()
         finally:
             exchange.close()
     finally:

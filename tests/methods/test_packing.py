@@ -255,7 +255,7 @@ def test_numbers_are_ordered_as_values_are_and_read_back(rows):
     con.executemany("insert into people values (?, ?, ?)", rows)
     (found,) = con.sql("select min(a), max(a), min(b), max(b) from people").fetchall()
     measured = dict(zip(("least_1", "most_1", "least_2", "most_2"), found, strict=True)) | {"row_count": 10}
-    layout = packing.layout_of(Request(Source(Sql("people")), Roles(("a", "b"), ("c",)), measured=measured))
+    layout = packing.layout_of(Request(Source(Sql("people")), Roles(("a", "b"), ("c",)), ranges=measured))
     con.execute(f"create table layout as select {', '.join(f'{number} as {name}' for name, number in layout.items())}")
     packed = render(
         "methods/packing/packed",

@@ -127,7 +127,7 @@ class UniformRun(QueryRun):
             )
             if correlation is not None:
                 self.correlations[number, other] = correlation
-        estimates = self.settle_counts([estimate(item) for item in evidence])
+        estimates = self.fill_empty_counts([estimate(item) for item in evidence])
         return estimates, self.tell_occurring(selected, inference.rows)
 
     def lines_of_hit(self) -> float:
@@ -195,16 +195,16 @@ def print_script(run: UniformRun, estimator: str) -> str:
     run.keep_everything()
     statements = [*run.loaded.loading_statements(), *run.preparing_statements(), ("asked", run.render_asked())]
     statements += [("hit", run.render_hit())] if run.quasi_keys else []
-    settled = _settles(run)
-    if run.query.derived or not (settled or estimator == "uniform"):
+    is_exact = _is_exact(run)
+    if run.query.derived or not (is_exact or estimator == "uniform"):
         statements += [*run.solving_statements(), *run.moment_statements()]
         return write_script(run.loaded, statements, MOMENTS.format(estimator=estimator))
     statements.append(("moment", run.render_moment()))
-    run.relations["figure"] = inline(_render_figure(run, settled))
+    run.relations["figure"] = inline(_render_figure(run, is_exact))
     return write_script(run.loaded, [*statements, ("answer", run.render_answer())], ANSWER)
 
 
-def _settles(run: UniformRun) -> bool:
+def _is_exact(run: UniformRun) -> bool:
     """Tell whether the release settles the query: it asks for rows whatever their value, or values of all rows."""
     query = run.query
     of_rows = bool(query.filters("quasi", "mixed", "constant") or run.quasi_keys or run.measures)
@@ -212,16 +212,16 @@ def _settles(run: UniformRun) -> bool:
     return not (of_rows and of_values)
 
 
-def _render_figure(run: UniformRun, settled: bool) -> str:
+def _render_figure(run: UniformRun, is_exact: bool) -> str:
     estimates = [
         (_estimate(run, aggregate), f"value_{number}") for number, aggregate in enumerate(run.query.aggregates)
     ]
     columns: list[tuple[Sql, str]] = []
     for number in range(len(estimates)):
         value = Sql(f"value_{number}")
-        error = Sql(f"case when {value} is not null then cast(0 as double) end") if settled else _NONE
+        error = Sql(f"case when {value} is not null then cast(0 as double) end") if is_exact else _NONE
         columns += [(value, str(value)), (error, f"std_error_{number}")]
-        columns += [(value if settled else _NONE, f"{end}_{number}") for end in ("low", "high")]
+        columns += [(value if is_exact else _NONE, f"{end}_{number}") for end in ("low", "high")]
     return run.loaded.render(
         "estimation/qit_st/uniform_figure",
         run.relations | {"moment": relation_name(run.loaded.prefix, "moment")},
@@ -247,5 +247,5 @@ def _estimate(run: UniformRun, aggregate: Aggregate) -> Sql:
     if aggregate.chosen is not None:
         condition = f"asked.weight_{run.weights.index(weigh_choice(aggregate.chosen)) + 1} = 1"
         added, present = (f"case when {condition} then {term} end" for term in (added, present))
-    rows, is_met = f"sum(({present}) * {row_share})", f"sum(({present}) * {shared}) > 0"
-    return Sql(aggregate.function.write(f"sum({added})", rows, is_met))
+    rows, has_rows = f"sum(({present}) * {row_share})", f"sum(({present}) * {shared}) > 0"
+    return Sql(aggregate.function.write(f"sum({added})", rows, has_rows))

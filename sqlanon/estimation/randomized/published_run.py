@@ -144,7 +144,7 @@ class PublishedRun(QueryRun):
         aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
         published_moments = PublishedMoments(moments, asked_values, aggregates, shape)
         occurring = self.tell_occurring(asked_values, moments.count("uniform"))
-        return self.settle_counts(self.undo(published_moments, estimate)), occurring
+        return self.fill_empty_counts(self.undo(published_moments, estimate)), occurring
 
     def undo(self, published_moments: PublishedMoments, estimate: Estimator) -> list[Estimate]:
         """Return an estimate of each aggregate from the published moments; a way of undoing has its own."""

@@ -202,7 +202,7 @@ class CountRun(QueryRun):
             name = self.loaded.quasi[place - 1]
             for node in self.loaded.described.inner(name):
                 if any(literal(node) in piece for piece in self.parts.marks[place]):
-                    self.settled.add(Sql(f"({literal(node)})"))
+                    self.explained_constants.add(Sql(f"({literal(node)})"))
                     self.messages.append(_INNER.format(repr(node), repr(name)))
 
     def name_columns(self, name: str) -> list[tuple[str, str]]:

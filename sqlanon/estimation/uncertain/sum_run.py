@@ -225,14 +225,14 @@ class SumRun(CountRun):
         likely, mean, lowest, highest = read(expected, "likely", "mean", "lowest", "highest")
         extreme = frame(self.render_extreme(valued, self._no_aim(valued)))
         least, greatest = read(extreme, "least_sum", "greatest_sum")
-        figures: dict[Function, Counts] = {SUM: self._settle(least, greatest, mean)}
+        figures: dict[Function, Counts] = {SUM: self._bound_counts(least, greatest, mean)}
         self._count_empty(piece, valued, occurring & ~np.isnan(mean))
         if self._averages(piece):
             expected_average = np.divide(mean, likely, out=np.full(shape, np.nan), where=likely > 0)
             # where no likely world counts a row, any average between the least and the greatest value will do
             starts = (np.where(np.isnan(expected_average), value, expected_average) for value in (highest, lowest))
             search = AverageSearch(lambda aims: self._read_worlds(valued, aims), shape)
-            figures[AVG] = self._settle(*search.find_bounds(*starts), expected_average)
+            figures[AVG] = self._bound_counts(*search.find_bounds(*starts), expected_average)
         return figures
 
     def _read_worlds(self, valued: Sql, aims: pd.DataFrame) -> pd.DataFrame:
@@ -252,7 +252,7 @@ class SumRun(CountRun):
         }
         self.empty.setdefault((int((answered & (least == 0)).sum()), int(answered.sum())), set()).update(functions)
 
-    def _settle(self, least: Array, greatest: Array, expected: Array) -> Counts:
+    def _bound_counts(self, least: Array, greatest: Array, expected: Array) -> Counts:
         """Round, and keep what is expected between its bounds, which sums exceed by rounding."""
         low, high = round_digits(least), round_digits(greatest)
         return Counts(low, high, np.clip(round_digits(expected), low, high))

@@ -151,9 +151,9 @@ def _measure(people: PlacedPeople, shapes: list[_Shape], arranged: Numbers) -> A
     orders = len(people.value_ranks)
     statistics = np.zeros((len(arranged), len(people.columns), orders, _STATISTICS))
     for number, places in enumerate(people.columns.values()):
-        standing = places.astype(np.int32)[arranged]
+        ranks = places.astype(np.int32)[arranged]
         for shape in shapes:
-            rank = _rank(standing[:, shape.slots])
+            rank = _rank(ranks[:, shape.slots])
             from_last, shifted = shape.size - 1 - rank, (rank + shape.number % shape.size) % shape.size
             for order, (first, last) in enumerate(shape.bounds):
                 for statistic, place in enumerate((rank, from_last, shifted)):
@@ -162,14 +162,14 @@ def _measure(people: PlacedPeople, shapes: list[_Shape], arranged: Numbers) -> A
     return statistics.reshape(len(arranged), -1)
 
 
-def _rank(standing: NDArray[np.int32]) -> Numbers:
+def _rank(ranks: NDArray[np.int32]) -> Numbers:
     """Return everybody's place in the group, from 0: D x G x n."""
-    rank = np.zeros(standing.shape, dtype=np.int64)
-    size = standing.shape[2]
+    rank = np.zeros(ranks.shape, dtype=np.int64)
+    size = ranks.shape[2]
     if size > 32:  # comparisons grow with the square
-        return np.argsort(np.argsort(standing, axis=2), axis=2)
+        return np.argsort(np.argsort(ranks, axis=2), axis=2)
     for member in range(size):
-        rank += standing > standing[:, :, member : member + 1]
+        rank += ranks > ranks[:, :, member : member + 1]
     return rank
 
 

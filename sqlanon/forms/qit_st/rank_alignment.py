@@ -46,7 +46,7 @@ _VALUE = "sensitive_value"
 _RANKS = {how: f"value_rank_{number}" for number, how in enumerate(ORDERS, start=1)}
 _BLOCKS = 4  # for each release that groups may be of: three quarters of them count
 _MOST_BLOCKS = 4096
-_LOT_DIGITS = 8  # of a lot's hexadecimal ones, by which some groups are taken
+_HASH_DIGITS = 8  # of the hexadecimal ones of a group's hash, by which some groups are taken
 
 
 class _Queries:
@@ -97,11 +97,11 @@ class _Queries:
     def placed_people(self) -> tuple[str, str]:
         """Return the name and the text of the query of the people who are arranged anew."""
         (row,) = self.published.engine.rows(f"select count(*) as people from {self.published.tables['qit']}")
-        part = int(16**_LOT_DIGITS * MOST_PEOPLE / max(int(row["people"]), 1))
+        part = int(16**_HASH_DIGITS * MOST_PEOPLE / max(int(row["people"]), 1))
         # every digit is below g
-        lot_below = f"{part:0{_LOT_DIGITS}x}" if part < 16**_LOT_DIGITS else "g"
+        hash_below = f"{part:0{_HASH_DIGITS}x}" if part < 16**_HASH_DIGITS else "g"
         first, *_ = ranks = list(_RANKS.values())
-        settings = {**self.compared, "stratum_rank": first, "value_ranks": ranks, "lot_below": lot_below}
+        settings = {**self.compared, "stratum_rank": first, "value_ranks": ranks, "hash_below": hash_below}
         sql = self.published.query("forms/qit_st/rank_alignment/placed_people", {"person": self.person}, **settings)
         return "people in their groups", sql
 

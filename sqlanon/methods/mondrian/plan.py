@@ -319,7 +319,11 @@ MONDRIAN: Method[Mondrian] = Method(
     compile_example="patients --database hospital.duckdb --quasi age,sex --sensitive disease --id ssn -k 10",
     most_columns=100,
     strength=Strength(
-        parameter="l", promise="boxes of {rows} rows, {value} values", rank=0, boxed=True, measured="largest_confidence"
+        parameter="l",
+        promise="boxes of {rows} rows, {value} values",
+        rank=0,
+        boxed=True,
+        verified_figure="largest_confidence",
     ),
     reads_source=True,
     recorded=RECORDED,

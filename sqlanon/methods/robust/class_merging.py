@@ -197,7 +197,7 @@ def _compare_by(knowledge: Background, number: int, promised: str) -> list[Step]
 def _cut() -> Sequence[Step | Repeat]:
     """Return the steps that cut the tree of classes, until the distributions of each node are equal."""
     cut = (Step("methods/robust/class_merging/widest"), Step("methods/robust/class_merging/branched"))
-    rest = count_left_over("branch", "settled = 0")
+    rest = count_left_over("branch", "is_final = 0")
     return Step("methods/robust/class_merging/branch"), Repeat("cutting", "branch", cut, rest, MOST_CUTS)
 
 

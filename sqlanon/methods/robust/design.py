@@ -80,9 +80,9 @@ class Robustness(ClassGrouping):
         return (*self.tables, *(self.kept_tables if self.turns else ()))
 
     @property
-    def measure(self) -> tuple[Statement, Row] | None:
+    def range_query(self) -> tuple[Statement, Row] | None:
         """Return the query of the quasi columns' ranges, where rows of one column are packed."""
-        return packing.measure(self.request) if _packs(self.request, self.turns) else None
+        return packing.range_query(self.request) if _packs(self.request, self.turns) else None
 
     @property
     def kept_tables(self) -> tuple[Statement, ...]:

@@ -192,7 +192,7 @@ ROBUST: Method[Robustness] = Method(
         draw_coded,
         seat_coded,
         form_class_groups,
-        republication.settle_rows,
+        republication.show_persons,
     ),
     followed_outputs=(republication.publish_qit, republication.publish_st),
     lasting=("l", "r", "guarantee", "backgrounds"),

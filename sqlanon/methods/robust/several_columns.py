@@ -278,7 +278,7 @@ def _leave_over(design: SeveralClasses, columns: dict[str, object]) -> Steps:
         Step("methods/robust/several_columns/room", suffix="_first", values=first, reads={"capacity": "capacity_1"}),
         Step("methods/robust/several_columns/short", values=short),
         Step("methods/robust/several_columns/opened", yields="thinned"),
-        Repeat("thinning", "thinned", turn, count_left_over("thinned", "is_settled = 0"), TURNS),
+        Repeat("thinning", "thinned", turn, count_left_over("thinned", "is_final = 0"), TURNS),
     )
 
 

@@ -26,8 +26,8 @@ def least_near_count(gamma: int, epsilon: float, target_error: float) -> int:
     import numpy as np
 
     chebyshev = (gamma - 1) / (gamma * epsilon**2 * target_error)
-    settled = min(chebyshev, 3 * math.log(2 / target_error) / epsilon**2)
-    last = math.ceil(epsilon * settled) + 1
+    enough = min(chebyshev, 3 * math.log(2 / target_error) / epsilon**2)
+    last = math.ceil(epsilon * enough) + 1
     while last > 0:
         first = max(1, last - SEARCHED_AT_ONCE + 1)
         counts, tails = _tails(first, last, gamma, epsilon, None)

@@ -150,21 +150,21 @@ def _describe_drift(row: Row) -> str:
     )
 
 
-def publish_settled(design: Randomization) -> Steps:
+def publish_shown(design: Randomization) -> Steps:
     """Return the step of the one published table: today's quasi values of everybody who is shown, and the value."""
     (data,) = publish_data(design)
     assert isinstance(data, Step)
-    return (replace(data, reads={"randomized": "settled"}),)
+    return (replace(data, reads={"randomized": "shown_person"}),)
 
 
-def settle_rows(design: Randomization) -> Steps:
-    """Return the steps that end in `settled`, who is shown with which value, and `next_person`, the ledger after."""
+def show_persons(design: Randomization) -> Steps:
+    """Return the steps that end in `shown_person`, who is shown with which value, and `next_person`, the new ledger."""
     names: dict[str, object] = {"quasi_names": quasi_names(design.request)}
     keeps = {"keeps_changed": republication.following(design).changed == "keep"}
     return (
         Step("methods/republication/next_value"),
         Step("methods/splu/entered", values=names),
-        Step("methods/splu/settled", values={**names, **keeps}),
+        Step("methods/splu/shown_person", values={**names, **keeps}),
         *republication.close_ledger(design, RESIDUE if republication.following(design).is_first else WAITING),
     )
 
@@ -284,9 +284,9 @@ SPLU: Method[Randomization] = Method(
         *republication.BEGINNING,
         republication.match_persons,
         randomize_arrivals,
-        settle_rows,
+        show_persons,
     ),
-    followed_outputs=(publish_settled,),
+    followed_outputs=(publish_shown,),
     lasting=("gamma",),
     recorded={
         "gamma": json_schema.by_column("sensitive", json_schema.whole(2, MOST)),

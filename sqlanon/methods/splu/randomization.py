@@ -43,9 +43,9 @@ class Randomization(Grouping):
     departed: int = 0
 
     @property
-    def measure(self) -> tuple[Statement, Row] | None:
+    def range_query(self) -> tuple[Statement, Row] | None:
         """Return the query of the quasi columns' ranges."""
-        return packing.measure(self.request)
+        return packing.range_query(self.request)
 
     @property
     def columns(self) -> Mapping[str, Any]:
@@ -281,15 +281,15 @@ def _seat_sorted(column_design: Randomization, rows: str) -> Steps:
 
 def _drop_residue(column_design: Randomization) -> Steps:
     """Return `drop_residue` with a report of how many rows are left out."""
-    lot, residue, kept_rows = drop_residue(column_design, "drawn")
-    return (lot, residue, Step("methods/splu/left_out", "query", dropped="dropped_rows"), kept_rows)
+    draw_range, residue, kept_rows = drop_residue(column_design, "drawn")
+    return (draw_range, residue, Step("methods/splu/left_out", "query", dropped="dropped_rows"), kept_rows)
 
 
 def drop_residue(one: Randomization, rows: str) -> Steps:
     """Return the steps from `rows` to `kept` that leave N mod gamma rows out: evenly drawn, whatever their values."""
     reads, columns = {"drawn": rows}, kept_columns(one)
     return (
-        Step("methods/splu/lot", values={"group_size": one.attribute.size}, reads=reads),
+        Step("methods/splu/draw_range", values={"group_size": one.attribute.size}, reads=reads),
         Step("methods/splu/residue", reads=reads),
         Step("methods/splu/kept", "view", values={"kept_rows_columns": columns}, reads=reads),
     )

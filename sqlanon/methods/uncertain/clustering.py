@@ -19,7 +19,7 @@ from sqlanon.plans.plan import Repeat, Row, Step, count_left_over
 from sqlanon.plans.templates import Sql
 
 # Cuts of neighbouring clusters that make them narrower, in declared turns of SQL. The templates are
-# `sql_templates/methods/uncertain/clustering/`; they begin with `clustering` and end in `settled`.
+# `sql_templates/methods/uncertain/clustering/`; they begin with `clustering` and end in `refined_clustering`.
 SHIFTS = (0, 1)  # every cluster with the one after it, then with the one before it
 GAINLESS_PARTS = 3  # a pair that costs no more than a third of the mean is not worth a cut
 PLACES_PER_K = 4  # a pair of clusters has less than 3 K rows
@@ -114,7 +114,7 @@ def refine_clusters(
         Step("methods/uncertain/clustering/width", values=wide),
         Step("methods/uncertain/clustering/refining", values=moved),
         Repeat("refinement", "refining", tuple(body), count_left_over("refining", "age < 2"), turns),
-        Step("methods/uncertain/clustering/settled", values={"payload": payload}),
+        Step("methods/uncertain/clustering/refined_clustering", values={"payload": payload}),
     )
 
 
@@ -175,7 +175,7 @@ class Clustering:
     @property
     def rows(self) -> str:
         """Return the relation of the rows in the clusters that are judged."""
-        return "settled" if self.refine else "clustering"
+        return "refined_clustering" if self.refine else "clustering"
 
 
 def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:

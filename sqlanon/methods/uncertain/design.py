@@ -42,10 +42,10 @@ class Uncertain(Grouping):
     facts: Row | None = None
 
     @property
-    def measure(self) -> tuple[Statement, Row] | None:
+    def range_query(self) -> tuple[Statement, Row] | None:
         """Return the query of the quasi columns' ranges."""
         packable = _is_packable(self.reading, self.clustering.undiverse)
-        return packing.measure(self.request) if packable else None
+        return packing.range_query(self.request) if packable else None
 
     @property
     def names(self) -> Names:

@@ -234,7 +234,7 @@ def _mended(diversity: Diversity, rows: str) -> tuple[Step | Repeat, ...]:
     return (
         Step("methods/uncertain/diversity/proven", yields="judged", reads=clusters, values={"l": diversity.l}),
         _merges(diversity, changed),
-        counted("cluster_count", "judged", "width > 1 or standing = 0"),
+        counted("cluster_count", "judged", "width > 1 or verdict = 0"),
         *_seated(diversity, clusters),
         Step(
             "methods/uncertain/diversity/dealt", yields="clustered", reads=clusters, values={"passed": diversity.passed}

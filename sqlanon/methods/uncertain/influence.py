@@ -176,14 +176,14 @@ def learned(numbers: Sequence[Sql], prefix: str, threshold: float, few: Sequence
         if expression:
             steps.append(
                 Step(
-                    "methods/uncertain/influence/met_number",
-                    yields="met",
+                    "methods/uncertain/influence/binned_contingency",
+                    yields="contingency",
                     suffix=suffix,
                     values={"number_read": expression, "few": [number] if number in few else []},
                 )
             )
         else:
-            steps.append(Step("methods/uncertain/influence/met", suffix=suffix, values={"number": number}))
+            steps.append(Step("methods/uncertain/influence/contingency", suffix=suffix, values={"number": number}))
         steps.append(Step("methods/uncertain/influence/association", suffix=suffix))
     associations = [(number, relation_name(prefix, f"association_{number}")) for number in range(1, len(numbers) + 1)]
     values = {"associations": associations, "threshold": threshold}

@@ -561,8 +561,8 @@ inner join "sqlanon_frequency" as frequency on frequency.code = grouped.code
 inner join "sqlanon_next_value" as next_value on next_value.sensitive is not distinct from frequency.sensitive
 cross join taken;
 
--- settled: Everybody whom this release shows, with today's quasi values: who stays in a group of before or comes back to it, and who enters
-create temporary table "sqlanon_settled" as
+-- shown_person: Everybody whom this release shows, with today's quasi values: who stays in a group of before or comes back to it, and who enters
+create temporary table "sqlanon_shown_person" as
 with shown as (
     select
         "quasi_1",
@@ -653,17 +653,17 @@ from registered;
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 select
     (select count(*) from "sqlanon_matched" where is_here) as row_count,
-    (select count(*) from "sqlanon_settled") as shown,
+    (select count(*) from "sqlanon_shown_person") as shown,
     (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
-    (select count(*) from "sqlanon_matched" where is_here) - (select count(*) from "sqlanon_settled") as withheld,
+    (select count(*) from "sqlanon_matched" where is_here) - (select count(*) from "sqlanon_shown_person") as withheld,
     (select count(*) from "sqlanon_entered" where moves > 0) as moved,
-    (select count(*) from "sqlanon_next_person") - (select count(*) from "sqlanon_settled") as departed;
+    (select count(*) from "sqlanon_next_person") - (select count(*) from "sqlanon_shown_person") as departed;
 
 -- line: The lines of ST: what everybody brought who was ever in a group that still shows somebody
 create temporary table "sqlanon_line" as
 with shown as (
     select distinct group_id
-    from "sqlanon_settled"
+    from "sqlanon_shown_person"
 )
 select
     next_person.group_id,
@@ -673,7 +673,7 @@ inner join shown on shown.group_id = next_person.group_id;
 
 -- qit: as in duckdb.sql, but for
 -- -from "sqlanon_grouped" as grouped
--- +from "sqlanon_settled" as grouped
+-- +from "sqlanon_shown_person" as grouped
 
 -- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
 create table "sqlanon_st" as

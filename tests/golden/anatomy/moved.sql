@@ -218,7 +218,7 @@ inner join held on held.group_id = grouped.group_id;
 -- +    cast(grouped.moves as bigint) as moves
 -- +from "sqlanon_grouped_apart" as grouped
 
--- settled: as in followed.sql
+-- shown_person: as in followed.sql
 
 -- next_person: as in followed.sql, but for
 -- +            when mover.person is not null then 'moved'

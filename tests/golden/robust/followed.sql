@@ -282,7 +282,7 @@ inner join "sqlanon_renumbered" as renumbered
 
 -- entered: as in anatomy/followed.sql
 
--- settled: as in anatomy/followed.sql
+-- shown_person: as in anatomy/followed.sql
 
 -- next_person: as in anatomy/followed.sql
 

@@ -136,7 +136,7 @@ left join entrant on entrant.class = capacity.class;
 
 -- entered: as in anatomy/moved.sql
 
--- settled: as in followed.sql
+-- shown_person: as in followed.sql
 
 -- next_person: as in anatomy/moved.sql
 

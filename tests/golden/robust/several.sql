@@ -376,7 +376,7 @@ where held.row_count > coalesce(room.group_count, 0);
 create temporary table "sqlanon_thinned" as
 select
     drawn.*,
-    0 as is_settled
+    0 as is_final
 from "sqlanon_drawn_1" as drawn
 inner join "sqlanon_short" as short on drawn.class = short.class;
 
@@ -563,7 +563,7 @@ select
     "draw",
     "tie",
     class,
-    case when count(*) over (partition by class) = rows_before then 1 else 0 end as is_settled
+    case when count(*) over (partition by class) = rows_before then 1 else 0 end as is_final
 from limited_2;
 
 drop table "sqlanon_thinned";

@@ -111,19 +111,19 @@ select
     "sensitive"
 from hashed;
 
--- lot: The rows in 4,096 lots by their draw, and how many stand in each lot and those before it: so that the smallest draws of the table are found without sorting the table
-create temporary table "sqlanon_lot" as
+-- draw_range: The rows in 4,096 ranges of draws, and how many stand in each range and those before it: so that the smallest draws of the table are found without sorting the table
+create temporary table "sqlanon_draw_range" as
 with counted as (
     select
-        draw // 281474976710656 as lot,
+        draw // 281474976710656 as draw_range,
         count(*) as row_count
     from "sqlanon_drawn"
     group by draw // 281474976710656
 ),
 running as (
     select
-        lot,
-        cast(sum(row_count) over (order by lot asc nulls last rows unbounded preceding) as bigint) as rows_up_to
+        draw_range,
+        cast(sum(row_count) over (order by draw_range asc nulls last rows unbounded preceding) as bigint) as rows_up_to
     from counted
 ),
 total as (
@@ -131,7 +131,7 @@ total as (
     from running
 )
 select
-    running.lot,
+    running.draw_range,
     running.rows_up_to,
     total.residue
 from running
@@ -141,9 +141,9 @@ cross join total;
 create temporary table "sqlanon_residue" as
 with bound as (
     select
-        min(case when rows_up_to >= residue then lot end) as last_lot,
+        min(case when rows_up_to >= residue then draw_range end) as last_range,
         max(residue) as residue
-    from "sqlanon_lot"
+    from "sqlanon_draw_range"
     where residue > 0
 ),
 candidate as (
@@ -153,7 +153,7 @@ candidate as (
         row_number() over (order by drawn.draw asc nulls last) as draw_rank
     from "sqlanon_drawn" as drawn
     cross join bound
-    where drawn.draw // 281474976710656 <= bound.last_lot
+    where drawn.draw // 281474976710656 <= bound.last_range
 )
 select
     coalesce(max(case when draw_rank <= residue then draw end), 0 - 1) as last_draw,

@@ -194,7 +194,7 @@ select
 from placed
 where place <= kept_count;
 
--- lot: as in duckdb.sql, but for
+-- draw_range: as in duckdb.sql, but for
 -- -    from "sqlanon_drawn"
 -- +    from "sqlanon_fitted"
 -- -    select max(rows_up_to) % 5 as residue
@@ -286,8 +286,8 @@ inner join numbered as own on own.place = decoy_group.code
 inner join numbered as shown on shown.place = decoy.code
 cross join taken;
 
--- settled: Everybody whom this release shows, with today's quasi values and the value that the person publishes ever since: who stays or comes back, and who enters
-create temporary table "sqlanon_settled" as
+-- shown_person: Everybody whom this release shows, with today's quasi values and the value that the person publishes ever since: who stays or comes back, and who enters
+create temporary table "sqlanon_shown_person" as
 with shown as (
     select
         "quasi_1",
@@ -318,7 +318,7 @@ inner join "sqlanon_next_value" as next_value on next_value.code = shown.publish
 
 -- data: as in duckdb.sql, but for
 -- -from "sqlanon_randomized" as randomized
--- +from "sqlanon_settled" as randomized
+-- +from "sqlanon_shown_person" as randomized
 
 -- the rest is microdata and the key: forget it
 -- 26 relations, the last first

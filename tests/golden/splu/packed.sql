@@ -88,7 +88,7 @@ select
 from "sqlanon_population_packed" as numbered
 inner join parted on numbered.row_number // 4 = parted.batch_number;
 
--- lot: as in duckdb.sql, but for
+-- draw_range: as in duckdb.sql, but for
 -- -    select max(rows_up_to) % 5 as residue
 -- +    select max(rows_up_to) % 4 as residue
 

@@ -121,19 +121,19 @@ select
 from "hashed";
 analyze "sqlanon_drawn";
 
--- lot: The rows in 4,096 lots by their draw, and how many stand in each lot and those before it: so that the smallest draws of the table are found without sorting the table
-create temporary table "sqlanon_lot" as
+-- draw_range: The rows in 4,096 ranges of draws, and how many stand in each range and those before it: so that the smallest draws of the table are found without sorting the table
+create temporary table "sqlanon_draw_range" as
 with "counted" as (
   select
-    ("draw" / 281474976710656) as "lot",
+    ("draw" / 281474976710656) as "draw_range",
     count(*) as "row_count"
   from "sqlanon_drawn"
   group by
     ("draw" / 281474976710656)
 ), "running" as (
   select
-    "lot",
-    cast(sum("row_count") over (order by "lot" asc rows between unbounded preceding and current row) as bigint) as "rows_up_to"
+    "draw_range",
+    cast(sum("row_count") over (order by "draw_range" asc rows between unbounded preceding and current row) as bigint) as "rows_up_to"
   from "counted"
 ), "total" as (
   select
@@ -141,20 +141,20 @@ with "counted" as (
   from "running"
 )
 select
-  "running"."lot",
+  "running"."draw_range",
   "running"."rows_up_to",
   "total"."residue"
 from "running"
 cross join "total";
-analyze "sqlanon_lot";
+analyze "sqlanon_draw_range";
 
 -- residue: The largest of the N mod gamma smallest draws (below 0: none is to be dropped)
 create temporary table "sqlanon_residue" as
 with "bound" as (
   select
-    min(case when "rows_up_to" >= "residue" then "lot" end) as "last_lot",
+    min(case when "rows_up_to" >= "residue" then "draw_range" end) as "last_range",
     max("residue") as "residue"
-  from "sqlanon_lot"
+  from "sqlanon_draw_range"
   where
     "residue" > 0
 ), "candidate" as (
@@ -165,7 +165,7 @@ with "bound" as (
   from "sqlanon_drawn" as "drawn"
   cross join "bound"
   where
-    ("drawn"."draw" / 281474976710656) <= "bound"."last_lot"
+    ("drawn"."draw" / 281474976710656) <= "bound"."last_range"
 )
 select
   coalesce(max(case when "draw_rank" <= "residue" then "draw" end), 0 - 1) as "last_draw",

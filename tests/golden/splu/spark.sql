@@ -73,15 +73,15 @@ select
   `sensitive`
 from `hashed`;
 
--- lot: as in postgres.sql, but for
--- -    ("draw" / 281474976710656) as "lot",
--- +    ("draw" div 281474976710656) as "lot",
+-- draw_range: as in postgres.sql, but for
+-- -    ("draw" / 281474976710656) as "draw_range",
+-- +    ("draw" div 281474976710656) as "draw_range",
 -- -    ("draw" / 281474976710656)
 -- +    ("draw" div 281474976710656)
 
 -- residue: as in postgres.sql, but for
--- -    ("drawn"."draw" / 281474976710656) <= "bound"."last_lot"
--- +    ("drawn"."draw" div 281474976710656) <= "bound"."last_lot"
+-- -    ("drawn"."draw" / 281474976710656) <= "bound"."last_range"
+-- +    ("drawn"."draw" div 281474976710656) <= "bound"."last_range"
 
 -- left_out: as in postgres.sql
 

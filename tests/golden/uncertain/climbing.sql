@@ -44,7 +44,7 @@ with common as (
     inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
     inner join "sqlanon_determined" as determined on clustering.row_number = determined.row_number
     left join "sqlanon_hierarchy_1" as hierarchy on determined."quasi_1" = hierarchy.node
-    where judged.standing = 0
+    where judged.verdict = 0
     group by clustering.cluster
 )
 select
@@ -62,9 +62,9 @@ create temporary table "sqlanon_begun" as
 with named as (
     select
         judged.cluster,
-        judged.standing,
+        judged.verdict,
         common_1.node as node_1,
-        case when judged.standing = 0 then 1 else 0 end as changed
+        case when judged.verdict = 0 then 1 else 0 end as changed
     from "sqlanon_judged" as judged
     left join "sqlanon_common_node_1" as common_1 on judged.cluster = common_1.cluster
 )
@@ -76,10 +76,10 @@ select
         else cluster
     end as target,
     cast(1 + changed as bigint) as width,
-    standing,
+    verdict,
     changed,
     cast(0 as bigint) as turn,
-    cast(0 as bigint) as settled,
+    cast(0 as bigint) as last_climb,
     node_1
 from named;
 
@@ -192,12 +192,12 @@ select
     merged.target,
     merged.width,
     case
-        when merged.changed = 0 then merged.standing
+        when merged.changed = 0 then merged.verdict
         when sized.grave = 0 then 1
         when sized.largest_size <= 20 then 2
         when merged.width > 0 and sized.largest_size <= 20 then 2
         else 0
-    end as standing
+    end as verdict
 from "sqlanon_begun" as merged
 left join sized on merged.target = sized.target;
 
@@ -207,10 +207,10 @@ select
     climbed.cluster,
     climbed.target,
     climbed.width,
-    region_judged.standing,
+    region_judged.verdict,
     climbed.changed,
     climbed.turn,
-    climbed.settled,
+    climbed.last_climb,
     climbed.node_1
 from "sqlanon_begun" as climbed
 inner join "sqlanon_judged_begun" as region_judged on climbed.cluster = region_judged.cluster;
@@ -223,8 +223,8 @@ with chosen as (
     select
         climbing.*,
         case
-            when standing = 0 then 1
-            when changed = 1 and turn >= 2 and settled >= 2 * 2 - turn - 1 then 1
+            when verdict = 0 then 1
+            when changed = 1 and turn >= 2 and last_climb >= 2 * 2 - turn - 1 then 1
             else 0
         end as climbs
     from "sqlanon_climbing" as climbing
@@ -232,7 +232,7 @@ with chosen as (
 raised as (
     select
         chosen.cluster,
-        chosen.standing,
+        chosen.verdict,
         case
             when chosen.climbs = 0 or climb_limit.limit_1 >= hierarchy_1.depth then chosen.node_1
             when climb_limit.limit_1 = 1 then hierarchy_1."level_1"
@@ -240,7 +240,7 @@ raised as (
         end as node_1,
         chosen.changed,
         chosen.turn + 1 as turn,
-        case when chosen.climbs = 1 then chosen.turn + 1 else chosen.settled end as settled
+        case when chosen.climbs = 1 then chosen.turn + 1 else chosen.last_climb end as last_climb
     from chosen
     inner join "sqlanon_climb_limit" as climb_limit on least(chosen.turn + 1, 2) = climb_limit.turn
     inner join "sqlanon_hierarchy_1" as root_1 on root_1.depth = 0
@@ -254,10 +254,10 @@ select
         else cluster
     end as target,
     cast(1 + changed as bigint) as width,
-    standing,
+    verdict,
     changed,
     turn,
-    settled,
+    last_climb,
     node_1
 from raised;
 
@@ -370,12 +370,12 @@ select
     merged.target,
     merged.width,
     case
-        when merged.changed = 0 then merged.standing
+        when merged.changed = 0 then merged.verdict
         when sized.grave = 0 then 1
         when sized.largest_size <= 20 then 2
         when merged.width > 0 and sized.largest_size <= 20 then 2
         else 0
-    end as standing
+    end as verdict
 from "sqlanon_climbed" as merged
 left join sized on merged.target = sized.target;
 
@@ -385,10 +385,10 @@ select
     climbed.cluster,
     climbed.target,
     climbed.width,
-    region_judged.standing,
+    region_judged.verdict,
     climbed.changed,
     climbed.turn,
-    climbed.settled,
+    climbed.last_climb,
     climbed.node_1
 from "sqlanon_climbed" as climbed
 inner join "sqlanon_judged_climbed" as region_judged on climbed.cluster = region_judged.cluster;

@@ -1075,7 +1075,7 @@ select
         when weight_count >= 3 and least_alternatives < weight_count then 2
         when grave = 0 then 1
         else 0
-    end as standing
+    end as verdict
 from diversity;
 
 -- cluster_count: How many rows of every cluster each value stands for
@@ -1096,7 +1096,7 @@ create temporary table "sqlanon_merged" as
 with widened as (
     select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    where standing = 0
+    where verdict = 0
 ),
 failing as (
     select
@@ -1104,7 +1104,7 @@ failing as (
         widened.width
     from "sqlanon_judged" as judged
     cross join widened
-    where judged.standing = 0
+    where judged.verdict = 0
     group by judged.target // widened.width * widened.width, widened.width
 ),
 placed as (
@@ -1118,7 +1118,7 @@ select
     placed.cluster,
     coalesce(failing.block, placed.target) as target,
     coalesce(failing.width, placed.width) as width,
-    placed.standing,
+    placed.verdict,
     case when failing.block is null then 0 else 1 end as changed
 from placed
 left join failing on placed.block = failing.block;
@@ -1232,12 +1232,12 @@ select
     merged.target,
     merged.width,
     case
-        when merged.changed = 0 then merged.standing
+        when merged.changed = 0 then merged.verdict
         when sized.grave = 0 then 1
         when sized.largest_size <= 9 then 2
         when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
-    end as standing
+    end as verdict
 from "sqlanon_merged" as merged
 left join sized on merged.target = sized.target;
 
@@ -1262,7 +1262,7 @@ from (
         select coalesce(cast(sum(cluster_count.row_count) as bigint), 0) as failing_rows
         from "sqlanon_judged" as judged
         inner join "sqlanon_cluster_count" as cluster_count on judged.cluster = cluster_count.cluster
-        where judged.standing = 0
+        where judged.verdict = 0
     ) as looked_at
 ) as checked;
 
@@ -1413,7 +1413,7 @@ inner join "sqlanon_portion" as portion on drawn.target = portion.target and dra
 
 -- spared: Rows that a diverse group can spare: of those without a grave value, all but what brings the group to L weights and K rows
 create temporary table "sqlanon_spared" as
-with met as (
+with ranked as (
     select
         *,
         row_number() over (
@@ -1432,7 +1432,7 @@ weighed as (
             partition by target, group_number, grave
             order by case when meeting = 1 then 0 else 1 end asc nulls last, "draw" asc nulls last, "tie" asc nulls last, row_number asc nulls last
         ) as place
-    from met
+    from ranked
 ),
 kept as (
     select

@@ -1232,7 +1232,7 @@ select
   "cluster",
   "cluster" as "target",
   cast(1 as bigint) as "width",
-  case when "weight_count" >= 3 and "least_alternatives" < "weight_count" then 2 when "grave" = 0 then 1 else 0 end as "standing"
+  case when "weight_count" >= 3 and "least_alternatives" < "weight_count" then 2 when "grave" = 0 then 1 else 0 end as "verdict"
 from "diversity";
 analyze "sqlanon_judged";
 
@@ -1261,7 +1261,7 @@ with "widened" as (
     max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
   from "sqlanon_judged"
   where
-    "standing" = 0
+    "verdict" = 0
 ), "failing" as (
   select
     ("judged"."target" / "widened"."width") * "widened"."width" as "block",
@@ -1269,7 +1269,7 @@ with "widened" as (
   from "sqlanon_judged" as "judged"
   cross join "widened"
   where
-    "judged"."standing" = 0
+    "judged"."verdict" = 0
   group by
     ("judged"."target" / "widened"."width") * "widened"."width",
     "widened"."width"
@@ -1284,7 +1284,7 @@ select
   "placed"."cluster",
   coalesce("failing"."block", "placed"."target") as "target",
   coalesce("failing"."width", "placed"."width") as "width",
-  "placed"."standing",
+  "placed"."verdict",
   case when "failing"."block" is null then 0 else 1 end as "changed"
 from "placed"
 left join "failing"
@@ -1412,7 +1412,7 @@ select
   "merged"."width",
   case
     when "merged"."changed" = 0
-    then "merged"."standing"
+    then "merged"."verdict"
     when "sized"."grave" = 0
     then 1
     when "sized"."largest_size" <= 9
@@ -1420,7 +1420,7 @@ select
     when "merged"."width" > 4 and "sized"."largest_size" <= 20
     then 2
     else 0
-  end as "standing"
+  end as "verdict"
 from "sqlanon_merged" as "merged"
 left join "sized"
   on "merged"."target" = "sized"."target";
@@ -1454,7 +1454,7 @@ declare refusal text := (
       inner join "sqlanon_cluster_count" as "cluster_count"
         on "judged"."cluster" = "cluster_count"."cluster"
       where
-        "judged"."standing" = 0
+        "judged"."verdict" = 0
     ) as "looked_at"
 );
 begin
@@ -1619,7 +1619,7 @@ analyze "sqlanon_seat";
 
 -- spared: Rows that a diverse group can spare: of those without a grave value, all but what brings the group to L weights and K rows
 create temporary table "sqlanon_spared" as
-with "met" as (
+with "ranked" as (
   select
     *,
     row_number() over (partition by "target", "group_number", "held" order by "draw" asc, "tie" asc, "row_number" asc) as "meeting"
@@ -1634,7 +1634,7 @@ with "met" as (
       partition by "target", "group_number", "grave"
       order by case when "meeting" = 1 then 0 else 1 end asc, "draw" asc, "tie" asc, "row_number" asc
     ) as "place"
-  from "met"
+  from "ranked"
 ), "kept" as (
   select
     *,

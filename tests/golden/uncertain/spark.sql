@@ -639,7 +639,7 @@ from (
       inner join `sqlanon_cluster_count` as `cluster_count`
         on `judged`.`cluster` = `cluster_count`.`cluster`
       where
-        `judged`.`standing` = 0
+        `judged`.`verdict` = 0
     ) as `looked_at`
 ) as checked;
 
