@@ -1,5 +1,7 @@
 """Values that nobody may see stand in the source: no output, log, error or file of any verb holds them."""
 
+import json
+
 import duckdb
 import numpy
 import pyarrow
@@ -20,6 +22,7 @@ PUBLISHED = {
     "robust": ["-r", 2, "--background-from", "sex"],
     "splu": ["--gamma", 3],
     "uncertain": [*UNCERTAIN, "--influence", "learn", "--save-influence", "influence.csv"],
+    "mondrian": ["-k", 4],
 }
 REFUSED = [
     ["publish", "anatomy", "patients", *ROLES, "-l", 119, "--out", "refused"],
@@ -66,6 +69,16 @@ def seen(shell, done):
     return {name for name, bird in BIRDS.items() if any(bird.encode() in text for text in texts)}
 
 
+def named_in(release, *words):
+    """Return the words that stand in a release's files, which are its own, and none has further texts of its writer."""
+    files = {path.name: path.read_bytes() for path in release.iterdir()}
+    listed = json.loads(files["release.json"])["files"]
+    assert set(files) == {"release.json", *listed}
+    tables = [release / name for name in files if name.endswith(".parquet")]
+    assert tables and not any(duckdb.sql(f"from parquet_kv_metadata('{path}')").fetchall() for path in tables)
+    return {word for word in words if any(word.encode() in text for text in files.values())}
+
+
 @pytest.mark.parametrize("asked", REFUSED, ids=lambda asked: f"{asked[1]} {asked[2]} {asked[-3]}")
 def test_what_is_refused_names_no_value(shell, asked):
     done = shell(*asked)
@@ -85,7 +98,9 @@ def test_what_is_published_holds_the_sensitive_column_and_no_other_secret(shell,
     assert done.returncode == 0, done.stderr
     # the printed matrix of influences is the publisher's own
     assert seen(here, done) == {"diagnosis"}
-    for verb in (["verify", "release"], ["attack", "release"]):
+    assert named_in(tmp_path / "release", "patients", "hospital", "ssn", str(tmp_path)) == set()
+    count = "SELECT COUNT(*) FROM release WHERE age < 40"
+    for verb in (["verify", "release"], ["attack", "release"], ["estimate", "release", count]):
         again = here(*verb)
         assert again.returncode in (0, 2), again.stderr
         assert "canary" not in again.stdout + again.stderr
