@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,8 +25,12 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter, read_given
+from sqlanon.plans.coarsening import example_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
 from sqlanon.wording import option
+
+if TYPE_CHECKING:
+    from sqlanon.releases.release import Release
 
 
 class PublicationOptions(SessionOptions):
@@ -143,6 +147,20 @@ def words_against(session: SessionOptions, source: object, identifier: Sequence[
     source_text = source_words(origin)
     against = source_text if isinstance(origin, QueriedSource) else ["--against", *source_text]
     return [*against, *rules, *(word for column in identifier for word in ("--id", column)), *session.place]
+
+
+def coarser_command(release: "Release", telling: str, source: object, identifier: Sequence[str]) -> list[str]:
+    """Return the command that compares releases whose most telling quasi column is coarser; none where it cannot be."""
+    columns, rules = release.manifest["columns"], dict(release.manifest["parameters"].get("coarsen", {}))
+    rule = example_rule(release.published_tables.columns(next(iter(release.tables))).get(telling, ""))
+    if not rule or telling in rules or "compare" in release.engine.lacks:
+        return []
+    # a manifest names no table of labels: the source does
+    labels, origin = (source.rules, source.source) if isinstance(source, CoarserSource) else ({}, source)
+    coarser = CoarserSource(origin, {**rules, **labels, telling: rule}).words
+    roles = (("--quasi", columns["quasi"]), ("--sensitive", columns["sensitive"]), ("--id", identifier))
+    words = [word for flag, names in roles for name in names for word in (flag, name)]
+    return ["sqlanon", "compare", *source_words(origin), *words, *coarser]
 
 
 def report_command(release: str, against: Sequence[str]) -> list[str]:

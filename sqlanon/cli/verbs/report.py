@@ -11,7 +11,7 @@ from sqlanon.api import judgement
 from sqlanon.cli.app import app
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import Format, ReleaseArgument, say
-from sqlanon.cli.publication import report_command, words_against
+from sqlanon.cli.publication import coarser_command, report_command, words_against
 from sqlanon.cli.session_options import SessionOptions
 from sqlanon.read_places import refuse_read
 
@@ -47,7 +47,10 @@ def attack(release: ReleaseArgument, values: Values, session: SessionOptions) ->
     display.show_lines("", COLUMNS, outcome.shown_lines())
     for note in outcome.notes:
         say(f"note: {note}")
-    command = report_command(release, words_against(session, values["against"], values.get("id", ())))
+    telling, identifier = outcome.most_telling, values.get("id", ())
+    if telling and (words := coarser_command(opened, telling, values["against"], identifier)):
+        say(f"next: what attacks reach and answers lose with {telling} coarser\n{session.complete(shlex.join(words))}")
+    command = report_command(release, words_against(session, values["against"], identifier))
     say(f"next{session.dsn_reminder}: one page about it\n{shlex.join(command)}")
 
 

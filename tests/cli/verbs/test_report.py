@@ -1,0 +1,58 @@
+"""What `attack` says to type next: the most telling column coarser, wherever that can be tried."""
+
+import shlex
+
+import pytest
+import typer
+
+import sqlanon
+from sqlanon.cli import app
+from sqlanon.cli.publication import coarser_command
+from sqlanon.sql.sources.queried_source import CoarserSource
+
+PEOPLE = """
+create table people as
+select i as id, i % 50 as age, date '2000-01-01' + cast(i % 9 as integer) as "born on", 'd' || i % 6 as disease,
+    i % 2 = 0 as "a man"
+from range(300) as numbers(i)
+"""
+
+
+@pytest.fixture
+def release(con):
+    con.execute(PEOPLE)
+    quasi = ["age", "born on", "a man"]
+    return sqlanon.anatomy(con, "people", quasi=quasi, sensitive="disease", id="id", l=3, coarsen={"born on": "month"})
+
+
+@pytest.mark.parametrize(
+    ("telling", "source", "ending"),
+    [
+        ("age", "people", "--id id --coarsen 'born on=month' --coarsen age=10"),
+        ("age", CoarserSource("people", {"born on": "labels.csv"}), "--coarsen 'born on=labels.csv' --coarsen age=10"),
+        ("born on", "people", ""),  # it is coarser already
+        ("a man", "people", ""),  # nothing is coarser than two values
+        ("", "people", ""),
+    ],
+)
+def test_a_comparison_with_the_telling_column_coarser_is_proposed(release, telling, source, ending):
+    words = coarser_command(release, telling, source, ("id",))
+    command = "sqlanon compare people --quasi age --quasi 'born on' --quasi 'a man' --sensitive disease"
+    assert shlex.join(words) == "" if not ending else shlex.join(words).startswith(command)
+    assert shlex.join(words).endswith(ending)
+
+
+def test_no_comparison_is_proposed_where_the_engine_has_none(release, monkeypatch):
+    monkeypatch.setattr(type(release.engine), "lacks", {"compare": "it has none"})
+    assert coarser_command(release, "age", "people", ()) == []
+
+
+@pytest.mark.thorough
+def test_attack_ends_with_a_command_that_can_be_typed(shell):
+    roles = ["--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn", "-l", 4]
+    assert shell("publish", "anatomy", "patients.parquet", *roles, "--out", "ward").returncode == 0
+    done = shell("attack", "ward", "--against", "patients.parquet", "--id", "ssn")
+    (command,) = [line for line in done.stderr.splitlines() if line.startswith("sqlanon compare")]
+    assert "--coarsen" in command
+    compare = typer.main.get_command(app).commands["compare"]
+    assert compare.make_context("compare", shlex.split(command)[2:]).params["coarsen"]
