@@ -53,7 +53,7 @@ DOORS = {
     "psycopg": {"engines.postgres"},
     "jinja2": {"plans.templates", "prose"},
     "markupsafe": {"plans.templates", "prose"},
-    "sqlglot": {"sql", "estimation.query_run"},
+    "sqlglot": {"sql", "estimation.failures"},
     "typer": {"cli"},
     "altair": {"charts"},
     "vl_convert": {"charts"},

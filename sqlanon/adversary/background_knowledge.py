@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
-from sqlanon.plans.build import build
+from sqlanon.plans.build import build, render_query
 from sqlanon.plans.plan import Check as Refusal
 from sqlanon.plans.plan import Loop, Report, Source, Step, relation_name
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
 
 if TYPE_CHECKING:
@@ -150,9 +150,14 @@ def _priors_queries(published: PublishedTables, prefix: str, number: int, match:
         "listed_prior": published.query(
             "adversary/background_knowledge/listed_prior", relations, attributes=match.background.columns
         ),
-        "share": published.query("adversary/background_knowledge/share", relations),
-        "tally": published.query("adversary/background_knowledge/tally", relations),
+        "share": _read_columns(relations["remainder"], "signature_number", "share"),
+        "tally": _read_columns(relations["tally"], "value_number", "row_count"),
     }
+
+
+def _read_columns(relation: Sql, *names: str) -> str:
+    selected = [(ident(name), name) for name in names]
+    return render_query("shared/source", {"relation": relation, "selected": selected}, {})
 
 
 def _portions_query(published: PublishedTables, prefix: str, number: int) -> str:

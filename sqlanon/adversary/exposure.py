@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sqlanon.adversary.posterior import Array, Mask, Whole, is_exact, posteriors
-from sqlanon.adversary.posterior_bounds import bounds, meets_delta
+from sqlanon.adversary.posterior import Array, Mask, Whole, bounds, is_exact, meets_delta, posteriors
 from sqlanon.adversary.priors import Priors, whole_numbers
 from sqlanon.verification.checks import ROUNDING
 

@@ -215,7 +215,8 @@ class View:
 
     def combinations(self) -> Sql:
         """Return what people are known by: combinations of quasi values with their rows."""
-        return self.keep("combination", "adversary/view/combination", {"person": self.people()}, quasi=self.names)
+        values = {"columns": self.names, "number": "combination"}
+        return self.keep("combination", "adversary/view/combination", {"person": self.people()}, **values)
 
     def values(self) -> Sql:
         """Return every published sensitive value with its number."""

@@ -347,8 +347,7 @@ def report(
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """
     from sqlanon.releases.file_beside import check_beside
-    from sqlanon.reports.page import ENDINGS
-    from sqlanon.reports.report import make_page
+    from sqlanon.reports.page import ENDINGS, make_page
 
     source, beside = source_against(against, query, coarsen, release.engine.dialect, id), tuple(others)
     if out is not None:

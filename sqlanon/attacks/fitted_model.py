@@ -114,9 +114,8 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
     try:
         column = ShownColumn(space, loaded, 0, view.values())
         shown_rows = column.number_shown(space.code(values), "value", ["combination"])
-        patterns = view.keep(
-            "shown_pattern", "adversary/view/shown_pattern", {"shown_row": shown_rows}, levels=space.levels
-        )
+        columns = {"columns": ["shown_level", *space.levels], "number": "pattern"}
+        patterns = view.keep("shown_pattern", "adversary/view/combination", {"person": shown_rows}, **columns)
         if _count_rows(view, patterns) * values > MOST_PAIRS:
             return []
         weighed = _fit_randomized(view, column, patterns, values)

@@ -13,8 +13,8 @@ import pandas as pd
 
 from sqlanon.breaches import world_counts
 from sqlanon.breaches.enumeration import LARGEST_JOIN, Enumeration, join_candidates, too_large
-from sqlanon.breaches.statement_layout import StatementLayout, name_of
-from sqlanon.breaches.statements import ALONE
+from sqlanon.breaches.statement_layout import StatementLayout
+from sqlanon.breaches.statements import ALONE, list_shapes
 from sqlanon.breaches.world_counts import split_removals
 from sqlanon.engines.base import Engine
 
@@ -217,9 +217,7 @@ def render_shapes(layout: StatementLayout) -> list[tuple[str, str]]:
     """Return the queries that fetch the shapes of components: all that leaves the database."""
     if layout.graph.chained:
         return []
-    templates = ["breaches/shape", *(["breaches/simple_shape"] if layout.graph.is_simple else [])]
-    templates += ["breaches/rival_shape", "breaches/held_shape"] if layout.is_weighted else []
-    return [(name_of(template), layout.render(template, parts=layout.numbers)) for template in templates]
+    return [(name, layout.render("breaches/shape", **values)) for name, values in list_shapes(layout).items()]
 
 
 def weigh_components(layout: StatementLayout, engine: Engine) -> list[tuple[str, pd.DataFrame]]:

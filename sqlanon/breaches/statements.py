@@ -106,14 +106,26 @@ def lay_out_associations(layout: StatementLayout) -> None:
 
 def lay_out_covers(layout: StatementLayout) -> None:
     """Write the covers of the associations (Definition 3.1), over each id with each property that is joined to it."""
-    if layout.graph.together:
-        layout.add("breaches/shown", yields="joined", identifier_node=layout.node(1))
-    else:
-        layout.add("breaches/joined", identifier_node=layout.node(1), property_node=layout.node(2))
+    others = [] if layout.graph.together else [layout.node(2)]
+    layout.add("breaches/joined", identifier_node=layout.node(1), property_nodes=others)
     layout.add("breaches/cover", properties=Sql("count(*)"))
     if layout.is_restricted and layout.graph.is_simple:
         layout.add("breaches/span", identifier_node=layout.node(1), property_node=layout.node(2))
         layout.add("breaches/shared")
+
+
+def list_shapes(layout: StatementLayout) -> dict[str, dict[str, object]]:
+    """Return what different shapes are read off, by name: where associations meet, settled ones, and with rivals."""
+    sizes, matches = ([(Sql(f"{kind}_{n}"), f"{kind}_{n}") for n in layout.numbers] for kind in ("size", "match"))
+    carried = [(Sql(f"held_{number}"), f"held_{number}") for number in (1, 2)]
+    read = {"shape": ("meeting", [*sizes, *matches])}
+    if layout.graph.is_simple:  # one node of each part matches
+        settled = [(Sql("cast(1 as bigint)"), name) for _, name in matches]
+        read["simple_shape"] = "sized", [*sizes, *settled]
+    if layout.is_weighted:
+        read["rival_shape"] = "rival", [*sizes, *carried]
+        read["held_shape"] = "meeting", [*sizes, *matches, *carried]
+    return {name: {"relation": layout.relations[of], "columns": columns} for name, (of, columns) in read.items()}
 
 
 def lay_out_rivals(layout: StatementLayout) -> None:

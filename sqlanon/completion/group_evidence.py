@@ -113,8 +113,8 @@ class GroupEvidence:
         """Return how many rows by level and value are to be dealt in each draw, draws x T x V, none negative."""
         levels, parts = self.space.rows_of_levels, self.space.parts
         values, normal, shared = len(self.values), self._read_products(), self._read_shared()
-        rows, sized_values = self._read_classes("completion/class_value", "value_number", values)
-        level_rows, sized_levels = self._read_classes("completion/class_level", "level", len(levels))
+        rows, sized_values = self._read_classes("value_number", values)
+        level_rows, sized_levels = self._read_classes("level", len(levels))
         targets = []
         for draw in range(len(self.draws)):
             totals = ClassTotals(rows, level_rows, sized_values[draw], sized_levels[draw])
@@ -151,14 +151,14 @@ class GroupEvidence:
             shared[:, *place] = frame[self.draws].to_numpy(dtype=float).T
         return shared
 
-    def _read_classes(self, template: str, name: str, count: int) -> tuple[Array, Array]:
+    def _read_classes(self, name: str, count: int) -> tuple[Array, Array]:
         """Return rows by class and value or level, K x count, and the sized sums of every draw, draws x K x count."""
-        if name == "level":
-            frame = pd.concat([self._frame(template, level=level) for level in self.space.levels])
-            number = frame[name].to_numpy(dtype=int)
-        else:
-            frame = self._frame(template)
-            number = frame[name].to_numpy(dtype=int) - 1
+        items, first, counted, row_count = self.space.levels, 0, "coded_row", "1"
+        if name != "level":
+            items, first, counted, row_count = [name], 1, "holding", "counted.held"
+        read: dict[str, object] = {"counted": self.given[counted], "row_count": Sql(row_count)}
+        frame = pd.concat([self._frame("completion/class_value", item=item, name=name, **read) for item in items])
+        number = frame[name].to_numpy(dtype=int) - first
         place = (frame["class_number"].to_numpy(dtype=int), number)
         rows = np.zeros((int(place[0].max()) + 1, count))
         rows[place] = frame["row_count"]

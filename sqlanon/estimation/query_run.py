@@ -1,30 +1,30 @@
 """A query on its way through a release: what every method's answers share.
 
-A method estimates per cell (combination of quasi keys) and value set (combination of sensitive keys); what is run for
-that, the query's statements say.
+A method estimates per cell (combination of quasi keys) and value set (combination of sensitive keys). The values that
+the sensitive part selects are numbered (relation `asked`); names, order and keys are put to the figures (`figure`) in
+SQL.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sqlglot
-from sqlglot import exp
 
-from sqlanon.engines.base import Engine
 from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
 from sqlanon.estimation.answered import Answered
+from sqlanon.estimation.derived_figures import DerivedFigures
+from sqlanon.estimation.failures import explain_failure
 from sqlanon.estimation.finite_numbers import require_finite_weights, require_numeric
 from sqlanon.estimation.memory_need import ANSWER, LINE, SET, NumbersHeld, require_memory
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.query_statements import DerivedFigures, QueryStatements, weigh_choice
 from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.moments import SelectedValues
-from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
+from sqlanon.plans.plan import relation_name
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Derived, Piece, Query, Role
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,18 +36,36 @@ Estimator = Callable[[Evidence], Estimate]
 Inverted = Mapping[int, Mapping[str, Any]]  # by the number of an aggregate: the fields of its estimates
 
 
-class QueryRun(QueryStatements):
-    """Run one query; a method adds how its release is read and what follows from it (`estimate_aggregates`).
+class QueryRun:
+    """Run one query: its pieces sorted, the texts that are made of them, and what every method's answers share.
 
-    AVERAGES: whether AVG is answered. HELD: what `require_memory` counts with.
+    A method says where its relations stand, how its release is read and what follows from it (`estimate_aggregates`).
+    SELECTING: the roles of the conditions that select sensitive values. AVERAGES: whether AVG is answered. HELD: what
+    `require_memory` counts with. splits_averages: whether the error of an expression over several aggregates follows
+    from the sum and the count of each AVG in it, else from AVG's own.
     """
 
+    SELECTING: tuple[Role, ...] = ("sensitive",)
     AVERAGES = True
     HELD: NumbersHeld
+    splits_averages = True
 
     def __init__(self, space: Workspace, query: Query) -> None:
-        """Sort the query's pieces; nothing runs yet."""
-        super().__init__(space, query)
+        """Sort the query's pieces; nothing runs yet. `relations` must name `value` before `render_asked` is called."""
+        self.space, self.query = space, query
+        self.quasi_keys = [key for key in query.keys if key.role != "sensitive"]
+        self.sensitive_keys = [key for key in query.keys if key.role == "sensitive"]
+        arguments = [agg.argument for agg in query.aggregates if agg.argument]
+        weights = [piece for piece in arguments if piece.role in ("constant", "sensitive")]
+        weights += [weigh_choice(agg.chosen) for agg in query.aggregates if agg.chosen]
+        self.weights = list(dict.fromkeys(weights))
+        measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
+        measures += [product for pair in self.pairs() if (product := self.product(*pair))]
+        self.measures = list(dict.fromkeys(measures))
+        self.relations = dict(space.relations) | {"point": relation_name(space.prefix, "point")}
+        self.people = Sql("")  # the relation that conditions on quasi columns read
+        # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
+        self.keeps_asked = bool(query.parts or self.sensitive_keys)
         self.correlations: dict[tuple[int, int], Array] = {}
         self.wanted_cells: Mapping[int, BoolArray] = {}  # by aggregate, where it is not asked for in all cells
         self.made: list[str] = []
@@ -55,6 +73,138 @@ class QueryRun(QueryStatements):
         self.messages: list[str] = []  # warnings
         self.remarks: list[str] = []  # how the answer was found
         self.explained_constants: set[Sql] = set()  # constants of which enough is said, should no row equal them
+
+    def spread_of(self, derived: Derived) -> tuple[Sql, tuple[int, ...]]:
+        """Return the expression whose error is followed, and the numbers of the aggregates that it reads."""
+        return (derived.spread, derived.linear) if self.splits_averages else (derived.sql, derived.read)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return the pairs of aggregates that an expression reads both of."""
+        both = (itertools.combinations(self.spread_of(derived)[1], 2) for derived in self.query.derived)
+        return list(dict.fromkeys(itertools.chain.from_iterable(both)))
+
+    def product(self, one: int, other: int) -> Piece | None:
+        """Return the product of what two aggregates measure on rows; None where it is among the measures anyway."""
+        first, second = (self.query.aggregates[number].argument for number in (one, other))
+        if first is None or second is None or first == second or {first.role, second.role} != {"quasi"}:
+            return None
+        sql = Sql(f"(cast({first.sql} as double) * cast({second.sql} as double))")
+        return Piece("quasi", sql, sql)
+
+    def name_columns(self, name: str) -> list[tuple[str, str]]:
+        """Return the columns of an aggregate called `name` as (figure, name in the answer)."""
+        return [("value", name), *((end, f"{name}_{end}") for end in INTERVAL)]
+
+    def comparisons(self) -> Sequence[Comparison]:
+        """Return the constants that a row equals or none does, as far as the release tells."""
+        return self.query.comparisons
+
+    def domain(self, column: str) -> Sql:
+        """Return the relation of the published values of a column, by its internal name."""
+        of_values = column == "sensitive"
+        return self.relations["value" if of_values else "person" if "person" in self.relations else "published"]
+
+    # -- the texts ----------------------------------------------------------------------------
+
+    def render_asked(self) -> str:
+        """Write the query over the sensitive values."""
+        return self.space.render(
+            "estimation/query_run/asked",
+            self.relations,
+            sensitive_conditions=[piece.sql for piece in self.query.filters(*self.SELECTING)],
+            parts=self.query.parts,
+            sensitive_keys=[key.sql for key in self.sensitive_keys],
+            weights=[piece.sql for piece in self.weights],
+        )
+
+    def render_hits(self, apart: Sequence[str]) -> str:
+        """Write the query over the published rows, told apart by their groups or their published values."""
+        return self.space.render(
+            "estimation/query_run/hit",
+            {**self.relations, "person": self.people},
+            quasi_conditions=[piece.sql for piece in self.query.filters("constant", "quasi", "mixed")],
+            quasi_keys=[key.sql for key in self.quasi_keys],
+            measures=[piece.sql for piece in self.measures],
+            apart=apart,
+            case_column=Sql("case_number" if self.query.parts else "0"),
+        )
+
+    def render_answer(self) -> str:
+        """Write the query that puts keys, order and names to the figures."""
+        relations = self._keyed()
+        items: list[tuple[Sql, str]] = []
+        for item in self.query.items:
+            if item.aggregate is None:
+                items.append((item.sql, item.name))
+            else:
+                items += [(Sql(f"{x}_{item.aggregate}"), name) for x, name in self.name_columns(item.name)]
+        order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
+        limit = [] if self.query.limit is None else [self.query.limit]
+        keys = self._key_columns()
+        parts: dict[str, Any] = {"items": items, "having": list(self.query.having), "order": order, "limit": limit}
+        return self.space.render("estimation/query_run/answer", relations, keys=keys, **parts)
+
+    def render_points(self, expression: Sql) -> str:
+        """Write the query for an expression over aggregates at points."""
+        relations = self._keyed()
+        keys = self._key_columns()
+        return self.space.render("estimation/query_run/point_value", relations, keys=keys, expression=expression)
+
+    def closing_statements(self) -> list[tuple[str, str]]:
+        """Return the statements behind the estimates: expressions over them, the answer, the search for constants.
+
+        `point`, as `figure`, is filled from Python.
+        """
+        expressions = dict.fromkeys(
+            sql for figure in self.query.derived for sql in (figure.sql, self.spread_of(figure)[0])
+        )
+        listed = [("point_value", self.render_points(sql)) for sql in expressions]
+        listed += [("answer", self.render_answer())] if self.query.grouped else []
+        return listed + list(MissingValues(self.space).statements(self.comparisons(), self.domain))
+
+    def render_halves(self, of_sets: bool) -> str:
+        """Write the query for the parts of a query whose last key tells rows below a threshold: sets, or cells."""
+        relations, keys = self._keyed(), self.sensitive_keys if of_sets else self.quasi_keys
+        names = [Sql(f"{'set_' if of_sets else ''}key_{number}") for number in range(1, len(keys) + 1)]
+        return self.space.render(
+            "estimation/quantile_search/half",
+            {"part_key": relations["set_key" if of_sets else "cell_key"]},
+            part_column=Sql("set_number" if of_sets else "cell"),
+            keys=names[:-1],
+            below=names[-1],
+        )
+
+    def _keyed(self) -> dict[str, Sql]:
+        """Return the relations with those of the keys of cells and sets."""
+        relations = dict(self.relations)
+        relations["cell_key"], relations["set_key"] = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
+        if self.quasi_keys:
+            relations["cell_key"] = inline(self.render_keys("hit", "cell", "key", len(self.quasi_keys)))
+        if self.sensitive_keys:
+            relations["set_key"] = inline(self.render_keys("asked", "set_number", "set_key", len(self.sensitive_keys)))
+        return relations
+
+    def give_cases(self, published: Sql, columns: Sequence[str]) -> Sql:
+        """Write some columns of published rows with every case of the sensitive values that the parts are in."""
+        relations = {"published": published, "asked": self.relations["asked"]}
+        parts = self.query.parts
+        return inline(self.space.render("estimation/query_run/possible", relations, columns=columns, parts=parts))
+
+    def render_keys(self, relation: str, number: str, key: str, count: int) -> str:
+        """Write which keys stand beside each number of a relation: `count` columns, key_1 …"""
+        keys = [f"{key}_{place}" for place in range(1, count + 1)]
+        return self.space.render_different(self.relations[relation], [number, *keys])
+
+    def _key_columns(self) -> list[Sql]:
+        columns = []
+        for key in self.query.keys:
+            if key.role == "sensitive":
+                columns.append(Sql(f"set_key.set_key_{self.sensitive_keys.index(key) + 1}"))
+            else:
+                columns.append(Sql(f"cell_key.key_{self.quasi_keys.index(key) + 1}"))
+        return columns
+
+    # -- running -------------------------------------------------------------------------------
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
         """Return a dataclass of arrays per aggregate, and which cells x sets are answered; a method's own.
@@ -251,111 +401,6 @@ class QueryRun(QueryStatements):
         yield from ((sql, self.people) for sql in over_rows)
 
 
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In)
-_NO_FUNCTION = re.compile(
-    r"No function matches the given name and argument types '(?P<name>[^'(]+)\((?P<types>[^']*)\)'"
-)
-_NO_ARGUMENTS = re.compile(r"(?:Macro|Function) (?P<name>\w+)\(\) does not support the supplied arguments")
-_KIND_OF_ERROR = re.compile(r"^\w+ Error: ")
-_CAUSES = {  # what an engine of ours says of a value, in its words
-    "cannot be read as what its column holds": "a value cannot be converted",
-    "larger than what its column": "a value is out of range",
-    "cannot read a value": "a value is none that a function takes",
-}
-
-
-def fails_on_any_data(engine: Engine, piece: Sql, relation: Sql) -> bool:
-    """Tell whether an expression over a relation fails whatever its rows are: a constant of it cannot be read."""
-    try:
-        types = engine.columns(f"select * from {relation}")
-    except SqlanonError:
-        return False
-    tree = sqlglot.parse_one(str(piece), read="duckdb")
-    if any(_fails(engine, f"select {constant} as tried") for constant in _constants(tree)):
-        return True
-    # A row of NULLs satisfies every type: what fails on it does not fail because of a value.
-    nulls = ", ".join(f"cast(null as {sql_type}) as {ident(name)}" for name, sql_type in types.items())
-    if _fails(engine, f"select {piece} as tried from (select {nulls}) as row_of_nulls"):
-        return True
-    # A comparison with NULL may be settled before the literal beside it is read as the column's type.
-    return any(_compares_misfit(engine, node, nulls) for node in tree.find_all(*_COMPARISONS))
-
-
-def _constants(tree: exp.Expr) -> Iterator[str]:
-    """Yield the largest pieces that read no column; a literal by itself can always be read."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        whole = isinstance(node, exp.Condition) and not isinstance(node, exp.Literal | exp.Var | exp.Column | exp.If)
-        if whole and node.find(exp.Column) is None:
-            yield node.sql("duckdb")
-        else:
-            waiting.extend(node.iter_expressions())
-
-
-def _compares_misfit(engine: Engine, node: exp.Expr, nulls: str) -> bool:
-    """Tell whether a literal cannot be read as the type of what it is compared with."""
-    sides = [side for side in node.iter_expressions() if isinstance(side, exp.Condition)]
-    literals = [side for side in sides if isinstance(side, exp.Literal)]
-    others = [side for side in sides if side.find(exp.Column) is not None]
-    if not literals or not others:
-        return False
-    tried = f"select {others[0].sql('duckdb')} as tried from (select {nulls}) as row_of_nulls"
-    try:
-        (sql_type,) = engine.columns(tried).values()
-    except SqlanonError:
-        return False
-    if sql_type == "VARCHAR":
-        return any(not literal.is_string for literal in literals)
-    return any(
-        _fails(engine, f"select cast({literal.sql('duckdb')} as {sql_type}) as tried")
-        for literal in literals
-        if literal.is_string
-    )
-
-
-def _fails(engine: Engine, sql: str) -> bool:
-    try:
-        engine.rows(sql)
-    except SqlanonError:
-        return True
-    return False
-
-
-def explain_failure(
-    error: SqlanonError, engine: Engine, pieces: Iterable[tuple[Sql, Sql]], names: Mapping[str, str]
-) -> SqlanonError:
-    """Return the error to raise instead of an engine's.
-
-    pieces: the query's expressions, each with the relation that it reads. names: internal name → published name.
-    """
-    text = _publish_names(str(error), names)
-    if isinstance(error, UsageError):
-        return QueryError(f"the query cannot be evaluated: {_say_plainly(text)}")
-    wrong = next((piece for piece, relation in pieces if fails_on_any_data(engine, piece, relation)), None)
-    if wrong is not None:
-        return QueryError(
-            f"{_publish_names(wrong, names)} cannot be evaluated on any data: a constant does not fit;"
-            " write numbers as 7, texts as 'flu', dates as '2024-01-31'"
-        )
-    # an engine's own text may quote a value
-    cause = next(
-        (f" ({words})" for message, words in _CAUSES.items() if isinstance(error, DataError) and message in text), ""
-    )
-    return DataError(f"the query cannot be evaluated on every row{cause}; cast to a wider type, or filter")
-
-
-def _say_plainly(text: str) -> str:
-    """Return an engine's complaint without the names of its own parts; of types that do not fit in words of ours."""
-    match = _NO_FUNCTION.search(text)
-    if match is not None:
-        types = match["types"].replace("INTEGER_LITERAL", "INTEGER").replace("STRING_LITERAL", "VARCHAR")
-        return f"{match['name']} does not take ({types}); cast what it is given"
-    match = _NO_ARGUMENTS.search(text)
-    if match is not None:
-        return f"{match['name']} does not take what it is given"
-    return _KIND_OF_ERROR.sub("", text)
-
-
-def _publish_names(text: str, names: Mapping[str, str]) -> str:
-    return re.sub(r"\b(quasi_\d+|sensitive(_\d+)?)\b", lambda match: names.get(match[0], match[0]), text)
+def weigh_choice(chosen: Piece) -> Piece:
+    """Return a condition on sensitive values as a weight: 1 where it holds."""
+    return Piece(chosen.role, Sql(f"(case when {chosen.sql} then 1 end)"), chosen.other)

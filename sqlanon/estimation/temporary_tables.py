@@ -1,6 +1,6 @@
 """What a release's queries need of its database: rendered templates, temporary tables, remembered answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlanon.engines.base import Engine
@@ -8,7 +8,7 @@ from sqlanon.engines.runner import fresh_prefix
 from sqlanon.plans.build import build
 from sqlanon.plans.plan import Step, relation_name, statements_of
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, template_header
+from sqlanon.plans.templates import Sql, ident, template_header
 from sqlanon.sql.aggregate_query import Comparison
 
 if TYPE_CHECKING:
@@ -47,6 +47,12 @@ class Workspace:
         (built,) = build((step,), {**parameters, **values}, "", given)
         (statement,) = statements_of(built)
         return statement.sql
+
+    def render_different(self, relation: Sql, columns: Iterable[str | tuple[Sql, str]], condition: str = "") -> str:
+        """Write the different lines of a relation in some columns: names, or expressions with their names."""
+        listed = [(ident(column), column) if type(column) is str else column for column in columns]
+        parameters = {"relation": relation, "columns": listed, "conditions": [Sql(condition)] if condition else []}
+        return self.render("estimation/query_run/different", {}, **parameters)
 
     def keep(self, name: str, sql: str) -> Sql:
         """Keep a query's rows in a temporary table; return its relation."""

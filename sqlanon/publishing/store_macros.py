@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlanon.atomic_files import write_atomically
-from sqlanon.breaches.macros import MACROS as BREACHES
+from sqlanon.breaches.script import MACROS as BREACHES
 from sqlanon.engines.duckdb import READABLE_STORAGE, DuckDBEngine, attach, connect
 from sqlanon.errors import SqlanonError, TargetError
 from sqlanon.methods import METHODS, macro_steps

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
@@ -12,6 +12,7 @@ from sqlanon.adversary.findings import CLEAR, Attack, Finding
 from sqlanon.atomic_files import check_new_file, write_atomically
 from sqlanon.attacks.attack_release import LEFT_OUT
 from sqlanon.attacks.sample import SAMPLED
+from sqlanon.bounded_files import UnfitFileError, parse_json, read_text
 from sqlanon.charts.drawing import is_installed
 from sqlanon.charts.figure import draw_image, write_figure
 from sqlanon.charts.intervals import ESTIMATED, TRUE
@@ -19,14 +20,22 @@ from sqlanon.charts.lines import Bar, write_bars, write_intervals
 from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import ORDER
+from sqlanon.errors import SourceError, UsageError
 from sqlanon.forms import form_of
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.manifest import Manifest
 from sqlanon.prose import as_made, write, write_parts
-from sqlanon.reports.compared_lines import by_workload, candidate_of
-from sqlanon.reports.facts import Facts
-from sqlanon.reports.frequencies import Frequencies
-from sqlanon.reports.sizes import Sizes
+from sqlanon.releases.release import Release
+from sqlanon.reports.facts import (
+    Facts,
+    Frequencies,
+    Sizes,
+    by_workload,
+    candidate_of,
+    gather,
+    read_candidates,
+    read_comparison,
+)
 from sqlanon.version import VERSION
 from sqlanon.wording import option, spoken
 
@@ -173,3 +182,45 @@ class Page:
 
     def _speak(self, text: str) -> str:
         return spoken(text, "command line" if self.facts.is_internal else "recipient")
+
+
+def make_page(
+    release: Release,
+    against: object = None,
+    identifier: tuple[str, ...] = (),
+    others: Sequence[Release] = (),
+    comparison: str | os.PathLike[str] | None = None,
+    attack: Attack | str | os.PathLike[str] | None = None,
+    sample: int | None = None,
+) -> Page:
+    """Return the page about a release; with the source, a comparison or scored attacks it is internal.
+
+    attack: what was found before, or the file that holds it; nothing is attacked again. sample: how many rows orders
+    and learning look at, 200,000 if None.
+
+    Raises what verification, attacks and answers raise.
+    """
+    compared = [] if comparison is None else read_comparison(comparison)
+    candidates = [] if comparison is None else read_candidates(comparison)
+    earlier_attack = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
+    if earlier_attack is not None and others:
+        raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
+    if earlier_attack is not None and sample is not None:
+        raise UsageError(f"{option('attack')} holds what was found before; give {option('sample')} to attack instead")
+    return Page(
+        gather(
+            release, against, identifier=identifier, others=others, compared=compared, attack=earlier_attack,
+            candidates=candidates, sample=sample,
+        )
+    )  # fmt: skip
+
+
+def read_attack(path: str | os.PathLike[str]) -> Attack:
+    """Return what a file holds that `attack` printed as JSON; raise SourceError for any other."""
+    try:
+        return Attack.from_plain(parse_json(read_text(path)))
+    except UnfitFileError as error:
+        raise SourceError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        words = "holds no attack; `attack` prints one with its"
+        raise SourceError(f"{str(path)!r} {words} {option('format', 'json')}") from None

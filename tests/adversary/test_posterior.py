@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.adversary import posterior_bounds
+from sqlanon.adversary import posterior
 from sqlanon.adversary.posterior import is_exact, posteriors
 from tests.examples import examples
 from tests.oracles import permanent
@@ -63,7 +63,7 @@ def test_posteriors_and_bounds_agree_with_every_world(group):
     found = posteriors(array, counts, rows)
     assert found.probability[0] == pytest.approx(wanted, rel=1e-9, abs=1e-30)
     assert found.contradicted.tolist() == [contradicted]
-    bound = posterior_bounds.bounds(array, counts, rows)
+    bound = posterior.bounds(array, counts, rows)
     assert (bound.probability[0] >= wanted - 1e-12).all()
     assert bound.contradicted.tolist() == [contradicted]
 
@@ -75,7 +75,7 @@ def test_no_range_of_priors_is_too_wide(group):
     priors, rows, counts = group
     array = np.array([priors], dtype=float)
     assert posteriors(array, counts, rows).probability[0] == pytest.approx(np.array(wanted, dtype=float), rel=1e-9)
-    assert (posterior_bounds.bounds(array, counts, rows).probability[0] >= np.array(wanted, dtype=float) - 1e-9).all()
+    assert (posterior.bounds(array, counts, rows).probability[0] >= np.array(wanted, dtype=float) - 1e-9).all()
 
 
 @pytest.mark.parametrize("zeros", [0, 0.3])
@@ -84,7 +84,7 @@ def test_many_groups_at_once(zeros, rows, counts):
     random = np.random.default_rng(7)
     priors = random.dirichlet(np.full(len(counts), 0.5), (3000, len(rows)))
     priors[random.random(priors.shape) < zeros] = 0
-    found, bound = posteriors(priors, counts, rows), posterior_bounds.bounds(priors, counts, rows)
+    found, bound = posteriors(priors, counts, rows), posterior.bounds(priors, counts, rows)
     assert (bound.probability >= found.probability - 1e-12).all()
     assert (bound.contradicted == found.contradicted).all()
     sound = found.probability[~found.contradicted]
@@ -100,17 +100,17 @@ def test_many_groups_at_once(zeros, rows, counts):
 def test_the_sharper_bound_is_within_the_range_of_priors():
     random = np.random.default_rng(3)
     priors = random.uniform(0.2, 1, (500, 5, 5))
-    sharp = posterior_bounds.bounds(priors).probability
+    sharp = posterior.bounds(priors).probability
     whole = np.full((500, 5), 1, dtype=np.int64)
-    wide = posterior_bounds._ranges(priors, whole, whole)
+    wide = posterior._ranges(priors, whole, whole)
     assert (sharp <= wide + 1e-12).all() and (sharp < wide - 0.01).mean() > 0.5
 
 
 def test_groups_too_large_for_pairs_are_bounded_by_ranges():
     random = np.random.default_rng(3)
     priors = random.uniform(0.9, 1, (2, 50, 50))
-    assert posterior_bounds.MOST_PAIRS < 50**3
-    found = posterior_bounds.bounds(priors).probability
+    assert posterior.MOST_PAIRS < 50**3
+    found = posterior.bounds(priors).probability
     assert found.max() <= (10 / 9) ** 2 / ((10 / 9) ** 2 + 49) and found.min() > 1 / 50
 
 
@@ -122,7 +122,7 @@ def test_one_signature_gives_the_frequency():
 
 def test_a_signature_that_no_value_fits_is_a_contradiction():
     priors = np.array([[[0.0, 0.0], [0.5, 0.5]]])
-    for found in (posteriors(priors), posterior_bounds.bounds(priors)):
+    for found in (posteriors(priors), posterior.bounds(priors)):
         assert found.probability.min() == 1 and found.contradicted.all()
 
 
@@ -152,37 +152,35 @@ def test_rows_and_values_that_do_not_fit_are_refused():
 
 @pytest.mark.parametrize(("size", "r", "largest", "wanted"), TABLE_V)
 def test_table_v(size, r, largest, wanted):
-    assert round(float(posterior_bounds.ceiling(largest, size, r)), 4) == wanted
+    assert round(float(posterior.ceiling(largest, size, r)), 4) == wanted
 
 
 def test_limits_of_the_ceiling():
-    assert posterior_bounds.ceiling([0, 1], 5, 2).tolist() == [0, 0]
-    assert posterior_bounds.ceiling([0.2, 0.9], 3, 3).tolist() == [0, 0]
-    assert posterior_bounds.ceiling(0.3, 1e9, 2) == pytest.approx(0.3)
-    assert (np.diff(posterior_bounds.ceiling(0.3, np.arange(2, 50), 2)) > 0).all()
-    assert (posterior_bounds.ceiling([0, 0.4, 1], 2, 3) < 0).all(), "fewer than r rows meet nothing"
+    assert posterior.ceiling([0, 1], 5, 2).tolist() == [0, 0]
+    assert posterior.ceiling([0.2, 0.9], 3, 3).tolist() == [0, 0]
+    assert posterior.ceiling(0.3, 1e9, 2) == pytest.approx(0.3)
+    assert (np.diff(posterior.ceiling(0.3, np.arange(2, 50), 2)) > 0).all()
+    assert (posterior.ceiling([0, 0.4, 1], 2, 3) < 0).all(), "fewer than r rows meet nothing"
 
 
 def test_example_2():
     priors = np.array([[[0.1, 0.45, 0.45], [0.08, 0.46, 0.46], [0.09, 0.455, 0.455]]])
-    assert posterior_bounds.deviation(priors)[0, 0] == pytest.approx(0.02)
-    assert round(float(posterior_bounds.ceiling(0.1, 3, 2)), 4) == 0.0474
-    assert posterior_bounds.meets_delta(priors, 2).tolist() == [True]
-    assert posterior_bounds.meets_delta(priors, 2, counts=(2, 1, 1), rows=(2, 1, 1)).tolist() == [False], (
-        "a repeated value"
-    )
-    assert posterior_bounds.meets_delta(np.array([[ALAN, BETTY]]), 2).tolist() == [False]
+    assert posterior.deviation(priors)[0, 0] == pytest.approx(0.02)
+    assert round(float(posterior.ceiling(0.1, 3, 2)), 4) == 0.0474
+    assert posterior.meets_delta(priors, 2).tolist() == [True]
+    assert posterior.meets_delta(priors, 2, counts=(2, 1, 1), rows=(2, 1, 1)).tolist() == [False], "a repeated value"
+    assert posterior.meets_delta(np.array([[ALAN, BETTY]]), 2).tolist() == [False]
 
 
 def test_the_papers_condition_accepts_what_breaks_its_promise():
-    assert posterior_bounds.deviation(DELTA_ACCEPTS) == pytest.approx(0.0473)
-    assert posterior_bounds.meets_delta(DELTA_ACCEPTS, 2).tolist() == [True]
+    assert posterior.deviation(DELTA_ACCEPTS) == pytest.approx(0.0473)
+    assert posterior.meets_delta(DELTA_ACCEPTS, 2).tolist() == [True]
     broken = posteriors(DELTA_ACCEPTS).probability
     assert broken[0, 0, 0] == pytest.approx(0.643, abs=5e-4)
-    assert posterior_bounds.bounds(DELTA_ACCEPTS).probability[0, 0, 0] >= broken[0, 0, 0]
+    assert posterior.bounds(DELTA_ACCEPTS).probability[0, 0, 0] >= broken[0, 0, 0]
 
 
 def test_a_prior_above_the_limit_is_no_obstacle_by_itself():
     same = np.full((1, 3, 3), 0.9)
     assert posteriors(same).probability.max() == pytest.approx(1 / 3)
-    assert posterior_bounds.bounds(same).probability.max() == pytest.approx(1 / 3)
+    assert posterior.bounds(same).probability.max() == pytest.approx(1 / 3)

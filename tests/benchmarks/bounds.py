@@ -10,7 +10,7 @@ import argparse
 
 import numpy as np
 
-from sqlanon.adversary import posterior_bounds
+from sqlanon.adversary import posterior
 from sqlanon.adversary.posterior import posteriors
 
 ONES = {size: (1,) * size for size in (3, 4, 5, 6)}
@@ -38,7 +38,7 @@ def main() -> None:
                 priors = random.dirichlet(np.full(len(counts) + 2, even), (groups, len(rows)))[..., : len(counts)]
                 priors[random.random(priors.shape) < zeros] = 0
                 exact = posteriors(priors, counts, rows)
-                bound = posterior_bounds.bounds(priors, counts, rows)
+                bound = posterior.bounds(priors, counts, rows)
                 assert (exact.contradicted == bound.contradicted).all()
                 above = max(above, float((exact.probability - bound.probability).max()))
                 pairs["all"] += priors.size
@@ -46,12 +46,12 @@ def main() -> None:
                     pairs["in groups with zeros"] += priors.size
                     continue
                 each = [np.broadcast_to(many, (groups, len(many))).astype(np.int64) for many in (counts, rows)]
-                delta = posterior_bounds.meets_delta(priors, 2, counts, rows)
+                delta = posterior.meets_delta(priors, 2, counts, rows)
                 kept = exact.probability.max(axis=(1, 2)) <= 0.5 + 1e-12
                 accepted["groups"] += groups
                 accepted["exact"] += int(kept.sum())
                 accepted["bound"] += int((bound.probability.max(axis=(1, 2)) <= 0.5).sum())
-                accepted["ranges"] += int((posterior_bounds._ranges(priors, *each).max(axis=(1, 2)) <= 0.5).sum())
+                accepted["ranges"] += int((posterior._ranges(priors, *each).max(axis=(1, 2)) <= 0.5).sum())
                 accepted["delta"] += int(delta.sum())
                 accepted["delta, above 1/2"] += int((delta & ~kept).sum())
     print(f"pairs of signature and value: {pairs}; exact above bound by at most {above:.1e}; accepted: {accepted}")

@@ -9,7 +9,7 @@ import pytest
 import sqlglot
 
 import sqlanon
-from sqlanon.breaches.shape_chances import lay_out_chances
+from sqlanon.breaches.script import lay_out_chances
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.world_counts import count_worlds, count_worlds_without
 from sqlanon.plans.plan import Source

@@ -12,7 +12,7 @@ from sqlanon.engines.connect import engine_of
 from sqlanon.errors import SourceError, SqlanonError, TargetError
 from sqlanon.forms.qit_st.rank_alignment import MOST_PEOPLE
 from sqlanon.plans.templates import ident
-from sqlanon.releases.parquet.foreign_parts import foreign_parts
+from sqlanon.releases.foreign_content import foreign_parts
 from sqlanon.releases.parquet.layouts import read_footer
 from sqlanon.releases.verification_run import check_since
 from tests.engines.hostile import (

@@ -9,10 +9,10 @@ import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, UsageError, VerificationError
 from sqlanon.publishing.store_macros import store
-from sqlanon.releases.parquet.foreign_parts import foreign_parts
+from sqlanon.releases.foreign_content import foreign_parts
 from tests.conftest import PATIENTS
 from tests.databases import connect
-from tests.releases.parquet.forging import Forgery
+from tests.releases.forging import Forgery
 
 KEY = "ab" * 32
 QUASI = ["age", "sex", "zipcode"]

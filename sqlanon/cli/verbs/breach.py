@@ -10,16 +10,20 @@ from sqlanon.api import judgement
 from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import app
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, say
+from sqlanon.cli.options import say
 from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlanon.breaches.analysis import BreachQuestion
     from sqlanon.breaches.associations import Breach
+    from sqlanon.cli import display
     from sqlanon.engines.base import Engine
 
 
+WIDTH = 40  # of the longest bar of the histogram
+NODES = 20  # of a part that are named
+ROUNDING = 1e-9  # an error bound below it is that of arithmetic, and not shown
 Explained = Annotated[
     tuple[str, str] | None,
     typer.Option("--explain", help="An id and a property: show nodes, edges and worlds of this association."),
@@ -65,20 +69,31 @@ def breach(
         sys.stdout.write(render_analysis(question, engine))
         return
     if explained is not None:
-        _explain(question, engine, explained, session.how)
+        _explain(question, engine, explained, session.how.value)
         return
     analysis = _analyse(question, engine, into)
     if out is not None:
         analysis.write(out, overwrite)
-    _show(analysis, session.how)
+    _show(analysis, session.how.value)
+    for note in analysis.notes:
+        say(note)
     analysis.require(threshold, cover)
 
 
-def _explain(question: "BreachQuestion", engine: "Engine", pair: tuple[str, str], how: Format) -> None:
-    from sqlanon.breaches.explanation import explain_association
-    from sqlanon.cli.breach_display import show_explanation
+def _explain(question: "BreachQuestion", engine: "Engine", pair: tuple[str, str], how: "display.Format") -> None:
+    """Say what the graph knows of one association: an object for programs, sentences for people."""
+    from sqlanon.breaches.analysis import explain_association
+    from sqlanon.cli import display
+    from sqlanon.cli.console import to_stdout
+    from sqlanon.plain_values import visible
+    from sqlanon.prose import write
 
-    show_explanation(explain_association(question, engine, *pair), how.value)
+    explanation = explain_association(question, engine, *pair)
+    if how != "table":
+        display.show_mapping(explanation, how)
+        return
+    text = write("cli/explanation.lines", {"found": explanation, "most": NODES})
+    to_stdout().print(visible(text.rstrip("\n")))
 
 
 def _analyse(question: "BreachQuestion", engine: "Engine", into: str | None) -> "Breach":
@@ -96,9 +111,40 @@ def _analyse(question: "BreachQuestion", engine: "Engine", into: str | None) -> 
     return analysis
 
 
-def _show(analysis: "Breach", how: Format) -> None:
-    from sqlanon.cli.breach_display import show_breach
+def _show(analysis: "Breach", how: "display.Format") -> None:
+    """Print an analysis to standard output: in a table the 20 most probable, in json and csv every association."""
+    from sqlanon.breaches.associations import TOP_COUNT
+    from sqlanon.cli import display
 
-    show_breach(analysis, how.value)
-    for note in analysis.notes:
-        say(note)
+    if how == "json":
+        analysis.write_json(sys.stdout)
+        return
+    if how == "csv":
+        analysis.write_csv(sys.stdout)
+        return
+    count = analysis.summary["associations"]
+    if count:
+        frame = analysis.top(TOP_COUNT)
+        exact = ["error_bound"] if frame["error_bound"].max() < ROUNDING else []
+        frame = frame.drop(columns=[*exact, *(["note"] if frame["note"].isna().all() else [])])
+        display.show_frame(frame, how)
+        if count > TOP_COUNT:
+            sys.stdout.write(f"… and {count - TOP_COUNT:,} more\n")
+        sys.stdout.write("\n")
+    display.show_mapping(analysis.summary, how)
+    if count:
+        sys.stdout.write("\n" + _draw(analysis.histogram()))
+
+
+def _draw(bins: list[int]) -> str:
+    """Draw a bar for each tenth of probability between those that are not empty, and one for certainty."""
+    from sqlanon.breaches.associations import name_bin
+
+    filled = [number for number, count in enumerate(bins) if count]
+    first, last = filled[0], filled[-1]
+    largest = max(bins)
+    lines = []
+    for number, count in enumerate(bins[first : last + 1], start=first):
+        bar = "█" * max(round(WIDTH * count / largest), int(count > 0))
+        lines.append(f"{name_bin(number):<11}{bar:<{WIDTH}}  {count:,}".rstrip() + "\n")
+    return "".join(lines)

@@ -6,17 +6,18 @@ from typing import Any
 import numpy as np
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import QueryError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.plain_counts import read_plain_counts
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.session import Session
-from sqlanon.estimation.uncertain.count_run import CountRun
-from sqlanon.estimation.uncertain.query_parts import QUASI
+from sqlanon.estimation.uncertain.cell_run import CellRun, CellWay
+from sqlanon.estimation.uncertain.counts import Counts
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.estimators.evidence import BoolArray, Estimate
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Comparison, Query
+from sqlanon.sql.aggregate_query import Query
 
 FEW = 8  # queries that are answered sooner alone
 _SUMS = "{} over generalized rows is not answered: a box holds a range of values; count rows with COUNT(*)"
@@ -37,9 +38,9 @@ class BoxSession(Session):
         self.loaded = BoxTables(engine, tables, manifest)
         super().__init__(self.loaded.quasi, self.loaded.sensitive, UNIFORM_ALONE, "mondrian")
 
-    def start(self, query: Query, name: str, **options: Any) -> "BoxRun":
+    def start(self, query: Query, name: str, **options: Any) -> CellRun:
         """Start the run of a query."""
-        return BoxRun(self.loaded, query)
+        return CellRun(self.loaded, query, BoxCounts)
 
     def load(self, run: QueryRun) -> None:
         """Make the tables of boxes."""
@@ -61,32 +62,25 @@ class BoxSession(Session):
         return BoxBatch(self.loaded).answer_all(together)
 
 
-class BoxRun(CountRun):
-    """One COUNT query on its way through boxes: a cell is a side of a box, and may hold what the side covers."""
+class BoxCounts(CellWay):
+    """Answer COUNT(*) alone: a cell is a side of a box, and may hold what the side covers."""
 
-    SUMS = _SUMS
-
-    def __init__(self, loaded: BoxTables, query: Query) -> None:
-        """Split the query and place its relations, as for other cells."""
-        super().__init__(loaded, query)
-        self.boxes = loaded
-
-    def comparisons(self) -> Sequence[Comparison]:
-        """Leave out columns that are published as ranges: a value between two bounds may be somebody's."""
-        ranges = {f"{QUASI}{attribute.number}" for attribute in self.boxes.attributes if attribute.shape == "bounds"}
-        return [comparison for comparison in self.query.comparisons if comparison.column not in ranges]
+    def refuse_aggregates(self) -> None:
+        """Raise QueryError where the query asks for more than COUNT(*)."""
+        for aggregate in self.run.query.aggregates:
+            if not aggregate.function.counts:
+                raise QueryError(_SUMS.format(aggregate.function.name.upper()))
+            if aggregate.argument or aggregate.chosen:
+                raise QueryError(_SUMS.format("COUNT of a column, or with FILTER,"))
+        if self.run.query.derived:
+            raise QueryError(_SUMS.format("an expression over aggregates"))
 
     def name_columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of an aggregate as every method names them."""
-        return QueryRun.name_columns(self, name)
+        return QueryRun.name_columns(self.run, name)
 
-    def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
+    def settle(self, counts: Counts, occurring: BoolArray) -> list[Estimate]:
         """Return the expected counts; the interval is from the certain count to the possible one, without an error."""
-        counts, occurring = super().estimate_aggregates(estimate)
-        estimates = []
-        for count in counts:
-            exact = count.certain == count.possible
-            estimates.append(
-                Estimate(count.value, np.where(exact, 0.0, np.nan), count.certain, count.possible, count.value)
-            )
-        return estimates, occurring
+        error = np.where(counts.certain == counts.possible, 0.0, np.nan)
+        estimate = Estimate(counts.value, error, counts.certain, counts.possible, counts.value)
+        return [estimate] * len(self.run.query.aggregates)

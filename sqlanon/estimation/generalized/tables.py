@@ -57,6 +57,11 @@ class BoxTables(CellTables):
         """Return the type of each quasi column's values, by its place from 1."""
         return {attribute.number: Sql(attribute.type) for attribute in self.attributes}
 
+    @property
+    def open_columns(self) -> set[str]:
+        """Return our names of the columns published as ranges: a value between two bounds may be somebody's."""
+        return {f"quasi_{attribute.number}" for attribute in self.attributes if attribute.shape == "bounds"}
+
     def load(self) -> None:
         """Make the tables at the first call; raise ReleaseError where they are no generalized rows."""
         if not self._loaded:

@@ -18,8 +18,8 @@ from sqlanon.estimation.made_ahead import cut
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks, read_plain_counts
 from sqlanon.estimation.qit_st.class_tables import ClassTables
+from sqlanon.estimation.qit_st.group_run import TOO_MANY_VALUES, GroupRun, Uniform, print_script
 from sqlanon.estimation.qit_st.tables import GroupTables
-from sqlanon.estimation.qit_st.uniform_run import TOO_MANY_VALUES, UniformRun, print_script
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.session import Session
 from sqlanon.estimation.temporary_tables import inline
@@ -37,13 +37,13 @@ from sqlanon.wording import option, spoken
 MOST_PAIRED_CASES = 16  # cases whose covariances are measured pair by pair
 
 
-class PooledRun(UniformRun):
-    """Add the release's normal equations, and the pairs of cases."""
+class Pooled(Uniform):
+    """Solve one system for all groups: add the release's normal equations, and the pairs of cases."""
 
     @property
     def counts_pairs(self) -> bool:
         """Tell whether the rows that are hits in two cases are counted."""
-        return bool(self.query.parts) and not self.quasi_keys and len(self.measures) == 0
+        return bool(self.run.query.parts) and not self.run.quasi_keys and len(self.run.measures) == 0
 
     def moment_statements(self) -> list[tuple[str, str]]:
         """Add the query for pairs of cases."""
@@ -51,38 +51,43 @@ class PooledRun(UniformRun):
 
     def solving_statements(self) -> list[tuple[str, str]]:
         """Return the queries for S and the spreads."""
-        return self.loaded.solving_statements()
+        return self.run.loaded.solving_statements()
 
     def _render_pairs(self) -> str:
         """Write the query for the rows that are hits in two cases: both read the condition with their own parts."""
-        both = [piece.sql for piece in self.query.filters("constant", "quasi", "mixed")]
-        both += [piece.other for piece in self.query.filters("mixed")]
-        pairs = self.loaded.render("estimation/qit_st/possible_pair", self.relations, parts=self.query.parts)
-        hit = self.loaded.render(
-            "estimation/qit_st/hit",
-            {**self.relations, "person": inline(pairs)},
+        both = [piece.sql for piece in self.run.query.filters("constant", "quasi", "mixed")]
+        both += [piece.other for piece in self.run.query.filters("mixed")]
+        pairs = self.run.loaded.render(
+            "estimation/qit_st/possible_pair", self.run.relations, parts=self.run.query.parts
+        )
+        hit = self.run.loaded.render(
+            "estimation/query_run/hit",
+            {**self.run.relations, "person": inline(pairs)},
             quasi_conditions=both,
             quasi_keys=[],
             measures=[],
+            apart=["group_id"],
             case_column=Sql("case_number"),
         )
-        return self.loaded.render(
-            "estimation/qit_st/moment", {**self.relations, "hit": inline(hit)}, measures=[], by_class=[]
+        return self.run.loaded.render(
+            "estimation/qit_st/moment", {**self.run.relations, "hit": inline(hit)}, measures=[], by_class=[]
         )
 
     def infer(self, selected: SelectedValues) -> Inference:
         """Read what the hits say, and solve the release's equations where there are any."""
-        moments, equations = self.read_moments(selected), self.loaded.load_equations()
+        moments, equations = self.run.read_moments(selected), self.run.loaded.load_equations()
         if equations is None:
             self.tell_too_many_values()
             return Inference(moments, selected)
-        return PooledInference(moments, selected, equations, self.loaded.measure_spreads, self._read_pairs(selected))
+        return PooledInference(
+            moments, selected, equations, self.run.loaded.measure_spreads, self._read_pairs(selected)
+        )
 
     def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
         """Say also where least squares has no answer."""
         if undetermined and isinstance(inference, PooledInference):
             message = tell_undetermined(undetermined, inference.selected.set_count, inference.equations)
-            self.messages.append(message)
+            self.run.messages.append(message)
         super().tell_limits(inference, undetermined, exact)
 
     def _read_pairs(self, selected: SelectedValues) -> Array | None:
@@ -90,8 +95,8 @@ class PooledRun(UniformRun):
         cases = int(selected.case.max(initial=0)) + 1
         if not self.counts_pairs or not 1 < cases <= MOST_PAIRED_CASES:
             return None
-        frame = self.loaded.engine.frame(self._render_pairs())
-        paired = np.zeros((1, cases, cases, len(self.loaded.load_totals())))
+        frame = self.run.loaded.engine.frame(self._render_pairs())
+        paired = np.zeros((1, cases, cases, len(self.run.loaded.load_totals())))
         # The template numbers a pair of cases as one: case x cases + other.
         case, other = np.divmod(frame["case_number"].to_numpy(dtype=np.int64), cases)
         paired[0, case, other, frame["code"].to_numpy(dtype=np.int64)] = frame["shared"].to_numpy(dtype=float)
@@ -213,11 +218,11 @@ def _take_own(evidence: Evidence) -> Evidence:
 class GroupSession(Session):
     """A session of a release of groups.
 
-    uniform: what runs a query by the uniform estimate. together: the estimators that answer many queries at once.
+    runs: what runs a query, in one of the ways. together: the estimators that answer many queries at once.
     """
 
     loaded: GroupTables
-    uniform = UniformRun
+    runs: type[GroupRun] = GroupRun
     together: Sequence[str] = TOGETHER
 
     def __init__(
@@ -232,19 +237,18 @@ class GroupSession(Session):
         self.classes = ClassTables(self.loaded, manifest)
         super().__init__(self.loaded.quasi, self.loaded.sensitive, estimators, manifest.get("method", METHOD))
 
-    def start(self, query: Query, name: str, **options: Any) -> UniformRun:
+    def start(self, query: Query, name: str, **options: Any) -> GroupRun:
         """Start the run of an estimator."""
         if name == "ridge":
-            from sqlanon.estimation.qit_st.class_run import ClassRun  # what solves class by class is slow to load
+            from sqlanon.estimation.qit_st.by_class import ByClass  # what solves class by class is slow to load
 
-            return ClassRun(self.loaded, query, self.classes)
+            return self.runs(self.loaded, query, self.classes, ByClass)
         # all other estimators solve one system for all groups
-        run = self.uniform if name == "uniform" else PooledRun
-        return run(self.loaded, query, self.classes)
+        return self.runs(self.loaded, query, self.classes, Uniform if name == "uniform" else Pooled)
 
     def load(self, run: QueryRun) -> None:
         """Number the values, and keep rows that are read more than once."""
-        assert isinstance(run, UniformRun)
+        assert isinstance(run, GroupRun)
         self.loaded.load_totals()
         self.loaded.keep_rows()
 

@@ -43,6 +43,11 @@ class CellTables(Workspace):
         """Return the type of each quasi column's values, by its place from 1."""
         raise NotImplementedError
 
+    @property
+    def open_columns(self) -> set[str]:
+        """Return our names of the columns whose cells may hold values that none of them shows."""
+        raise NotImplementedError
+
     def render_own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
         """Render a template over these tables and the given ones."""
         raise NotImplementedError

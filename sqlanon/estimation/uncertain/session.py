@@ -15,8 +15,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.estimation.query_run import QueryRun
 from sqlanon.estimation.session import Session
 from sqlanon.estimation.sound_tables import load_sound, render_soundness
+from sqlanon.estimation.uncertain.cell_run import CellRun
 from sqlanon.estimation.uncertain.cell_tables import CellTables
-from sqlanon.estimation.uncertain.sum_run import SumRun
+from sqlanon.estimation.uncertain.sums import Sums
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.methods.uncertain.read_manifest import Described, described, held_below
 from sqlanon.plans.plan import relation_name
@@ -52,6 +53,11 @@ class UncertainTables(CellTables):
     def types(self) -> dict[int, Sql]:
         """Return the type of each quasi column's values, by its place from 1."""
         return {place: Sql(self.described.types[name]) for place, name in enumerate(self.quasi, start=1)}
+
+    @property
+    def open_columns(self) -> set[str]:
+        """Return our names of the columns whose cells may hold values that none of them shows."""
+        return {f"quasi_{place}" for place, _ in self.described.ordered}
 
     def load(self) -> None:
         """Make the tables at the first call; raise ReleaseError where they are no QIT and ST that fit each other."""
@@ -116,9 +122,9 @@ class UncertainTables(CellTables):
         """Write the query for the values that cells of a column may hold."""
         if place in self.described.trees:
             return self.render_own("estimation/uncertain/candidate_held", number=place, sql_type=self.types[place])
-        return self.render_own(
-            "estimation/uncertain/candidate_published", {"cell": self.relations[f"cell_{place}"]}, number=place
-        )
+        # without a hierarchy a cell may hold what the column shows
+        columns = [(Sql("known"), name) for name in ("name", f"quasi_{place}")]
+        return self.render_different(self.relations[f"cell_{place}"], columns)
 
     def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql) -> str:
         """Write the query for how likely each cell of a column has each signature."""
@@ -146,9 +152,9 @@ class UncertainSession(Session):
         self.loaded = UncertainTables(engine, tables, manifest)
         super().__init__(self.loaded.quasi, self.loaded.sensitive, UNIFORM_ALONE, "uncertain")
 
-    def start(self, query: Query, name: str, **options: Any) -> SumRun:
+    def start(self, query: Query, name: str, **options: Any) -> CellRun:
         """Start the run of a query with COUNT(*), SUM and AVG."""
-        return SumRun(self.loaded, query)
+        return CellRun(self.loaded, query, Sums)
 
     def load(self, run: QueryRun) -> None:
         """Make the tables of cells and of sets of values."""

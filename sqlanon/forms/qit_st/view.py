@@ -13,6 +13,9 @@ from sqlanon.verification.checks import PublishedTables
 LINK_TURNS = 8  # by then the sums are right within a thousandth
 
 
+AS_THEY_LIE = Sql("row_number() over ()")  # the numbers of stored rows, in their order
+
+
 def shown_quasi(published: PublishedTables, table: str, quasi: Mapping[str, str]) -> list[tuple[Sql, str]]:
     """Return published quasi columns, each with the name that it has in attacks."""
     sql_types = published.columns(table)
@@ -70,8 +73,8 @@ class GroupView(ExactView):
         """Return the values of everybody's group."""
         columns = published.manifest["columns"]
         sensitive = shown_sensitive(published, "st", columns["sensitive"][0])
-        roles = {"group_column": columns["group"], "sensitive": sensitive}
-        line = view.keep(f"{name}_line", "adversary/view/plain_line", {"stored_st": published.tables["st"]}, **roles)
+        selected = [(ident(columns["group"]), "group_id"), (sensitive, "value")]
+        line = view.keep(f"{name}_line", "shared/source", {}, relation=published.tables["st"], selected=selected)
         return find_in_groups(view, published, name, line, view.several_alternatives)
 
     def find_aligned(self, against: object) -> list[str]:
@@ -81,17 +84,18 @@ class GroupView(ExactView):
 
     def people(self) -> Sql:
         """Return the rows of QIT as they lie."""
-        stored = {"stored_qit": self.engine.in_stored_order(self.tables["qit"])}
-        quasi = shown_quasi(self.published, self.table, self.quasi)
-        roles = {"quasi": quasi, "group_column": self.manifest["columns"]["group"]}
-        return self.pick_drawn("person", self.subquery("adversary/view/person", stored, **roles))
+        group = (ident(self.manifest["columns"]["group"]), "group_id")
+        selected = [(AS_THEY_LIE, "person_number"), group, *shown_quasi(self.published, self.table, self.quasi)]
+        stored = self.engine.in_stored_order(self.tables["qit"])
+        return self.pick_drawn("person", self.subquery("shared/source", {}, relation=stored, selected=selected))
 
     def lines(self) -> Sql:
         """Return the lines of ST as they lie."""
-        columns, stored = self.manifest["columns"], {"stored_st": self.engine.in_stored_order(self.tables["st"])}
-        sensitive = shown_sensitive(self.published, "st", self.sensitive)
-        names = {"sensitive": sensitive, "group_column": columns["group"], "count_column": columns["count"]}
-        return self.pick_drawn("line", self.subquery("adversary/view/line", stored, **names))
+        columns, stored = self.manifest["columns"], self.engine.in_stored_order(self.tables["st"])
+        sensitive = (shown_sensitive(self.published, "st", self.sensitive), "value")
+        roles = [(ident(columns["group"]), "group_id"), sensitive, (ident(columns["count"]), "held")]
+        selected = [(AS_THEY_LIE, "line_number"), *roles]
+        return self.pick_drawn("line", self.subquery("shared/source", {}, relation=stored, selected=selected))
 
     def pick_drawn(self, name: str, numbered: Sql) -> Sql:
         """Make once what lies in the groups that are looked at: rows or lines, numbered as all of them lie."""

@@ -3,7 +3,7 @@
 from functools import cached_property
 
 from sqlanon.adversary.view import Promise, View, shown_sensitive
-from sqlanon.forms.qit_st.view import ExactView, shown_quasi
+from sqlanon.forms.qit_st.view import AS_THEY_LIE, ExactView, shown_quasi
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 
@@ -28,10 +28,10 @@ class RandomizedView(ExactView):
     @staticmethod
     def show_people(view: View, published: PublishedTables, name: str) -> Sql:
         """Return the rows, with the columns that the people of `view` are known by."""
-        stored = {"stored_data": published.engine.in_stored_order(published.tables["data"])}
-        quasi = shown_quasi(published, "data", view.quasi)
-        sensitive = shown_sensitive(published, "data", view.sensitive)
-        return view.keep(name, "adversary/view/published_person", stored, quasi=quasi, sensitive=sensitive)
+        sensitive = (shown_sensitive(published, "data", view.sensitive), "value")
+        selected = [(AS_THEY_LIE, "person_number"), sensitive, *shown_quasi(published, "data", view.quasi)]
+        stored = published.engine.in_stored_order(published.tables["data"])
+        return view.keep(name, "shared/source", {}, relation=stored, selected=selected)
 
     def values(self) -> Sql:
         """Return every published value with its number."""

@@ -59,14 +59,14 @@ class UncertainForm(Form):
     @property
     def compared(self) -> Compared | None:
         """Compare answers with true counts."""
-        from sqlanon.forms.uncertain.true_counts import compare_counts
+        from sqlanon.forms.uncertain.source_rows import compare_counts
 
         return compare_counts
 
     @property
     def compared_queries(self) -> ComparedQueries | None:
         """Return the queries of that."""
-        from sqlanon.forms.uncertain.true_counts import count_queries
+        from sqlanon.forms.uncertain.source_rows import count_queries
 
         return count_queries
 

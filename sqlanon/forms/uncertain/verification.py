@@ -9,9 +9,9 @@ from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
-from sqlanon.verification.multisets import multiset_check, write_multiset_query
+from sqlanon.verification.multisets import WEIGHT, multiset_check, write_multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 
@@ -32,21 +32,27 @@ def against_queries(
 def _sensitive_query(published: PublishedTables, original: SourceRows) -> str:
     """Write the query that compares ST's sets with the source's."""
     columns = published.manifest["columns"]
-    sql_type, inputs = original.sql_types["sensitive"], {"original": original.rows}
+    sql_type = original.sql_types["sensitive"]
     if len(columns["values"]) == 1 and original.is_certain("sensitive"):  # single values cost a fraction of lists
-        single = {"value_column": columns["values"][0], "count_column": columns["count"]}
+        shown = Sql(f"cast({ident(columns['values'][0])} as {sql_type})")
         values = {
-            "published": published.subquery("forms/uncertain/shown_value", sql_type=sql_type, **single),
-            "original": published.subquery("forms/uncertain/true_value", inputs),
+            "published": _weigh(published, published.tables["st"], shown, ident(columns["count"])),
+            "original": _weigh(published, original.rows, Sql("sensitive_alone"), Sql("1")),
         }
         return write_multiset_query(published, values, ["sensitive"])
     roles = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
-    lines = {"set_line": published.subquery("shared/set_line", **roles)}
+    lines = published.subquery("shared/set_line", **roles)
+    ordered = "list_sort({}, 'asc', 'nulls last')"
     sets = {
-        "published": published.subquery("forms/uncertain/shown_set", lines, sql_type=sql_type),
-        "original": published.subquery("forms/uncertain/true_set", inputs),
+        "published": _weigh(published, lines, Sql(ordered.format(f"cast(chosen as {sql_type}[])")), Sql("occurrences")),
+        "original": _weigh(published, original.rows, Sql(ordered.format("sensitive")), Sql("1")),
     }
     return write_multiset_query(published, sets, ["sensitive"])
+
+
+def _weigh(published: PublishedTables, relation: Sql, sensitive: Sql, weight: Sql) -> Sql:
+    """Return sensitive values, or sets of alternatives, in the type of the source, with how many rows a line is."""
+    return published.subquery("shared/source", relation=relation, selected=[(sensitive, "sensitive"), (weight, WEIGHT)])
 
 
 def _quasi_query(published: PublishedTables, original: SourceRows, nodes: Sql | None) -> str:

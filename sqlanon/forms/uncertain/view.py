@@ -44,7 +44,8 @@ class UncertainView(GroupView):
     @staticmethod
     def find_candidates(view: View, published: PublishedTables, name: str) -> Sql:
         """Return the alternatives of everybody's group."""
-        line = view.keep(f"{name}_line", "adversary/view/member_line", {"set_line": read_sets(published)})
+        columns = [(Sql("published_group"), "group_id"), (Sql("unnest(chosen)"), "value")]
+        line = view.keep(f"{name}_line", "shared/source", {}, relation=read_sets(published), selected=columns)
         return find_in_groups(view, published, name, line, as_text=True)
 
     @property

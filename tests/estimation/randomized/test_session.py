@@ -401,7 +401,7 @@ def test_errors_speak_of_published_names(census):
 
 
 def test_too_much_at_once_is_refused_by_name(census, monkeypatch):
-    monkeypatch.setattr("sqlanon.estimation.randomized.published_run.LARGEST_ANSWER", 1000)
+    monkeypatch.setattr("sqlanon.estimation.randomized.session.LARGEST_ANSWER", 1000)
     with pytest.raises(DataError, match="groups and cases x 108 combinations"):
         census.answer("select age, count(*) from release where job = band group by age")
 

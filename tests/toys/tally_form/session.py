@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from sqlanon.estimation.qit_st.group_run import GroupRun
 from sqlanon.estimation.qit_st.session import GroupSession
-from sqlanon.estimation.qit_st.uniform_run import UniformRun
 from sqlanon.estimation.query_run import Estimator
 from sqlanon.estimators.evidence import BoolArray, Estimate
 
 
-class CrowdRun(UniformRun):
+class CrowdRun(GroupRun):
     """One query on its way through crowds."""
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
@@ -25,5 +25,5 @@ class CrowdRun(UniformRun):
 class CrowdSession(GroupSession):
     """A session of a release of crowds, which are read as groups, each question by itself."""
 
-    uniform = CrowdRun
+    runs = CrowdRun
     together = ()

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sqlanon.releases.foreign_content import foreign_parts
 from sqlanon.releases.parquet.chunks import walk_pages
-from sqlanon.releases.parquet.foreign_parts import foreign_parts
 from sqlanon.releases.parquet.layouts import BLOOM_FILTER, COLUMN_INDEX, FILE, OFFSET_INDEX, PAGE, read_footer
 from sqlanon.releases.parquet.thrift import read_struct, write_struct
-from tests.releases.parquet.forging import ZSTD, Forgery, Page
+from tests.releases.forging import ZSTD, Forgery, Page
 from tests.releases.test_foreign_content import found, sign
 
 SECRET = b"ssn 123-45-6789 has HIV"

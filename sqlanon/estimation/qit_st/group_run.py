@@ -1,4 +1,4 @@
-"""A query on its way through QIT and ST: its statements, its moments, and the uniform estimate of its answers."""
+"""A query on its way through QIT and ST: its statements, its moments, and how it reads what groups say."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,8 +12,7 @@ from sqlanon.estimation.memory_need import NumbersHeld
 from sqlanon.estimation.printed_script import ANSWER, MOMENTS, write_script
 from sqlanon.estimation.qit_st.class_tables import ClassTables
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
-from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
-from sqlanon.estimation.query_statements import weigh_choice
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, weigh_choice
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import BoolArray, Estimate
 from sqlanon.estimators.inference import Inference
@@ -30,15 +29,67 @@ _NONE = Sql("cast(null as double)")
 TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform"
 
 
-class UniformRun(QueryRun):
-    """One query on its way through QIT and ST, answered by the uniform estimate."""
+class Uniform:
+    """How one run reads what its groups say: here for the uniform estimate alone.
+
+    HELD: what is held at once. SPLITS_AVERAGES: as `QueryRun` has it.
+    """
 
     HELD = NumbersHeld(value=6, measure=10)
+    SPLITS_AVERAGES = True
 
-    def __init__(self, loaded: GroupTables, query: Query, classes: ClassTables) -> None:
+    def __init__(self, run: "GroupRun") -> None:
+        """Take the run, whose relations are placed."""
+        self.run = run
+
+    def preparing_statements(self) -> list[tuple[str, str]]:
+        """Return the tables that this way of answering needs beside the release's own."""
+        return []
+
+    def moment_statements(self) -> list[tuple[str, str]]:
+        """Return the queries that join hits with groups."""
+        return [("moment", self.run.render_moment())]
+
+    def solving_statements(self) -> list[tuple[str, str]]:
+        """Return the queries behind what is solved once for a release."""
+        return []
+
+    def count_lines(self, values: int) -> int:
+        """Return how many lines the moment query has of a cell and case at most."""
+        return values
+
+    def count_solved(self, cells: int) -> int:
+        """Return how many numbers are kept of what is solved for so many cells."""
+        return 0
+
+    def infer(self, selected: SelectedValues) -> Inference:
+        """Read what the hits say, ready to be weighed as evidence."""
+        return Inference(self.run.read_moments(selected), selected)
+
+    def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
+        """Say where an interval is only a bound.
+
+        undetermined: how many value sets have no answer but the uniform one. exact: whether all answers are.
+        """
+        if inference.upper_bound and not exact:
+            self.run.messages.append(
+                "the condition joins quasi and sensitive columns in a way whose cases are not followed pair by pair:"
+                " standard errors and intervals are upper bounds"
+            )
+
+    def tell_too_many_values(self) -> None:
+        """Say that there is nothing but the uniform estimate."""
+        self.run.messages.append(TOO_MANY_VALUES)
+
+
+class GroupRun(QueryRun):
+    """One query on its way through QIT and ST, read in one of the ways."""
+
+    def __init__(self, loaded: GroupTables, query: Query, classes: ClassTables, way: type[Uniform] = Uniform) -> None:
         """Place the query's relations; nothing runs yet."""
+        self.HELD, self.splits_averages = way.HELD, way.SPLITS_AVERAGES
         super().__init__(loaded, query)
-        self.loaded, self.classes = loaded, classes
+        self.loaded, self.classes, self.way = loaded, classes, way(self)
         self._place_relations()
 
     def _place_relations(self) -> None:
@@ -62,34 +113,15 @@ class UniformRun(QueryRun):
 
     def statements(self) -> list[tuple[str, str]]:
         """Return the statements of this query, in order."""
-        listed = [*self.preparing_statements(), ("asked", self.render_asked())]
+        listed = [*self.way.preparing_statements(), ("asked", self.render_asked())]
         if self.quasi_keys:
             listed.append(("hit", self.render_hit()))
-        listed += [*self.moment_statements(), *self.solving_statements()]
+        listed += [*self.way.moment_statements(), *self.way.solving_statements()]
         return listed + self.closing_statements()
-
-    def preparing_statements(self) -> list[tuple[str, str]]:
-        """Return the tables that this way of answering needs beside the release's own."""
-        return []
-
-    def moment_statements(self) -> list[tuple[str, str]]:
-        """Return the queries that join hits with groups."""
-        return [("moment", self.render_moment())]
-
-    def solving_statements(self) -> list[tuple[str, str]]:
-        """Return the queries behind what is solved once for a release."""
-        return []
 
     def render_hit(self) -> str:
         """Write the query over QIT."""
-        return self.loaded.render(
-            "estimation/qit_st/hit",
-            {**self.relations, "person": self.people},
-            quasi_conditions=[piece.sql for piece in self.query.filters("constant", "quasi", "mixed")],
-            quasi_keys=[key.sql for key in self.quasi_keys],
-            measures=[piece.sql for piece in self.measures],
-            case_column=Sql("case_number" if self.query.parts else "0"),
-        )
+        return self.render_hits(["group_id"])
 
     def render_moment(self) -> str:
         """Write the query that joins hits with ST."""
@@ -103,7 +135,7 @@ class UniformRun(QueryRun):
         if self.quasi_keys:
             self.keep("hit", self.render_hit())
         self.require_memory(selected, len(self.loaded.load_totals()))
-        inference = self.infer(selected)
+        inference = self.way.infer(selected)
         aggregates, selections = zip(
             *(self.vectorize(aggregate, weights) for aggregate in self.query.aggregates), strict=True
         )
@@ -119,7 +151,7 @@ class UniformRun(QueryRun):
         exact = np.all([item.exact for item in evidence], axis=(0, 1))
         inference.determined = np.all([narrow_inference.determined for narrow_inference in narrowed], axis=0)
         inference.upper_bound = any(narrow_inference.upper_bound for narrow_inference in narrowed)
-        self.tell_limits(inference, int((~inference.determined & ~exact).sum()), bool(exact.all()))
+        self.way.tell_limits(inference, int((~inference.determined & ~exact).sum()), bool(exact.all()))
         for number, other in self.pairs():
             product = self.number_measure(self.product(number, other))
             correlation = narrowed[number].correlate(
@@ -130,28 +162,17 @@ class UniformRun(QueryRun):
         estimates = self.fill_empty_counts([estimate(item) for item in evidence])
         return estimates, self.tell_occurring(selected, inference.rows)
 
+    def count_lines(self, values: int) -> int:
+        """Return how many lines are read of a cell and case at most."""
+        return self.way.count_lines(values)
+
+    def count_solved(self, cells: int) -> int:
+        """Return how many numbers are kept of what is solved."""
+        return self.way.count_solved(cells)
+
     def lines_of_hit(self) -> float:
         """Return the mean number of lines that a row has: the values of its group."""
         return self.loaded.mean_group()
-
-    def infer(self, selected: SelectedValues) -> Inference:
-        """Read what the hits say, ready to be weighed as evidence."""
-        return Inference(self.read_moments(selected), selected)
-
-    def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
-        """Say where an interval is only a bound.
-
-        undetermined: how many value sets have no answer but the uniform one. exact: whether all answers are.
-        """
-        if inference.upper_bound and not exact:
-            self.messages.append(
-                "the condition joins quasi and sensitive columns in a way whose cases are not followed pair by pair:"
-                " standard errors and intervals are upper bounds"
-            )
-
-    def tell_too_many_values(self) -> None:
-        """Say that there is nothing but the uniform estimate."""
-        self.messages.append(TOO_MANY_VALUES)
 
     def read_moments(self, selected: SelectedValues) -> Moments:
         """Run the moment query; return its columns as arrays."""
@@ -187,24 +208,24 @@ class UniformRun(QueryRun):
         return Moments(moments, totals)
 
 
-def print_script(run: UniformRun, estimator: str) -> str:
+def print_script(run: GroupRun, estimator: str) -> str:
     """Return the script of a query: it ends in the answer, or in the moments where the estimator solves for shares.
 
     What the release settles by itself, any estimator answers as the uniform one does, without error.
     """
     run.keep_everything()
-    statements = [*run.loaded.loading_statements(), *run.preparing_statements(), ("asked", run.render_asked())]
+    statements = [*run.loaded.loading_statements(), *run.way.preparing_statements(), ("asked", run.render_asked())]
     statements += [("hit", run.render_hit())] if run.quasi_keys else []
     is_exact = _is_exact(run)
     if run.query.derived or not (is_exact or estimator == "uniform"):
-        statements += [*run.solving_statements(), *run.moment_statements()]
+        statements += [*run.way.solving_statements(), *run.way.moment_statements()]
         return write_script(run.loaded, statements, MOMENTS.format(estimator=estimator))
     statements.append(("moment", run.render_moment()))
     run.relations["figure"] = inline(_render_figure(run, is_exact))
     return write_script(run.loaded, [*statements, ("answer", run.render_answer())], ANSWER)
 
 
-def _is_exact(run: UniformRun) -> bool:
+def _is_exact(run: GroupRun) -> bool:
     """Tell whether the release settles the query: it asks for rows whatever their value, or values of all rows."""
     query = run.query
     of_rows = bool(query.filters("quasi", "mixed", "constant") or run.quasi_keys or run.measures)
@@ -212,7 +233,7 @@ def _is_exact(run: UniformRun) -> bool:
     return not (of_rows and of_values)
 
 
-def _render_figure(run: UniformRun, is_exact: bool) -> str:
+def _render_figure(run: GroupRun, is_exact: bool) -> str:
     estimates = [
         (_estimate(run, aggregate), f"value_{number}") for number, aggregate in enumerate(run.query.aggregates)
     ]
@@ -232,7 +253,7 @@ def _render_figure(run: UniformRun, is_exact: bool) -> str:
     )
 
 
-def _estimate(run: UniformRun, aggregate: Aggregate) -> Sql:
+def _estimate(run: GroupRun, aggregate: Aggregate) -> Sql:
     """Return one aggregate over asked values beside their moments; it is NULL over no row, but for COUNT."""
     piece, present = aggregate.argument, "1"
     added, row_share, shared = "moment.uniform", "moment.uniform", "moment.shared"

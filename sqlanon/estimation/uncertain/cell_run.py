@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sqlanon.errors import AnswerError, QueryError
+from sqlanon.errors import AnswerError
 from sqlanon.estimation.memory_need import require_memory
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.temporary_tables import inline
@@ -27,10 +27,6 @@ from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Comparison, Query
 from sqlanon.sql.user_sql import list_constants
 
-_SUMS = (
-    "{} over uncertain data is not answered: a cell may hold several values, so that there is no one sum;"
-    " count rows with COUNT(*), under conditions or by GROUP BY"
-)
 _HIDDEN = (
     "{:,} rows are hidden behind '*': possible for every condition on quasi columns, certain for none, expected as the"
     " share among the other rows"
@@ -51,18 +47,15 @@ class ComponentStatements:
 
     def render_signature(self, place: int) -> Sql:
         """Write the signatures of a column's candidates, each with its marks, to stand where a relation does."""
-        relations = {"marked": self.relations[f"marked_{place}"]}
-        return inline(
-            self.loaded.render_own("estimation/uncertain/signature", relations, marks=self.parts.list_marks(place))
-        )
+        columns = ["signature", *(str(mark) for mark, _ in self.parts.list_marks(place))]
+        return inline(self.loaded.render_different(self.relations[f"marked_{place}"], columns))
 
     def _render_combination(self, component: Component) -> Sql:
         """Write the combinations of cells that the release has in a component's columns."""
         if not component.columns:
             return Sql("(select 0 as nothing)")
-        return inline(
-            self.loaded.render_own("estimation/uncertain/cell_combination", columns=sorted(component.columns))
-        )
+        columns = [f"cell_{number}" for number in sorted(component.columns)]
+        return inline(self.loaded.render_different(self.loaded.relations["cell_person"], columns, "suppressed = 0"))
 
     def render_world_count(self, component: Component) -> str:
         """Write the query for how many combinations of cells and signatures a component has to be evaluated on."""
@@ -74,8 +67,8 @@ class ComponentStatements:
         """Write how surely each combination of cells satisfies a component, by case and keys."""
         render, columns = self.loaded.render_own, sorted(component.columns)
         # A component over both sides holds or fails case by case, once for every combination of sensitive parts.
-        parts = {"number": "case_number", "keys": [f"part_{number}" for number in range(1, len(self.cases) + 1)]}
-        cases = inline(render("estimation/query_statements/keys", {"numbered": self.relations["asked"]}, **parts))
+        parts = ["case_number", *(f"part_{number}" for number in range(1, len(self.cases) + 1))]
+        cases = inline(self.loaded.render_different(self.relations["asked"], parts))
         world = render(
             "estimation/uncertain/possible_world",
             {"cell_combination": self._render_combination(component)},
@@ -155,30 +148,53 @@ class RunStep:
     limited: str = ""
 
 
-class CountRun(QueryRun):
-    """One COUNT query on its way through uncertain data."""
+class CellWay:
+    """What one run answers from its counts: certain, possible and expected rows; a form says what of a query it takes.
 
-    SELECTING = ("sensitive", "constant")
-    SUMS = _SUMS  # what is said of SUM and AVG
+    AVERAGES: as `QueryRun` has it.
+    """
+
     AVERAGES = False
 
-    def __init__(self, loaded: CellTables, query: Query) -> None:
-        """Split the query and place its relations; nothing runs yet. Raises QueryError for SUM and AVG."""
+    def __init__(self, run: "CellRun") -> None:
+        """Take the run, whose query is sorted."""
+        self.run = run
+
+    def refuse_aggregates(self) -> None:
+        """Raise QueryError where the query asks for more than is answered."""
+        raise NotImplementedError
+
+    def check_types(self) -> None:
+        """Refuse sums of what is no number; counts are of none."""
+
+    def name_columns(self, name: str) -> list[tuple[str, str]]:
+        """Return the columns of an aggregate: certain, possible, expected; under an alias n, n_certain, …."""
+        keys = [item.name for item in self.run.query.items if item.aggregate is None]
+        before = "" if name == "count" else f"{name}_"
+        return [(figure, free_name(f"{before}{ending}", keys)) for figure, ending in FIGURES.items()]
+
+    def statements(self) -> list[tuple[str, str]]:
+        """Return the statements behind those of the counts."""
+        return []
+
+    def settle(self, counts: Counts, occurring: BoolArray) -> Sequence[Any]:
+        """Return a dataclass of arrays per aggregate."""
+        raise NotImplementedError
+
+
+class CellRun(QueryRun):
+    """One query on its way through rows whose cells may hold one of several values."""
+
+    SELECTING = ("sensitive", "constant")
+
+    def __init__(self, loaded: CellTables, query: Query, way: type[CellWay]) -> None:
+        """Split the query and place its relations; nothing runs yet. Raises QueryError for what is not answered."""
         super().__init__(loaded, query)
-        self.refuse_aggregates()
+        self.AVERAGES, self.way = way.AVERAGES, way(self)
+        self.way.refuse_aggregates()
         self.loaded, self.parts = loaded, split_query(query, self.measures)
         self._place_relations()
         self.component_statements = ComponentStatements(loaded, self.parts, self.relations, query.parts)
-
-    def refuse_aggregates(self) -> None:
-        """Raise QueryError where the query asks for more than COUNT(*)."""
-        for aggregate in self.query.aggregates:
-            if not aggregate.function.counts:
-                raise QueryError(self.SUMS.format(aggregate.function.name.upper()))
-            if aggregate.argument or aggregate.chosen:
-                raise QueryError(self.SUMS.format("COUNT of a column, or with FILTER,"))
-        if self.query.derived:
-            raise QueryError(self.SUMS.format("an expression over aggregates"))
 
     def _place_relations(self) -> None:
         """Say where the steps' relations stand."""
@@ -206,10 +222,12 @@ class CountRun(QueryRun):
                     self.messages.append(_INNER.format(repr(node), repr(name)))
 
     def name_columns(self, name: str) -> list[tuple[str, str]]:
-        """Return the columns of an aggregate: certain, possible, expected; under an alias n, n_certain, …."""
-        keys = [item.name for item in self.query.items if item.aggregate is None]
-        before = "" if name == "count" else f"{name}_"
-        return [(figure, free_name(f"{before}{ending}", keys)) for figure, ending in FIGURES.items()]
+        """Return the columns of an aggregate as the way of answering has them."""
+        return self.way.name_columns(name)
+
+    def _check_types(self) -> None:
+        """Refuse SUM and AVG of what is no number."""
+        self.way.check_types()
 
     # -- the statements ------------------------------------------------------------------------
 
@@ -218,11 +236,11 @@ class CountRun(QueryRun):
         listed = [("asked", self.render_asked()), *((step.name, step.sql) for step in self.steps())]
         listed += [("moment", self._render_moment()), ("satisfying_share", self._render_share())]
         listed.append(("hidden", self._render_hidden()))
-        return listed + self.closing_statements()
+        return listed + self.way.statements() + self.closing_statements()
 
     def comparisons(self) -> Sequence[Comparison]:
         """Leave out columns whose cells may hold values that none of them shows."""
-        open_columns = {f"{QUASI}{place}" for place, _ in self.loaded.described.ordered}
+        open_columns = self.loaded.open_columns
         return [comparison for comparison in self.query.comparisons if comparison.column not in open_columns]
 
     def domain(self, column: str) -> Sql:
@@ -296,7 +314,7 @@ class CountRun(QueryRun):
     # -- running -------------------------------------------------------------------------------
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
-        """Make the relations and read the three counts (`Counts`)."""
+        """Make the relations and read the three counts (`Counts`), of which the way makes its figures."""
         self._tell_unknown()
         selected, _ = self.read_selected()
         for step in self.steps():
@@ -320,7 +338,7 @@ class CountRun(QueryRun):
         figures["value"] = np.clip(figures["value"], figures["certain"], figures["possible"])
         occurring = possible_groups | (figures["value"] > 0) | (not (self.parts.mixed and self.quasi_keys))
         counts = Counts(**{name: np.round(figure, DIGITS) for name, figure in figures.items()})
-        return [counts] * len(self.query.aggregates), occurring
+        return self.way.settle(counts, occurring), occurring
 
     def _require_narrow(self, step: RunStep) -> None:
         (row,) = self.loaded.engine.rows(step.sql)

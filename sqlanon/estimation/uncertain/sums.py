@@ -18,16 +18,14 @@ import pandas as pd
 
 from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.finite_numbers import ENDLESS, is_numeric
-from sqlanon.estimation.query_run import Estimator
 from sqlanon.estimation.temporary_tables import inline
-from sqlanon.estimation.uncertain.cell_tables import CellTables
-from sqlanon.estimation.uncertain.count_run import CountRun
+from sqlanon.estimation.uncertain.cell_run import CellRun, CellWay
 from sqlanon.estimation.uncertain.counts import Counts, fill, round_digits
 from sqlanon.estimators.aggregates import AVG, COUNT, SUM, Function
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Piece, Query
+from sqlanon.sql.aggregate_query import Piece
 
 MOST_TURNS = 100
 NEAR = 1e-12  # of an average: a smaller gain is rounding
@@ -97,21 +95,21 @@ def _improve(aims: Array, at: tuple[IntArray, IntArray], frame: pd.DataFrame, si
     return np.asarray(gains)
 
 
-class SumRun(CountRun):
-    """One query with SUM, AVG or COUNT on its way through uncertain data."""
+class Sums(CellWay):
+    """Answer SUM and AVG beside COUNT."""
 
     AVERAGES = True
 
-    def __init__(self, loaded: CellTables, query: Query) -> None:
-        """Split the query and place its relations, as for counts."""
-        super().__init__(loaded, query)
+    def __init__(self, run: CellRun) -> None:
+        """Take the run."""
+        super().__init__(run)
         self.empty: dict[tuple[int, int], set[str]] = {}  # answers with a world of no row, of how many: functions
 
     def refuse_aggregates(self) -> None:
         """Raise QueryError but for COUNT(*), and SUM or AVG of one side under conditions on one side each."""
-        if self.query.derived:
+        if self.run.query.derived:
             raise QueryError(_ASKED_OTHERWISE.format("an expression over aggregates", "no error follows from bounds"))
-        for aggregate in self.query.aggregates:
+        for aggregate in self.run.query.aggregates:
             name = aggregate.function.name.upper()
             if aggregate.function not in (COUNT, SUM, AVG):
                 raise QueryError(_ASKED_OTHERWISE.format(name, "its extreme worlds are not searched"))
@@ -120,70 +118,73 @@ class SumRun(CountRun):
                 raise QueryError(_ASKED_OTHERWISE.format("COUNT of a column, or with FILTER,", reason))
             if aggregate.chosen:
                 raise QueryError(_ASKED_OTHERWISE.format(f"{name} with FILTER", "a condition belongs to all rows"))
-            pieces = [*self.query.conditions, *self.query.keys, *([aggregate.argument] if aggregate.argument else [])]
+            pieces = [
+                *self.run.query.conditions,
+                *self.run.query.keys,
+                *([aggregate.argument] if aggregate.argument else []),
+            ]
             if not aggregate.function.counts and any(piece.role == "mixed" for piece in pieces):
-                raise QueryError(_MIXED.format(name, self.space.names["sensitive"]))
+                raise QueryError(_MIXED.format(name, self.run.space.names["sensitive"]))
 
-    def _check_types(self) -> None:
+    def check_types(self) -> None:
         """Refuse SUM and AVG of what is no number."""
-        for piece in (*self.measures, *self.weights):
-            relation = self.people if piece.role == "quasi" else self.relations["value"]
-            sql_type = self.space.read_type(piece.sql, relation)
+        for piece in (*self.run.measures, *self.run.weights):
+            relation = self.run.people if piece.role == "quasi" else self.run.relations["value"]
+            sql_type = self.run.space.read_type(piece.sql, relation)
             if not is_numeric(sql_type):
-                columns = [name for internal, name in self.space.names.items() if internal in piece.sql]
-                raise QueryError(
-                    _NO_NUMBER.format(repr(columns[0]) if len(columns) == 1 else "what was asked", sql_type)
-                )
+                columns = [name for internal, name in self.run.space.names.items() if internal in piece.sql]
+                what = repr(columns[0]) if len(columns) == 1 else "what was asked"
+                raise QueryError(_NO_NUMBER.format(what, sql_type))
 
     # -- the statements ------------------------------------------------------------------------
 
     def statements(self) -> list[tuple[str, str]]:
-        """Return the statements of this query, in order; those of sums stand behind those of counts."""
-        listed = super().statements()
-        closing = len(self.closing_statements())
-        added: list[tuple[str, str]] = []
-        for piece in [*self.measures, *self.weights]:
-            added += self._value_statements(piece)
-            valued = self._valued(piece)
-            added += [
-                (f"expected_sum{self._suffix(piece)}", self._own("estimation/uncertain/expected_sum", valued=valued))
-            ]
-            added += [(f"extreme_sum{self._suffix(piece)}", self.render_extreme(valued, self._no_aim(valued)))]
+        """Return the statements of sums."""
+        listed: list[tuple[str, str]] = []
+        for piece in [*self.run.measures, *self.run.weights]:
+            listed += self._value_statements(piece)
+            valued, suffix = self._valued(piece), self._suffix(piece)
+            listed.append((f"expected_sum{suffix}", self._own("estimation/uncertain/expected_sum", valued=valued)))
+            listed.append((f"extreme_sum{suffix}", self.render_extreme(valued, self._no_aim(valued))))
             if self._averages(piece):
-                aim = relation_name(self.loaded.prefix, "aim")
-                added += [(f"extreme_average{self._suffix(piece)}", self.render_extreme(valued, aim))]
-        return listed[: len(listed) - closing] + added + listed[len(listed) - closing :]
+                aim = relation_name(self.run.loaded.prefix, "aim")
+                listed.append((f"extreme_average{suffix}", self.render_extreme(valued, aim)))
+        return listed
 
     def _suffix(self, piece: Piece) -> str:
-        return f"_{[*self.measures, *self.weights].index(piece) + 1}"
+        return f"_{[*self.run.measures, *self.run.weights].index(piece) + 1}"
 
     def _valued(self, piece: Piece) -> Sql:
-        return relation_name(self.loaded.prefix, f"valued{self._suffix(piece)}")
+        return relation_name(self.run.loaded.prefix, f"valued{self._suffix(piece)}")
 
     def _averages(self, piece: Piece) -> bool:
-        return any(aggregate.function.is_ratio and aggregate.argument == piece for aggregate in self.query.aggregates)
+        return any(
+            aggregate.function.is_ratio and aggregate.argument == piece for aggregate in self.run.query.aggregates
+        )
 
     def _own(self, template: str, **relations: Sql) -> str:
-        return self.loaded.render_own(template, self.relations | relations)
+        return self.run.loaded.render_own(template, self.run.relations | relations)
 
     def _value_statements(self, piece: Piece) -> list[tuple[str, str]]:
         """Return the tables of what a measure is summed over: rows, or lines of ST, with the places for them."""
-        name, statements = f"valued{self._suffix(piece)}", self.component_statements
-        if piece in self.measures:
-            measured = inline(statements.render_measured_row(self.measures.index(piece) + 1))
-            relations = self.relations | {"measured_row": measured}
-            surely = [] if self.parts.asks_rows else [Sql("min(measured_row.counted)")]
-            return [(name, self.loaded.render_own("estimation/uncertain/valued_row", relations, surely=surely))]
+        name, statements = f"valued{self._suffix(piece)}", self.run.component_statements
+        if piece in self.run.measures:
+            measured = inline(statements.render_measured_row(self.run.measures.index(piece) + 1))
+            relations = self.run.relations | {"measured_row": measured}
+            surely = [] if self.run.parts.asks_rows else [Sql("min(measured_row.counted)")]
+            return [(name, self.run.loaded.render_own("estimation/uncertain/valued_row", relations, surely=surely))]
         cell = "(select 0 as cell)"
-        if self.quasi_keys:
-            cell = f"(select distinct cell from {self.relations['person_hit']})"
-        hiding = [Sql("suppressed = 1")] if self.parts.asks_rows else []
-        values = {"number": self.weights.index(piece) + 1, "hiding": hiding}
-        relations = self.relations | {"answered_cell": Sql(cell)}
-        return [(name, self.loaded.render_own("estimation/uncertain/valued_line", relations, **values))]
+        if self.run.quasi_keys:
+            cell = f"(select distinct cell from {self.run.relations['person_hit']})"
+        hiding = [Sql("suppressed = 1")] if self.run.parts.asks_rows else []
+        values = {"number": self.run.weights.index(piece) + 1, "hiding": hiding}
+        relations = self.run.relations | {"answered_cell": Sql(cell)}
+        return [(name, self.run.loaded.render_own("estimation/uncertain/valued_line", relations, **values))]
 
     def _no_aim(self, valued: Sql) -> Sql:
-        return inline(self._own("estimation/uncertain/no_aim", valued=valued))
+        """Write an aim of 0 for every cell and asked set: what is least and greatest is the sum itself."""
+        aims = [(Sql("cast(0 as double)"), f"{end}_aim") for end in ("least", "greatest")]
+        return inline(self.run.loaded.render_different(valued, ["cell", "set_number", *aims]))
 
     def render_extreme(self, valued: Sql, aim: Sql) -> str:
         """Write the query for the worlds of the least and the greatest sum of values less an aim."""
@@ -191,28 +192,27 @@ class SumRun(CountRun):
 
     # -- running -------------------------------------------------------------------------------
 
-    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
-        """Make the relations and read three figures (`Counts`) of each aggregate."""
-        counts, occurring = super().estimate_aggregates(estimate)
-        sums = {piece: self._sum(piece, occurring) for piece in [*self.measures, *self.weights]}
+    def settle(self, counts: Counts, occurring: BoolArray) -> Sequence[Any]:
+        """Read three figures (`Counts`) of each aggregate."""
+        sums = {piece: self._sum(piece, occurring) for piece in [*self.run.measures, *self.run.weights]}
         figures = [
-            count if aggregate.argument is None else sums[aggregate.argument][aggregate.function]
-            for aggregate, count in zip(self.query.aggregates, counts, strict=True)
+            counts if aggregate.argument is None else sums[aggregate.argument][aggregate.function]
+            for aggregate in self.run.query.aggregates
         ]
         for (empty, answered), functions in self.empty.items():
             if empty:
-                self.remarks.append(_EMPTY.format(empty, answered, " and ".join(sorted(functions, reverse=True))))
+                self.run.remarks.append(_EMPTY.format(empty, answered, " and ".join(sorted(functions, reverse=True))))
         if sums:
-            self.remarks.append(_SUMMED)
-            if self.loaded.hidden_rows and self.measures:
-                self.remarks.append(_HIDDEN)
-        return figures, occurring
+            self.run.remarks.append(_SUMMED)
+            if self.run.loaded.hidden_rows and self.run.measures:
+                self.run.remarks.append(_HIDDEN)
+        return figures
 
     def _sum(self, piece: Piece, occurring: BoolArray) -> Mapping[Function, Counts]:
         """Return SUM and, where it is asked, AVG of one measure."""
         for name, sql in self._value_statements(piece):
-            self.keep(name, sql)
-        valued, frame, shape = self._valued(piece), self.loaded.engine.frame, occurring.shape
+            self.run.keep(name, sql)
+        valued, frame, shape = self._valued(piece), self.run.loaded.engine.frame, occurring.shape
 
         def read(found: pd.DataFrame, *names: str) -> list[Array]:
             if not np.isfinite(found[list(names)].to_numpy(dtype=float)).all():
@@ -237,18 +237,18 @@ class SumRun(CountRun):
 
     def _read_worlds(self, valued: Sql, aims: pd.DataFrame) -> pd.DataFrame:
         """Return the sums and counts of the worlds that are extreme at these aims."""
-        relation = self.space.keep_frame("aim", aims)
-        if str(relation) not in self.made:
-            self.made.append(str(relation))
-        return self.loaded.engine.frame(self.render_extreme(valued, relation))
+        relation = self.run.space.keep_frame("aim", aims)
+        if str(relation) not in self.run.made:
+            self.run.made.append(str(relation))
+        return self.run.loaded.engine.frame(self.render_extreme(valued, relation))
 
     def _count_empty(self, piece: Piece, valued: Sql, answered: BoolArray) -> None:
         """Count the answers in which some world counts no row."""
         unit = inline(self._own("estimation/uncertain/counted_unit", valued=valued))
-        extreme = self.loaded.engine.frame(self.render_extreme(unit, self._no_aim(unit)))
+        extreme = self.run.loaded.engine.frame(self.render_extreme(unit, self._no_aim(unit)))
         least = fill(answered.shape, extreme, "least_count", "cell", "set_number")
         functions = {
-            aggregate.function.name.upper() for aggregate in self.query.aggregates if aggregate.argument == piece
+            aggregate.function.name.upper() for aggregate in self.run.query.aggregates if aggregate.argument == piece
         }
         self.empty.setdefault((int((answered & (least == 0)).sum()), int(answered.sum())), set()).update(functions)
 

@@ -1,4 +1,4 @@
-"""A query on its way through QIT and ST, answered class by class."""
+"""How a run reads what its groups say class by class."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sqlanon.estimation.finite_numbers import require_finite_sums
-from sqlanon.estimation.qit_st.uniform_run import UniformRun
+from sqlanon.estimation.qit_st.group_run import Uniform
 from sqlanon.estimators.class_moments import sums_of_frames
 from sqlanon.estimators.class_systems import OWN_GRID
 from sqlanon.estimators.inference import Inference
@@ -23,15 +23,15 @@ POSTERIOR = 2 * len(OWN_GRID) + 1  # numbers that are kept for an eigenvector
 _BY_CLASS = {"moment": "estimation/qit_st/moment", "scatter": "estimation/qit_st/scatter"}
 
 
-class ClassRun(UniformRun):
+class ByClass(Uniform):
     """Add the classes, the moments by class, and how hits scatter over groups."""
 
-    HELD = replace(UniformRun.HELD, copies=3)
+    HELD = replace(Uniform.HELD, copies=3)
     SPLITS_AVERAGES = False  # the posteriors of a sum and of a count are not of one model: their ratio is no average
 
     def preparing_statements(self) -> list[tuple[str, str]]:
         """Add what tells groups' classes."""
-        return self.classes.loading_statements()
+        return self.run.classes.loading_statements()
 
     def moment_statements(self) -> list[tuple[str, str]]:
         """Return the queries for the moments by class, and for how hits scatter over groups."""
@@ -39,20 +39,20 @@ class ClassRun(UniformRun):
 
     def solving_statements(self) -> list[tuple[str, str]]:
         """Return the queries for the classes' S."""
-        return self.classes.solving_statements()
+        return self.run.classes.solving_statements()
 
     def _render_by_class(self, template: str) -> str:
-        parameters = {"measures": self.measures, "by_class": self.classes.by_class}
-        return self.loaded.render(template, self.relations, **parameters)
+        parameters = {"measures": self.run.measures, "by_class": self.run.classes.by_class}
+        return self.run.loaded.render(template, self.run.relations, **parameters)
 
     def count_lines(self, values: int) -> int:
         """Count the values of every class."""
-        systems = self.classes.load_systems()
+        systems = self.run.classes.load_systems()
         return values if systems is None else values + len(systems.cells[0])
 
     def count_solved(self, cells: int) -> int:
         """Count the posteriors that are kept, and the one that is being solved."""
-        systems = self.classes.load_systems()
+        systems = self.run.classes.load_systems()
         if systems is None:
             return 0
         size = POSTERIOR * len(systems.roots) + len(OWN_GRID) * len(SHARED_GRID) * len(systems.shared_codes) ** 2
@@ -60,32 +60,34 @@ class ClassRun(UniformRun):
 
     def infer(self, selected: SelectedValues) -> Inference:
         """Read what the hits say class by class."""
-        totals, systems, left_out = self.loaded.load_totals(), self.classes.load_systems(), self.classes.left_out
+        classes, totals = self.run.classes, self.run.loaded.load_totals()
+        systems = classes.load_systems()
         if systems is None:
             self.tell_too_many_values()
             return super().infer(selected)
         moment = self._read_by_place("moment")
-        moments = self.arrange_moments(_columns(moment), selected)  # refuses what is no number, before squares are read
+        # refuses what is no number, before squares are read
+        moments = self.run.arrange_moments(_columns(moment), selected)
         scatter = self._read_by_place("scatter")
         require_finite_sums(_columns(scatter))
         hit_sums = sums_of_frames(moment, scatter, len(systems.rows), len(totals))
-        return ClassInference(moments, selected, systems, hit_sums, left_out)
+        return ClassInference(moments, selected, systems, hit_sums, classes.left_out)
 
     def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
         """Say also what the release leaves out."""
-        if self.classes.unsolved_rows and not exact:
-            unsolved, rows = self.classes.unsolved_rows, inference.moments.row_count
-            self.messages.append(
+        if self.run.classes.unsolved_rows and not exact:
+            unsolved, rows = self.run.classes.unsolved_rows, inference.moments.row_count
+            self.run.messages.append(
                 f"{unsolved:,.0f} of {rows:,.0f} rows are of classes too many to solve together with the largest ones:"
                 " answered by uniform, their part of intervals as if values were dealt to rows at random"
             )
-        if self.classes.left_out and not exact:
-            left_out = self.classes.left_out
+        if self.run.classes.left_out and not exact:
+            left_out = self.run.classes.left_out
             rows = inference.moments.row_count + left_out
             # which of them meet a condition is not published: where they are many, the likely ones may be too few
-            counts = any(aggregate.function.counts for aggregate in self.query.aggregates)
+            counts = any(aggregate.function.counts for aggregate in self.run.query.aggregates)
             most = f"; a count of the source may lie up to {left_out:,} above the upper end" if counts else ""
-            self.messages.append(
+            self.run.messages.append(
                 f"the release leaves out {left_out:,} of {rows:,.0f} rows: answers count those published, intervals"
                 f" reach as far as rows like those of its smallest classes may take them, which is only a bound{most}"
             )
@@ -93,9 +95,9 @@ class ClassRun(UniformRun):
 
     def _read_by_place(self, name: str) -> "pd.DataFrame":
         """Run a query by class; add each class's place among those that are solved."""
-        frame = self.loaded.engine.frame(self._render_by_class(_BY_CLASS[name]))
+        frame = self.run.loaded.engine.frame(self._render_by_class(_BY_CLASS[name]))
         classes = frame["class"].to_numpy(dtype=np.int64) if "class" in frame else np.zeros(len(frame), dtype=np.int64)
-        return frame.assign(place=self.classes.place_classes(classes))
+        return frame.assign(place=self.run.classes.place_classes(classes))
 
 
 def _columns(frame: "pd.DataFrame") -> "dict[str, Numbers]":

@@ -1,0 +1,149 @@
+"""Expressions over aggregates, with their errors: the database evaluates them at the estimates and at points around."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from sqlanon.errors import AnswerError, QueryError, ResourceError, SqlanonError, TargetError
+from sqlanon.estimation.finite_numbers import is_numeric
+from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimators.evidence import Array, Estimate
+from sqlanon.estimators.propagation import (
+    Estimates,
+    complete_correlation,
+    measure_slopes,
+    propagate,
+    region_points,
+    step_points,
+)
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import Derived, Query
+
+if TYPE_CHECKING:
+    from sqlanon.engines.base import Numbers
+
+LARGEST_POINTS = 5_000_000  # answers x points x aggregates
+_NARROW = "{} answers are too many for expressions over aggregates; group by fewer columns, or narrow WHERE"
+_ENDLESS = "{} of {} intervals of {} are left open: the expression has no value for all that its aggregates may be"
+_BOUND = "the errors of {} aggregates that {} reads go together in a way that is not followed: its error is a bound"
+Correlations = Mapping[tuple[int, int], Array]
+Figures = Mapping[str, "Numbers"]  # columns of one length: a line per answer, with cell and set_number
+
+
+class Expressions(Protocol):
+    """The expressions of a query's run, and how they are written."""
+
+    space: Workspace
+    query: Query
+
+    def spread_of(self, derived: Derived) -> tuple[Sql, tuple[int, ...]]:
+        """Return the expression whose error is followed, and the numbers of the aggregates that it reads."""
+
+    def render_points(self, expression: Sql) -> str:
+        """Write the query for an expression over aggregates at points."""
+
+
+class DerivedFigures:
+    """Add the expressions over aggregates of one query to its figures; messages say which intervals are bounds."""
+
+    def __init__(
+        self,
+        run: Expressions,
+        estimates: Sequence[Estimate],
+        correlations: Correlations,
+        made: list[str],
+    ) -> None:
+        """Take the estimates of the aggregates, cells x sets each, and the correlations of pairs of them.
+
+        made: the query's temporary tables, to which ours are added.
+        """
+        self.run, self.estimates, self.correlations, self.made = run, estimates, correlations, made
+        self.messages: list[str] = []
+
+    def evaluate(self, figure: Figures) -> dict[str, Array]:
+        """Return the figures of every expression, from those of the aggregates."""
+        columns: dict[str, Array] = {}
+        for number, derived in enumerate(self.run.query.derived, start=len(self.estimates)):
+            name = next(item.name for item in self.run.query.items if item.aggregate == number)
+            value = self._evaluate(derived.sql, figure, self._read_values(figure)[:, None])[:, 0]
+            fields = self._spread(derived, figure, value, name)
+            columns |= {f"{field}_{number}": array for field, array in fields.items()}
+        return columns
+
+    def _read_values(self, figure: Figures) -> Array:
+        numbers = range(len(self.estimates))
+        return np.stack([figure[f"value_{number}"].astype(float) for number in numbers], axis=1)
+
+    def _spread(self, derived: Derived, figure: Figures, value: Array, name: str) -> dict[str, Array]:
+        """Return value, standard error and interval of one expression."""
+        sql, numbers = self.run.spread_of(derived)
+        estimates = self._gather(numbers, figure)
+        columns = {"value": value} | {field: np.full(len(value), np.nan) for field in ("std_error", "low", "high")}
+        usable = estimates.tell_known() & np.isfinite(value)
+        usable_estimates, lines = estimates.choose(usable), {name: column[usable] for name, column in figure.items()}
+        if not usable.any():
+            return columns
+        try:
+            points = step_points(usable_estimates)
+            slopes = measure_slopes(usable_estimates, points, self._evaluate(sql, lines, points, numbers))
+            correlation = complete_correlation(usable_estimates, slopes)
+            region = region_points(usable_estimates, slopes, correlation)
+            values = self._evaluate(sql, lines, region, numbers)
+        except (AnswerError, ResourceError, TargetError):
+            raise
+        except SqlanonError:  # the expression fails at a point where it need not
+            values, slopes = (
+                np.full((len(usable_estimates.value), 1), np.nan),
+                np.full(usable_estimates.value.shape, np.nan),
+            )
+            correlation = usable_estimates.correlation
+        open_ends = ~np.isfinite(values).all(axis=1)
+        usable_value = value[usable]
+        columns["std_error"][usable] = propagate(slopes, correlation)
+        columns["low"][usable] = np.where(open_ends, np.nan, np.fmin(values.min(axis=1), usable_value))
+        columns["high"][usable] = np.where(open_ends, np.nan, np.fmax(values.max(axis=1), usable_value))
+        if open_ends.any():
+            self.messages.append(_ENDLESS.format(int(open_ends.sum()), len(value), repr(name)))
+        if np.isnan(usable_estimates.correlation).any():
+            self.messages.append(_BOUND.format(len(numbers), repr(name)))
+        return columns
+
+    def _gather(self, numbers: Sequence[int], figure: Figures) -> Estimates:
+        """Return what the expression reads, answer by answer."""
+        fields = ("value", "centre", "std_error", "low", "high")
+        arrays = {field: np.stack([figure[f"{field}_{n}"].astype(float) for n in numbers], axis=1) for field in fields}
+        arrays["centre"] = np.clip(arrays["centre"], arrays["low"], arrays["high"])
+        place = (figure["cell"], figure["set_number"])
+        size = len(numbers)
+        correlation = np.broadcast_to(np.eye(size), (len(place[0]), size, size)).copy()
+        for row in range(size):
+            for other in range(row):
+                pair_correlation = self.correlations.get((numbers[other], numbers[row]))
+                correlation[:, row, other] = np.nan if pair_correlation is None else pair_correlation[place]
+                correlation[:, other, row] = correlation[:, row, other]
+        # an exact figure has no error that could go with another's
+        exact = arrays["std_error"] == 0
+        either = exact[:, :, None] | exact[:, None, :]
+        correlation[either & ~np.eye(size, dtype=bool)] = 0.0
+        return Estimates(**arrays, correlation=correlation)
+
+    def _evaluate(self, sql: Sql, lines: Figures, points: Array, numbers: Sequence[int] | None = None) -> Array:
+        """Return an expression at points (answers x points x aggregates), answers x points; NaN for NULL."""
+        if not len(points):
+            return np.zeros(points.shape[:2])
+        if points.size > LARGEST_POINTS:
+            raise AnswerError(_NARROW.format(f"{len(points):,}"))
+        count, each, size = points.shape
+        flat = points.reshape(count * each, size)
+        columns = {f"value_{n}": flat[:, place] for place, n in enumerate(numbers or range(size))}
+        keys = {name: np.repeat(lines[name], each) for name in ("cell", "set_number")}
+        space = self.run.space
+        relation = str(space.keep_columns("point", {"point_number": np.arange(len(flat))} | keys | columns))
+        if relation not in self.made:
+            self.made.append(relation)
+        text = self.run.render_points(sql)
+        (_, sql_type) = space.engine.columns(text).values()
+        if not is_numeric(sql_type):
+            raise QueryError(f"an expression over aggregates is answered where it is a number; one is {sql_type}")
+        return space.engine.arrays(text)["figure"].astype(float).reshape(count, each)
