@@ -41,7 +41,7 @@ def test_in_its_coordinates_a_channel_is_diagonal():
     np.testing.assert_allclose(spectra.true(x)[:, 0], x.sum(axis=1))
     np.testing.assert_allclose(joint.solved(expected), x)
     assert spectra.strengths[0] == 1 and (spectra.strengths[1:] < 1).all()
-    assert np.bincount(spectra.kinds).tolist() == [1, 4, 2, 8]
+    assert np.bincount(spectra.column_masks).tolist() == [1, 4, 2, 8]
 
 
 def test_rows_drawn_by_the_shares_have_the_variance_1_in_every_coordinate():
