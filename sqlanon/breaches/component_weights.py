@@ -242,7 +242,7 @@ def enumerate_associations(layout: StatementLayout, engine: Engine) -> list[tupl
         raise too_large()
     enumeration = Enumeration(join_candidates(rows, parts), 0, 0 if layout.graph.together else 1)
     lines = []
-    for row in engine.rows(f"select * from {layout.relations['numbered']}"):
+    for row in engine.rows(f"select * from {layout.relations['secret_association']}"):
         figures = enumeration.measure(row["identifier"], row["property"])
         restricted = figures.restricted if layout.is_restricted else None
         share = figures.unrestricted if restricted is None else restricted

@@ -48,7 +48,9 @@ def lay_out_enumeration(layout: StatementLayout, limit: int) -> None:
 def lay_out_numbers(layout: StatementLayout) -> None:
     """Write the associations by number."""
     names = layout.graph.column_names
-    layout.add("breaches/numbered", conditions=[condition.over(names) for condition in layout.graph.conditions])
+    layout.add(
+        "breaches/secret_association", conditions=[condition.over(names) for condition in layout.graph.conditions]
+    )
 
 
 def lay_out_rows(layout: StatementLayout) -> None:

@@ -105,7 +105,7 @@ def name_columns(request: Request, attributes: Iterable[Attribute], unknown: fro
     return tuple(answer)
 
 
-def numbered(attributes: Iterable[Attribute]) -> Steps:
+def number_values(attributes: Iterable[Attribute]) -> Steps:
     """Return the steps that number the values of every attribute."""
     return tuple(step for attribute in attributes for step in _dictionary(attribute))
 
@@ -157,7 +157,7 @@ def _named(template: str, suffix: str, values: Mapping[str, object]) -> Step:
     return Step(template, yields="dictionary", suffix=suffix, values=values)
 
 
-def coded(
+def start_partition(
     request: Request,
     attributes: Sequence[Attribute],
     sensitive: Sequence[SensitiveColumn],
@@ -180,7 +180,9 @@ def coded(
     }
     return (
         *(_sensitive_value(sensitive_column) for sensitive_column in reversed(sensitive)),
-        Step("methods/mondrian/attributes/coded", yields="splitting", values=values, reads={"population": rows}),
+        Step(
+            "methods/mondrian/attributes/whole_partition", yields="splitting", values=values, reads={"population": rows}
+        ),
     )
 
 

@@ -264,13 +264,13 @@ def draw(design: Mondrian) -> Steps:
 
 def number_values(design: Mondrian) -> Steps:
     """Return the steps that number the values of every attribute in its order."""
-    return attributes.numbered(design.attributes)
+    return attributes.number_values(design.attributes)
 
 
 def code_rows(design: Mondrian) -> Steps:
     """Return the steps that put codes in the place of values: one partition of all rows."""
     columns = design.attributes, design.sensitive
-    return attributes.coded(design.request, *columns, design.prefix, design.rows, design.payload)
+    return attributes.start_partition(design.request, *columns, design.prefix, design.rows, design.payload)
 
 
 def split_partitions(design: Mondrian) -> Steps:

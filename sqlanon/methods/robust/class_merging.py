@@ -154,7 +154,7 @@ def code_merged_rows(design: ClassGrouping) -> Steps:
     if not design.merges:
         return ()
     values, reads = coding(design)
-    return (Step("methods/robust/class_merging/merged_coded", "view", yields="coded", values=values, reads=reads),)
+    return (Step("methods/robust/class_merging/class_codes", "view", yields="coded", values=values, reads=reads),)
 
 
 def _compare_classes(design: ClassGrouping) -> list[Step]:

@@ -216,8 +216,8 @@ def _measured(clustering: Clustering) -> tuple[Step, ...]:
     return (
         Step("methods/uncertain/clustering/value", values=valued),
         Step("methods/uncertain/clustering/importance", values={"weighted": weighted}),
-        Step("methods/uncertain/clustering/measured", values=ranges),
-        *diversity.measured(clustering.diversity),
+        Step("methods/uncertain/clustering/value_ranges", values=ranges),
+        *diversity.read_quality(clustering.diversity),
     )
 
 
@@ -231,16 +231,16 @@ def _placed(clustering: Clustering, prefix: str) -> tuple[Step, ...]:
         columns = [(f"code_{height}", name) for height, name in enumerate(codes)]
         columns += [(f"branch_{height}", name) for height, name in enumerate(branches)]
         breadths = [(f"branch_{height}", name) for height, name in enumerate(attributes.breadths(place, dimension))]
-        coded = {"column": dimension.column, "codes": columns}
+        column_codes = {"column": dimension.column, "codes": columns}
         reads = {"dictionary": dictionary.name}
         category_steps += [
             dictionary,
             Step(
-                "methods/uncertain/clustering/coded",
+                "methods/uncertain/clustering/branch_codes",
                 "view",
-                values=coded,
+                values=column_codes,
                 suffix=suffix,
-                reads={**reads, "coded": rows},
+                reads={**reads, "attribute_codes": rows},
             ),
             Step(
                 "methods/uncertain/clustering/extent",
@@ -250,7 +250,7 @@ def _placed(clustering: Clustering, prefix: str) -> tuple[Step, ...]:
                 reads={**reads, "extent": extent},
             ),
         ]
-        rows, extent = f"coded{suffix}", f"extent{suffix}"
+        rows, extent = f"branch_codes{suffix}", f"extent{suffix}"
     if clustering.layout is None:
         return (*category_steps, _point(clustering, rows), _arranged(clustering))
     passed = list(dict.fromkeys((*CARRIED, *clustering.ties)))
@@ -322,7 +322,7 @@ def _point(clustering: Clustering, rows: str) -> Step:
         ],
         **attributes.bin_widths(),
     }
-    return Step("methods/uncertain/clustering/point", "view", reads={"coded": rows}, values=values)
+    return Step("methods/uncertain/clustering/point", "view", reads={"attribute_codes": rows}, values=values)
 
 
 def _words(clustering: Clustering) -> range:
@@ -331,10 +331,12 @@ def _words(clustering: Clustering) -> range:
 
 
 def _arranged(clustering: Clustering) -> Step:
-    numbered = _levels(clustering)
+    levels_by_number = _levels(clustering)
     last = len(attributes.levels(clustering.dimensions))
     values = {
-        "levels": [(number, int(number > last), f"importance_{level.place}", level) for number, level in numbered],
+        "levels": [
+            (number, int(number > last), f"importance_{level.place}", level) for number, level in levels_by_number
+        ],
         "powers": [2**exponent for exponent in range(MOST_BITS)],
         "words": [
             FilledWord(
@@ -343,7 +345,7 @@ def _arranged(clustering: Clustering) -> Step:
                 name_before=f"word_{word - 1}",
                 filled=f"filled_{word}",
                 filled_before=f"filled_{word - 1}",
-                weights=[(number, f"weight_{word}_{number}") for number, _ in numbered],
+                weights=[(number, f"weight_{word}_{number}") for number, _ in levels_by_number],
             )
             for word in _words(clustering)
         ],
@@ -383,10 +385,10 @@ def _sorted(clustering: Clustering) -> tuple[Step, ...]:
     }
     if not clustering.sorts_rows:
         return (Step("methods/uncertain/clustering/clustering", values={**values, "k": clustering.k}),)
-    numbered = {"payload": payload, "k": clustering.k}
+    settings = {"payload": payload, "k": clustering.k}
     return (
         Step("methods/uncertain/clustering/ordered", values=values),
-        Step("methods/uncertain/clustering/numbered", "view", "clustering", values=numbered),
+        Step("methods/uncertain/clustering/clustering_by_number", "view", "clustering", values=settings),
     )
 
 

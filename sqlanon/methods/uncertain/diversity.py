@@ -32,24 +32,24 @@ def climb_hierarchies(
     limits: k, l and the most rows of a group (`most_rows`). dimensions: all of them with a hierarchy. rows: the
     relation of the rows in clusters.
     """
-    numbered = list(enumerate(dimensions, start=1))
-    heights = [(number, dimension.height) for number, dimension in numbered]
+    dimensions_by_number = list(enumerate(dimensions, start=1))
+    heights = [(number, dimension.height) for number, dimension in dimensions_by_number]
     levels = [(n, f"importance_{n}", depth, height) for n, height in heights for depth in range(height)]
-    relations = [(n, relation_name(prefix, f"common_node_{n}")) for n, _ in numbered]
+    relations = [(n, relation_name(prefix, f"common_node_{n}")) for n, _ in dimensions_by_number]
     trees = [
         (
             n,
             relation_name(prefix, dimension.relation),
             [(depth, f"level_{depth}") for depth in range(1, dimension.height)],
         )
-        for n, dimension in numbered
+        for n, dimension in dimensions_by_number
     ]
-    numbers = [number for number, _ in numbered]
+    numbers = [number for number, _ in dimensions_by_number]
     turns = len(levels)
     rest = Step("methods/uncertain/diversity/still_failing", "query", values={"turns": 2 * turns})
     answer: tuple[Step | Repeat, ...] = (
         Step("methods/uncertain/diversity/climb_limit", values={"levels": levels, "heights": heights}),
-        *(_common_node(number, dimension, rows) for number, dimension in numbered),
+        *(_common_node(number, dimension, rows) for number, dimension in dimensions_by_number),
         Step("methods/uncertain/diversity/begun", values={"nodes": relations}),
         *_judged(limits, "begun", "climbing", numbers),
         Repeat(
@@ -163,7 +163,7 @@ class Diversity:
         return min(self.most_rows, 2 * max(self.k, self.l) - 1)
 
 
-def measured(asked: Diversity) -> tuple[Step, ...]:
+def read_quality(asked: Diversity) -> tuple[Step, ...]:
     """Return the steps that say which values a cell holds and which one stands for it, and refuse what cannot be."""
     feasible = "methods/uncertain/diversity/feasibility"
     return (

@@ -61,7 +61,7 @@ def shown(reading: Reading, undiverse: Undiverse, prefix: str, packed: bool) -> 
     packed: whether rows in clusters have their quasi values with them, as one number.
     """
     if packed:
-        return [Step("methods/uncertain/published_tables/packed_numbered", yields="numbered")]
+        return [Step("methods/uncertain/published_tables/packed_group_number", yields="group_number")]
     quasi = quasi_names(reading.request)
     columns = _counted(reading, undiverse)
     counts = [f"alternatives_{column.number}" for column in columns]
@@ -83,7 +83,7 @@ def shown(reading: Reading, undiverse: Undiverse, prefix: str, packed: bool) -> 
         ways[undiverse],
         Step("methods/uncertain/published_tables/pattern", values={"counted_columns": fields}),
         Step(
-            "methods/uncertain/published_tables/numbered",
+            "methods/uncertain/published_tables/group_number",
             values={"label": label, "quasi_columns": quasi, "count_columns": counts},
         ),
     ]

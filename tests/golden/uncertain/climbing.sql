@@ -476,7 +476,7 @@ left join "sqlanon_hierarchy_1" as hierarchy_1 on climbing.node_1 = hierarchy_1.
 
 -- pattern: as in duckdb.sql
 
--- numbered: as in duckdb.sql, but for
+-- group_number: as in duckdb.sql, but for
 -- -            shown."quasi_1", 'ASC NULLS LAST',
 -- -            shown."quasi_2", 'ASC NULLS LAST',
 -- -            shown."quasi_3", 'ASC NULLS LAST'

@@ -499,8 +499,8 @@ select
     cast(floor(cast("importance_3" as double) / total * 1000000000) as bigint) as "share_3"
 from totalled;
 
--- measured: How many rows there are, and where each number begins and how far it reaches
-create temporary table "sqlanon_measured" as
+-- value_ranges: How many rows there are, and where each number begins and how far it reaches
+create temporary table "sqlanon_value_ranges" as
 select
     count(*) as row_count,
     min(sensitive_count) as least_alternatives,
@@ -664,16 +664,16 @@ from (
             from standing_for
         )
         select
-            measured.row_count,
+            value_ranges.row_count,
             counted.value_count,
             counted.grave_count,
             grave.grave_rows,
-            coalesce(measured.least_alternatives, 0) as least_alternatives,
-            coalesce(measured.most_alternatives, 0) as most_alternatives,
+            coalesce(value_ranges.least_alternatives, 0) as least_alternatives,
+            coalesce(value_ranges.most_alternatives, 0) as most_alternatives,
             judged.least_size,
             judged.largest_size,
             judged.largest_l
-        from "sqlanon_measured" as measured
+        from "sqlanon_value_ranges" as value_ranges
         cross join counted
         cross join judged
         cross join grave
@@ -707,16 +707,16 @@ select
     cast(dense_rank() over ( order by "ancestor_1" asc nulls last) as integer) as "branch_1"
 from placed;
 
--- coded_1: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
-create temporary view "sqlanon_coded_1" as
+-- branch_codes_1: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
+create temporary view "sqlanon_branch_codes_1" as
 select
-    coded.*,
+    attribute_codes.*,
     coalesce(dictionary."code_0", 0) as "level_1_0",
     coalesce(dictionary."code_1", 0) as "level_1_1",
     coalesce(dictionary."branch_0", 0) as "branch_1_0",
     coalesce(dictionary."branch_1", 0) as "branch_1_1"
-from "sqlanon_determined" as coded
-left join "sqlanon_level_1" as dictionary on coded."quasi_1" = dictionary.node;
+from "sqlanon_determined" as attribute_codes
+left join "sqlanon_level_1" as dictionary on attribute_codes."quasi_1" = dictionary.node;
 
 -- extent_1: How many branches, none included, there are at each level of one attribute, beside those of the ones before
 create temporary view "sqlanon_extent_1" as
@@ -751,14 +751,14 @@ select
     cast(1 + (number - 1) * least(1000000, total) // total as integer) as branch_0
 from numbered;
 
--- coded_3: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
-create temporary view "sqlanon_coded_3" as
+-- branch_codes_3: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
+create temporary view "sqlanon_branch_codes_3" as
 select
-    coded.*,
+    attribute_codes.*,
     coalesce(dictionary."code_0", 0) as "level_3_0",
     coalesce(dictionary."branch_0", 0) as "branch_3_0"
-from "sqlanon_coded_1" as coded
-left join "sqlanon_category_3" as dictionary on coded."quasi_3" = dictionary.node;
+from "sqlanon_branch_codes_1" as attribute_codes
+left join "sqlanon_category_3" as dictionary on attribute_codes."quasi_3" = dictionary.node;
 
 -- extent_3: How many branches, none included, there are at each level of one attribute, beside those of the ones before
 create temporary view "sqlanon_extent_3" as
@@ -775,14 +775,14 @@ cross join broad;
 create temporary view "sqlanon_point" as
 with finite as (
     select
-        coded.*,
+        attribute_codes.*,
         case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end as "read_2"
-    from "sqlanon_coded_3" as coded
+    from "sqlanon_branch_codes_3" as attribute_codes
 ),
 binned as (
     select
         finite.*,
-        measured.row_count,
+        value_ranges.row_count,
         case
             when "read_2" is null or "span_2" = 0 then 0
             else least(24000 - 1, cast(floor(("read_2" - "lowest_2") / "span_2" * 24000) as integer))
@@ -793,7 +793,7 @@ binned as (
             else floor(("read_2" - "lowest_2") / "span_2" * "share_2" + 0.5)
         end as integer) as "number_2"
     from finite
-    cross join "sqlanon_measured" as measured
+    cross join "sqlanon_value_ranges" as value_ranges
     cross join "sqlanon_importance" as importance
 )
 select
@@ -1564,8 +1564,8 @@ select
     ) as alternatives
 from different;
 
--- numbered: Groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw
-create temporary table "sqlanon_numbered" as
+-- group_number: Groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw
+create temporary table "sqlanon_group_number" as
 with least as (
     select
         shown.cluster,
@@ -1594,29 +1594,29 @@ select
     shown.quasi_1 as "education",
     shown.quasi_2 as "age",
     shown.quasi_3 as "sex",
-    numbered.group_id as "group_id"
+    group_number.group_id as "group_id"
 from "sqlanon_shown" as shown
 inner join "sqlanon_pattern" as pattern
     on true and shown."alternatives_1" = pattern."alternatives_1"
-inner join "sqlanon_numbered" as numbered on shown.cluster = numbered.cluster
+inner join "sqlanon_group_number" as group_number on shown.cluster = group_number.cluster
 order by
     pattern.qiid asc nulls last,
     shown.quasi_1 asc nulls last,
     shown.quasi_2 asc nulls last,
     shown.quasi_3 asc nulls last,
-    numbered.group_id asc nulls last;
+    group_number.group_id asc nulls last;
 
 -- st: The sensitive table (ST): the sets of alternatives that a group holds, and how often, in an order that depends on nothing but what it shows
 create table "sqlanon_st" as
 with counted as (
     select
-        numbered.group_id,
+        group_number.group_id,
         shown.set_code,
         min(shown.cell_code) as cell_code,
         count(*) as row_count
     from "sqlanon_shown" as shown
-    inner join "sqlanon_numbered" as numbered on shown.cluster = numbered.cluster
-    group by numbered.group_id, shown.set_code
+    inner join "sqlanon_group_number" as group_number on shown.cluster = group_number.cluster
+    group by group_number.group_id, shown.set_code
 )
 select
     counted.group_id as "group_id",

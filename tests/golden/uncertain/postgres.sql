@@ -587,8 +587,8 @@ select
 from "totalled";
 analyze "sqlanon_importance";
 
--- measured: How many rows there are, and where each number begins and how far it reaches
-create temporary table "sqlanon_measured" as
+-- value_ranges: How many rows there are, and where each number begins and how far it reaches
+create temporary table "sqlanon_value_ranges" as
 select
   count(*) as "row_count",
   min("sensitive_count") as "least_alternatives",
@@ -611,7 +611,7 @@ select
     end
   ) as "span_2"
 from "sqlanon_determined";
-analyze "sqlanon_measured";
+analyze "sqlanon_value_ranges";
 
 -- held: The numbers of the values that each different sensitive cell holds
 create temporary table "sqlanon_held" as
@@ -780,16 +780,16 @@ declare refusal text := (
         from "standing_for"
       )
       select
-        "measured"."row_count",
+        "value_ranges"."row_count",
         "counted"."value_count",
         "counted"."grave_count",
         "grave"."grave_rows",
-        coalesce("measured"."least_alternatives", 0) as "least_alternatives",
-        coalesce("measured"."most_alternatives", 0) as "most_alternatives",
+        coalesce("value_ranges"."least_alternatives", 0) as "least_alternatives",
+        coalesce("value_ranges"."most_alternatives", 0) as "most_alternatives",
         "judged"."least_size",
         "judged"."largest_size",
         "judged"."largest_l"
-      from "sqlanon_measured" as "measured"
+      from "sqlanon_value_ranges" as "value_ranges"
       cross join "counted"
       cross join "judged"
       cross join "grave"
@@ -836,17 +836,17 @@ select
 from "placed";
 analyze "sqlanon_level_1";
 
--- coded_1: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
-create temporary view "sqlanon_coded_1" as
+-- branch_codes_1: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
+create temporary view "sqlanon_branch_codes_1" as
 select
-  "coded".*,
+  "attribute_codes".*,
   coalesce("dictionary"."code_0", 0) as "level_1_0",
   coalesce("dictionary"."code_1", 0) as "level_1_1",
   coalesce("dictionary"."branch_0", 0) as "branch_1_0",
   coalesce("dictionary"."branch_1", 0) as "branch_1_1"
-from "sqlanon_determined" as "coded"
+from "sqlanon_determined" as "attribute_codes"
 left join "sqlanon_level_1" as "dictionary"
-  on "coded"."quasi_1" = "dictionary"."node";
+  on "attribute_codes"."quasi_1" = "dictionary"."node";
 
 -- extent_1: How many branches, none included, there are at each level of one attribute, beside those of the ones before
 create temporary view "sqlanon_extent_1" as
@@ -885,15 +885,15 @@ select
 from "numbered";
 analyze "sqlanon_category_3";
 
--- coded_3: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
-create temporary view "sqlanon_coded_3" as
+-- branch_codes_3: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
+create temporary view "sqlanon_branch_codes_3" as
 select
-  "coded".*,
+  "attribute_codes".*,
   coalesce("dictionary"."code_0", 0) as "level_3_0",
   coalesce("dictionary"."branch_0", 0) as "branch_3_0"
-from "sqlanon_coded_1" as "coded"
+from "sqlanon_branch_codes_1" as "attribute_codes"
 left join "sqlanon_category_3" as "dictionary"
-  on "coded"."quasi_3" = "dictionary"."node";
+  on "attribute_codes"."quasi_3" = "dictionary"."node";
 
 -- extent_3: How many branches, none included, there are at each level of one attribute, beside those of the ones before
 create temporary view "sqlanon_extent_3" as
@@ -911,16 +911,16 @@ cross join "broad";
 create temporary view "sqlanon_point" as
 with "finite" as (
   select
-    "coded".*,
+    "attribute_codes".*,
     case
       when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
       then cast("quasi_2" as double precision)
     end as "read_2"
-  from "sqlanon_coded_3" as "coded"
+  from "sqlanon_branch_codes_3" as "attribute_codes"
 ), "binned" as (
   select
     "finite".*,
-    "measured"."row_count",
+    "value_ranges"."row_count",
     case
       when "read_2" is null or "span_2" = 0
       then 0
@@ -934,7 +934,7 @@ with "finite" as (
       else floor((cast(("read_2" - "lowest_2") as double precision) / nullif("span_2", 0)) * "share_2" + 0.5)
     end as int) as "number_2"
   from "finite"
-  cross join "sqlanon_measured" as "measured"
+  cross join "sqlanon_value_ranges" as "value_ranges"
   cross join "sqlanon_importance" as "importance"
 )
 select
@@ -1768,8 +1768,8 @@ select
 from "different";
 analyze "sqlanon_pattern";
 
--- numbered: Groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw
-create temporary table "sqlanon_numbered" as
+-- group_number: Groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw
+create temporary table "sqlanon_group_number" as
 with "least" as (
   select
     "shown"."cluster",
@@ -1785,7 +1785,7 @@ select
   "cluster",
   row_number() over (order by "least_row" asc, "least_draw" asc) as "group_id"
 from "least";
-analyze "sqlanon_numbered";
+analyze "sqlanon_group_number";
 
 -- qit: The quasi-identifier table (QIT): QIID, the deterministic quasi values and the group, in an order that depends on nothing but what it shows
 create table "sqlanon_qit" as
@@ -1795,33 +1795,33 @@ select
   "shown"."quasi_1" as "education",
   "shown"."quasi_2" as "age",
   "shown"."quasi_3" as "sex",
-  "numbered"."group_id" as "group_id"
+  "group_number"."group_id" as "group_id"
 from "sqlanon_shown" as "shown"
 inner join "sqlanon_pattern" as "pattern"
   on true and "shown"."alternatives_1" = "pattern"."alternatives_1"
-inner join "sqlanon_numbered" as "numbered"
-  on "shown"."cluster" = "numbered"."cluster"
+inner join "sqlanon_group_number" as "group_number"
+  on "shown"."cluster" = "group_number"."cluster"
 order by
   "pattern"."qiid" asc,
   "shown"."quasi_1" asc,
   "shown"."quasi_2" asc,
   "shown"."quasi_3" asc,
-  "numbered"."group_id" asc;
+  "group_number"."group_id" asc;
 analyze "sqlanon_qit";
 
 -- st: The sensitive table (ST): the sets of alternatives that a group holds, and how often, in an order that depends on nothing but what it shows
 create table "sqlanon_st" as
 with "counted" as (
   select
-    "numbered"."group_id",
+    "group_number"."group_id",
     "shown"."set_code",
     min("shown"."cell_code") as "cell_code",
     count(*) as "row_count"
   from "sqlanon_shown" as "shown"
-  inner join "sqlanon_numbered" as "numbered"
-    on "shown"."cluster" = "numbered"."cluster"
+  inner join "sqlanon_group_number" as "group_number"
+    on "shown"."cluster" = "group_number"."cluster"
   group by
-    "numbered"."group_id",
+    "group_number"."group_id",
     "shown"."set_code"
 )
 select

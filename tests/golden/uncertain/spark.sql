@@ -333,8 +333,8 @@ select
   cast(floor((cast(cast(`importance_3` as double) as double) / nullif(`total`, 0)) * 1000000000) as bigint) as `share_3`
 from `totalled`;
 
--- measured: How many rows there are, and where each number begins and how far it reaches
-create table `sqlanon_measured` using parquet as
+-- value_ranges: How many rows there are, and where each number begins and how far it reaches
+create table `sqlanon_value_ranges` using parquet as
 select
   count(*) as `row_count`,
   min(`sensitive_count`) as `least_alternatives`,
@@ -469,16 +469,16 @@ from (
       end as `refusal`
     from (
       select
-        `measured`.`row_count`,
+        `value_ranges`.`row_count`,
         `counted`.`value_count`,
         `counted`.`grave_count`,
         `grave`.`grave_rows`,
-        coalesce(`measured`.`least_alternatives`, 0) as `least_alternatives`,
-        coalesce(`measured`.`most_alternatives`, 0) as `most_alternatives`,
+        coalesce(`value_ranges`.`least_alternatives`, 0) as `least_alternatives`,
+        coalesce(`value_ranges`.`most_alternatives`, 0) as `most_alternatives`,
         `judged`.`least_size`,
         `judged`.`largest_size`,
         `judged`.`largest_l`
-      from `sqlanon_measured` as `measured`
+      from `sqlanon_value_ranges` as `value_ranges`
       cross join `counted`
       cross join `judged`
       cross join `grave`
@@ -487,7 +487,7 @@ from (
 
 -- level_1: as in postgres.sql
 
--- coded_1: as in postgres.sql
+-- branch_codes_1: as in postgres.sql
 
 -- extent_1: as in postgres.sql
 
@@ -495,7 +495,7 @@ from (
 -- -  cast(1 + (("number" - 1) * least(1000000, "total") / "total") as int) as "branch_0"
 -- +  cast(1 + (("number" - 1) * least(1000000, "total") div "total") as int) as "branch_0"
 
--- coded_3: as in postgres.sql
+-- branch_codes_3: as in postgres.sql
 
 -- extent_3: as in postgres.sql
 
@@ -699,7 +699,7 @@ select
   ) as `alternatives`
 from `different`;
 
--- numbered: as in postgres.sql, but for
+-- group_number: as in postgres.sql, but for
 -- -    (array_agg(row("pattern"."qiid", "shown"."quasi_1", "shown"."quasi_2", "shown"."quasi_3") order by row("pattern"."qiid", "shown"."quasi_1", "shown"."quasi_2", "shown"."quasi_3")))[1] as "least_row",
 -- +    min(struct("pattern"."qiid" is null, "pattern"."qiid", "shown"."quasi_1" is null, "shown"."quasi_1", "shown"."quasi_2" is null, "shown"."quasi_2", "shown"."quasi_3" is null, "shown"."quasi_3")) as "least_row",
 
@@ -711,18 +711,18 @@ select
   `shown`.`quasi_1` as `education`,
   `shown`.`quasi_2` as `age`,
   `shown`.`quasi_3` as `sex`,
-  `numbered`.`group_id` as `group_id`
+  `group_number`.`group_id` as `group_id`
 from `sqlanon_shown` as `shown`
 inner join `sqlanon_pattern` as `pattern`
   on true and `shown`.`alternatives_1` = `pattern`.`alternatives_1`
-inner join `sqlanon_numbered` as `numbered`
-  on `shown`.`cluster` = `numbered`.`cluster`
+inner join `sqlanon_group_number` as `group_number`
+  on `shown`.`cluster` = `group_number`.`cluster`
 order by
   `pattern`.`qiid` asc nulls last,
   `shown`.`quasi_1` asc nulls last,
   `shown`.`quasi_2` asc nulls last,
   `shown`.`quasi_3` asc nulls last,
-  `numbered`.`group_id` asc nulls last;
+  `group_number`.`group_id` asc nulls last;
 
 -- st: as in postgres.sql, but for
 -- -  "counted"."group_id" asc,
