@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from sqlanon.errors import AnswerError, QueryError, ResourceError, SqlanonError, TargetError
-from sqlanon.estimation.finite_numbers import is_numeric
+from sqlanon.estimation.failures import is_numeric
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array, Estimate
 from sqlanon.estimators.propagation import (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sqlanon.errors import AnswerError, QueryError
-from sqlanon.estimation.finite_numbers import is_numeric
+from sqlanon.estimation.failures import is_numeric
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimators.aggregates import AVG, COUNT, SUM, Quantile
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, BoolArray, IntArray

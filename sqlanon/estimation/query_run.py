@@ -14,8 +14,7 @@ import numpy as np
 from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.derived_figures import DerivedFigures
-from sqlanon.estimation.failures import explain_failure
-from sqlanon.estimation.finite_numbers import require_finite_weights, require_numeric
+from sqlanon.estimation.failures import explain_failure, require_finite_weights, require_numeric
 from sqlanon.estimation.memory_need import ANSWER, LINE, SET, NumbersHeld, require_memory
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.temporary_tables import Workspace, inline

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sqlanon.estimation.finite_numbers import require_finite_sums
+from sqlanon.estimation.failures import require_finite_sums
 from sqlanon.estimation.qit_st.group_run import Uniform
 from sqlanon.estimators.class_moments import sums_of_frames
 from sqlanon.estimators.class_systems import OWN_GRID

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sqlanon.errors import AnswerError
-from sqlanon.estimation.finite_numbers import require_finite_measures
+from sqlanon.estimation.failures import require_finite_measures
 from sqlanon.estimation.memory_need import NumbersHeld
 from sqlanon.estimation.printed_script import ANSWER, MOMENTS, write_script
 from sqlanon.estimation.qit_st.class_tables import ClassTables

@@ -13,7 +13,7 @@ import numpy as np
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import AnswerError, QueryError
-from sqlanon.estimation.finite_numbers import require_finite_measures
+from sqlanon.estimation.failures import require_finite_measures
 from sqlanon.estimation.memory_need import NumbersHeld
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from sqlanon.errors import AnswerError, QueryError
-from sqlanon.estimation.finite_numbers import ENDLESS, is_numeric
+from sqlanon.estimation.failures import ENDLESS, is_numeric
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimation.uncertain.cell_run import CellRun, CellWay
 from sqlanon.estimation.uncertain.counts import Counts, fill, round_digits
