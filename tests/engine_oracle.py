@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 # name: what is set before a statement, and what sets it back
 WAYS = {

@@ -1,6 +1,6 @@
 """An engine that writes down what it runs."""
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 
 class Recording(DuckDBEngine):

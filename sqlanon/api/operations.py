@@ -119,7 +119,7 @@ def macros(
     con: an open DuckDB connection; they go into the database that it uses. Returns a line per macro: macro, yields,
     example. Raises TargetError where macros that are not ours stand, UsageError for another engine.
     """
-    from sqlanon.engines.duckdb import DuckDBEngine
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
     from sqlanon.publishing import store_macros
 
     engine = engine_of(con)

@@ -10,7 +10,7 @@ from sqlanon.errors import UsageError
 from sqlanon.plans.engines import ENGINES
 
 if TYPE_CHECKING:
-    from sqlanon.engines.duckdb import DuckDBEngine
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ def engine_of(connection: Any) -> Engine:
     engine = next((name for name, declared in ENGINES.items() if libraries.intersection(declared.libraries)), "")
     if engine == "spark":
         with _extra(engine):
-            from sqlanon.engines.spark import SparkEngine
+            from sqlanon.engines.spark.engine import SparkEngine
         return SparkEngine(connection)
     if engine == "postgres":
         with _extra(engine):
-            from sqlanon.engines.postgres import PostgresEngine
+            from sqlanon.engines.postgres.engine import PostgresEngine
         return PostgresEngine(connection)
     if engine == "duckdb":
-        from sqlanon.engines.duckdb import DuckDBEngine
+        from sqlanon.engines.duckdb.engine import DuckDBEngine
 
         return DuckDBEngine(connection)
     raise UsageError(f"a {type(connection).__name__} is no connection of {', '.join(ENGINES)}")
@@ -73,12 +73,14 @@ def open_engine(
         raise UsageError(f"{foreign[0]} is not for --engine {engine}")
     if engine == "spark":
         with _extra(engine):
-            from sqlanon.engines import spark
-        return spark.SparkEngine(spark.connect(master, threads, memory_limit, temp_directory))
+            from sqlanon.engines.spark.engine import SparkEngine
+            from sqlanon.engines.spark.session import connect as connect_spark
+        return SparkEngine(connect_spark(master, threads, memory_limit, temp_directory))
     if engine == "postgres":
         with _extra(engine):
-            from sqlanon.engines import postgres
-        return postgres.PostgresEngine(postgres.connect(dsn))
+            from sqlanon.engines.postgres.connection import connect as connect_postgres
+            from sqlanon.engines.postgres.engine import PostgresEngine
+        return PostgresEngine(connect_postgres(dsn))
     limits = {"threads": threads, "memory_limit": memory_limit, "temp_directory": temp_directory}
     return open_duckdb(database, write, readable, **limits)
 
@@ -91,20 +93,22 @@ def open_duckdb(
     A macro or view of the file's is a name in the file, never in the session: none can stand in for what we call.
     readable: of a stranger's file, what the session may read beside it, and nothing else; None for one's own.
     """
-    from sqlanon.engines import duckdb
+    from sqlanon.engines.duckdb.connection import attach, confine, connect
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
 
-    connection = duckdb.connect(**limits)
-    catalog = "memory" if database is None else duckdb.attach(connection, database, write)
+    connection = connect(**limits)
+    catalog = "memory" if database is None else attach(connection, database, write)
     if readable is not None:
-        duckdb.confine(connection, readable)
-    return duckdb.DuckDBEngine(connection, catalog)
+        confine(connection, readable)
+    return DuckDBEngine(connection, catalog)
 
 
 def open_reader() -> "DuckDBEngine":
     """Open DuckDB in memory to read files, beside the other readers of this process."""
-    from sqlanon.engines import duckdb
+    from sqlanon.engines.duckdb.connection import connect_beside
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
 
-    return duckdb.DuckDBEngine(duckdb.connect_beside(), "memory")
+    return DuckDBEngine(connect_beside(), "memory")
 
 
 @contextmanager

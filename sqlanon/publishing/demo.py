@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from sqlanon.engines.duckdb import DuckDBEngine, connect
+from sqlanon.engines.duckdb.connection import connect
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.templates import ident, render
 from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest

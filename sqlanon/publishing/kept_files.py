@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from sqlanon.atomic_files import write_atomically
 from sqlanon.engines.base import Engine
-from sqlanon.engines.duckdb import DuckDBEngine, connect
+from sqlanon.engines.duckdb.connection import connect
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.methods import METHODS
 from sqlanon.plans.plan import KeptFile, Plan, Row

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from sqlanon.atomic_files import write_atomically
 from sqlanon.breaches.script import MACROS as BREACHES
-from sqlanon.engines.duckdb import READABLE_STORAGE, DuckDBEngine, attach, connect
+from sqlanon.engines.duckdb.connection import READABLE_STORAGE, attach, connect
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import SqlanonError, TargetError
 from sqlanon.methods import METHODS, macro_steps
 from sqlanon.plans.plan import Step

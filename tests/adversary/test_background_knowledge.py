@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.adversary import background_knowledge, priors
 from sqlanon.cli.display import posterior_table
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release

@@ -21,7 +21,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.estimation.qit_st.session import GroupSession
 from sqlanon.forms import form_of_method

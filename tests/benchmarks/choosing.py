@@ -22,7 +22,7 @@ import duckdb
 from sqlanon.comparison.compare import compare
 from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.resistance import Resistance, grow_background, refine_background
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.templates import literal
 from tests.benchmarks.coverage import PEOPLE
 

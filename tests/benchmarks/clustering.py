@@ -27,7 +27,7 @@ import duckdb
 import numpy as np
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.hierarchy import read_hierarchy

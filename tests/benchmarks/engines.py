@@ -26,7 +26,8 @@ import duckdb
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import sqlanon
-from sqlanon.engines.spark import SparkEngine, connect
+from sqlanon.engines.spark.engine import SparkEngine
+from sqlanon.engines.spark.session import connect
 from tests.cluster import Cluster
 
 QUASI = ["age", "gender", "education", "marital_status", "race", "work_class", "country"]

@@ -14,7 +14,7 @@ import duckdb
 
 import sqlanon
 from sqlanon.comparison.workload import Microdata, draw_queries
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.templates import Sql
 

@@ -24,7 +24,7 @@ import numpy as np
 import sqlanon
 from sqlanon.comparison.rivals import Rival
 from sqlanon.comparison.workload import AskedQuery, Microdata, count_truths, draw_queries
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.methods.splu.binomial import large_sums, small_sums
 from sqlanon.plans.templates import Sql, ident, literal

@@ -21,7 +21,7 @@ from pathlib import Path
 import duckdb
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.key import Key
 from sqlanon.publishing.release_request import ReleaseRequest, prepare

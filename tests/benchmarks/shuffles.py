@@ -96,7 +96,7 @@ class OnSpark:
     """Shuffle and publish in Spark, from Parquet to Parquet."""
 
     def __init__(self, master: str, source: Path, folder: Path) -> None:
-        from sqlanon.engines.spark import connect
+        from sqlanon.engines.spark.session import connect
 
         self.connection = connect(master, memory_limit="4GB", temp_directory=str(folder))
         self.source, self.copy, self.target = str(source), f"file:{folder}/shuffled", {"out": folder / "spark"}

@@ -6,8 +6,8 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine, connect_beside
-from sqlanon.engines.duckdb.engine import UNUSABLE
+from sqlanon.engines.duckdb.connection import connect_beside
+from sqlanon.engines.duckdb.engine import UNUSABLE, DuckDBEngine
 from sqlanon.engines.duckdb.errors import NEWEST, OLDEST, refuse_older_version, translate_error
 from sqlanon.errors import ResourceError, SqlanonError, TargetError, UsageError
 from tests.conftest import ROOT

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from tests.caller_settings import KEY
 from tests.engine_oracle import WAYS, Difference, compared
 from tests.examples import PROFILE, examples

@@ -624,7 +624,7 @@ def test_postgres_replaces_a_release_and_nothing_else(shop, postgres):
 def test_a_session_lost_in_mid_run_leaves_nothing(shop, postgres, monkeypatch):
     import psycopg
 
-    from sqlanon.engines.postgres import PostgresEngine
+    from sqlanon.engines.postgres.engine import PostgresEngine
 
     create = PostgresEngine.create
 
@@ -747,7 +747,7 @@ def test_planted_functions_of_postgres_are_not_called(postgres, expected):
 def test_of_two_runs_to_one_schema_of_postgres_the_second_is_refused(shop, postgres):
     import psycopg
 
-    from sqlanon.engines.postgres import PostgresEngine
+    from sqlanon.engines.postgres.engine import PostgresEngine
     from sqlanon.releases.database_targets import SchemaTarget
 
     asked = {"quasi": "age", "sensitive": "disease", "l": 4, "into": "release"}

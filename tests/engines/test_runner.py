@@ -5,7 +5,7 @@ import logging
 import duckdb
 import pytest
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.errors import DataError
 from sqlanon.key import Key

@@ -7,7 +7,7 @@ import pytest
 
 import sqlanon
 from sqlanon.engines.connect import engine_of, open_engine
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.time_limit import time_limit
 from sqlanon.errors import ResourceError, UsageError
 

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import AnswerError
 from sqlanon.estimation import memory_need
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.qit_st.session import GroupSession
 from sqlanon.estimators import OF_CLASSES, OF_GROUPS, ridge

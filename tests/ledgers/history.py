@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.key import Key
 from sqlanon.plans.following import Following

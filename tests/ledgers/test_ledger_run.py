@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError
 from sqlanon.forms.qit_st.verification import verify
 from sqlanon.ledgers import database_file, refusals

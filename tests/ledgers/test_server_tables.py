@@ -45,7 +45,7 @@ def release(con, source="people", into="ward", **options):
 
 def standing(con):
     """Return the numbers of the release and of the ledger that stand, None for what is not there."""
-    from sqlanon.engines.postgres import PostgresEngine
+    from sqlanon.engines.postgres.engine import PostgresEngine
 
     engine = PostgresEngine(con)
     ledger = engine.rows("select * from vault.book") if "book" in engine.tables("vault") else []
@@ -79,7 +79,7 @@ def test_nobody_but_the_owner_reads_a_ledger(con, hospital):
 def test_release_and_ledger_appear_together_or_not_at_all(con, hospital, monkeypatch):
     import psycopg
 
-    from sqlanon.engines.postgres import PostgresEngine
+    from sqlanon.engines.postgres.engine import PostgresEngine
 
     with pytest.raises(DataError):
         release(con, require="rows >= 500")

@@ -3,7 +3,7 @@
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.engines import Traits
 from tests.databases import connect
 from tests.facts import each

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods import packing
 from sqlanon.plans.engines import Traits
 from sqlanon.plans.plan import Request, Source

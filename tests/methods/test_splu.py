@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.key import Key
 from sqlanon.methods import METHODS

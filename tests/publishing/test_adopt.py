@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, UsageError, VerificationError
 from sqlanon.publishing.store_macros import store
 from sqlanon.releases.foreign_content import foreign_parts

@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon
 from sqlanon.engines.connect import open_duckdb
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, TargetError, UsageError
 
 KEY = "5e" * 32
@@ -20,7 +20,7 @@ PEOPLE = "select i as ssn, i % 40 as age, 'd' || i % 8 as disease from range(60)
 DYING = """
 import os, signal, sys
 import duckdb, sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 commit = DuckDBEngine.commit
 def die(engine):
     if sys.argv[2] == "after":

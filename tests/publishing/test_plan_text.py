@@ -3,7 +3,7 @@
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from tests.traced import METHODS, PEOPLE, hold_against_script
 
 

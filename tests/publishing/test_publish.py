@@ -12,7 +12,7 @@ import time
 import duckdb
 import pytest
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.plans.statement import Statement
 from sqlanon.releases import database_targets

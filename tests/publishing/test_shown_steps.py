@@ -1,6 +1,6 @@
 import pytest
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.uncertain.influence import Learn
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.shown_steps import show_steps

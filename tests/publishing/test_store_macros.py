@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.templates import ident, literal, template_root
 from sqlanon.publishing.store_macros import MACROS, store
 from tests.client import Client, new_database

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.publishing.demo import tour
 from sqlanon.publishing.store_macros import convert, store

@@ -3,7 +3,7 @@
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import TargetError
 
 ASKED = {"quasi": "age,sex,zipcode", "sensitive": "disease", "id": "ssn", "l": 4}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import UsageError
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.verification_run import check_since

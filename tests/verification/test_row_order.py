@@ -6,8 +6,8 @@ import random
 import duckdb
 import pytest
 
-from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.duckdb import engine as duckdb_engine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables

@@ -6,7 +6,8 @@ from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple
 from zlib import crc32
 
-from sqlanon.engines.duckdb import DuckDBEngine, connect_beside
+from sqlanon.engines.duckdb.connection import connect_beside
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, ReleaseError, SourceError
 from sqlanon.plans.templates import literal
 from sqlanon.releases.parquet.layouts import DATA_PAGE, FILE, FIXED, MAGIC, PAGE, PLAIN, REQUIRED, RLE, ZSTD

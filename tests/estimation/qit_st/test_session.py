@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, SqlanonError, UsageError
 from sqlanon.estimation.qit_st.session import GroupSession
 from sqlanon.plans.templates import Sql, ident

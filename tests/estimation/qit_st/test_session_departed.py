@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import ReleaseError
 from sqlanon.estimation.qit_st.session import GroupSession

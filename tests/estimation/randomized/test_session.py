@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
 from sqlanon.estimation.randomized.session import RandomizedSession
 from sqlanon.estimators import matrix

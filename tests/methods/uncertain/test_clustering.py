@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.errors import DataError
 from sqlanon.key import Key
@@ -460,7 +460,7 @@ def test_statements_are_known_to_engines_of_ours_and_hold_nothing_of_the_data(co
 def test_postgres_makes_the_same_clusters(con, server):
     import psycopg
 
-    from sqlanon.engines.postgres import PostgresEngine
+    from sqlanon.engines.postgres.engine import PostgresEngine
 
     asked = Clustering(a_table(con, 200), 3, 3, 0.05, "merge", 3)
     expected = clustered(con, asked)
