@@ -65,6 +65,8 @@ DOORS = {
 LARGEST_FOLDER = 20
 MOST_POSITIONAL = 6  # arguments of a call
 MOST_BARE = 0.02  # of the names that are bound
+# words that meant several things each; their meanings have names of their own
+PRIVATE_WORDS = frozenset({"told", "outlook", "met", "lot", "settle", "settles"})
 TEMPLATES = frozenset(template_names())
 OF_THE_WHOLE = {"test_build", "test_layers", "test_golden", "test_digests", "test_readme", "test_readme_schedulers"}
 OF_THE_WHOLE |= {"test_cases", "test_docstrings", "test_site"}
@@ -189,6 +191,21 @@ def test_names_say_what_they_hold():
     names = [name for path in MODULES.values() for name in bindings(ast.parse(path.read_text(encoding="utf-8")))]
     bare = Counter(name for name in names if name in BARE)
     assert bare.total() <= MOST_BARE * len(names), f"participles and pronouns in the place of nouns: {bare}"
+
+
+def words_of(name: str) -> set[str]:
+    """Return the words of a name, in lower case."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
+def test_private_words_stay_gone():
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES.values()]
+    defined = [
+        node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
+    names = {*defined, *(name for tree in trees for name in bindings(tree)), *TEMPLATES}
+    private = {name for name in names if words_of(name) & PRIVATE_WORDS}
+    assert not private, f"{private}: say it in the field's English; sqlanon/plans/__init__.py lists the project's words"
 
 
 def crowded_calls(code: str) -> list[str]:

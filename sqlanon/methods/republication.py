@@ -124,7 +124,11 @@ def match_members(design: Grouping, signature: tuple[str, ...]) -> Steps:
     arrived = Step("methods/republication/arrived", "view", values={**names, **takes})
     return (
         *identify_rows(design),
-        Step("methods/republication/met", "view", values={**names, "class_names": signature, "person_purpose": PERSON}),
+        Step(
+            "methods/republication/pseudonym",
+            "view",
+            values={**names, "class_names": signature, "person_purpose": PERSON},
+        ),
         Step("methods/republication/matched", values={**names, "mover_columns": release.mover_columns}),
         Step(
             "methods/republication/turnover",

@@ -22,12 +22,14 @@ The words of the project, which mean the same in every module, template and mess
     QIT, ST            the tables of quasi values with groups, and of groups with sensitive values
     form               what kind of tables a release has, and everything that follows from it
     step, statement    one template with its values; the SELECT that it becomes
+    kind               how the result of a statement is kept: as a table, as a view, or not at all (a query)
     check, report      a step whose row may refuse; one whose row is figures for the manifest
     manifest           release.json: what was published, promised and verified
     guarantee          what a release promises, as a number that `verify` proves from its tables
     confidence         how sure an adversary is of somebody's value, from a release alone
     posterior          the same for an adversary with background knowledge
     ledger             what keeps releases of the same people in step: persons as hashes, their groups
+    cell               one group of a query's GROUP BY; without one there is a single cell
     dialect            a language of SQL; an engine is what runs it here
     trait              what an engine does cheaply, which decides between templates with one meaning
 """

@@ -79,7 +79,7 @@ class BoxCounts(CellWay):
         """Return the columns of an aggregate as every method names them."""
         return QueryRun.name_columns(self.run, name)
 
-    def settle(self, counts: Counts, occurring: BoolArray) -> list[Estimate]:
+    def make_estimates(self, counts: Counts, occurring: BoolArray) -> list[Estimate]:
         """Return the expected counts; the interval is from the certain count to the possible one, without an error."""
         error = np.where(counts.certain == counts.possible, 0.0, np.nan)
         estimate = Estimate(counts.value, error, counts.certain, counts.possible, counts.value)

@@ -177,7 +177,7 @@ class CellWay:
         """Return the statements behind those of the counts."""
         return []
 
-    def settle(self, counts: Counts, occurring: BoolArray) -> Sequence[Any]:
+    def make_estimates(self, counts: Counts, occurring: BoolArray) -> Sequence[Any]:
         """Return a dataclass of arrays per aggregate."""
         raise NotImplementedError
 
@@ -338,7 +338,7 @@ class CellRun(QueryRun):
         figures["value"] = np.clip(figures["value"], figures["certain"], figures["possible"])
         occurring = possible_groups | (figures["value"] > 0) | (not (self.parts.mixed and self.quasi_keys))
         counts = Counts(**{name: np.round(figure, DIGITS) for name, figure in figures.items()})
-        return self.way.settle(counts, occurring), occurring
+        return self.way.make_estimates(counts, occurring), occurring
 
     def _require_narrow(self, step: RunStep) -> None:
         (row,) = self.loaded.engine.rows(step.sql)

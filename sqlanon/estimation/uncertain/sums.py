@@ -192,7 +192,7 @@ class Sums(CellWay):
 
     # -- running -------------------------------------------------------------------------------
 
-    def settle(self, counts: Counts, occurring: BoolArray) -> Sequence[Any]:
+    def make_estimates(self, counts: Counts, occurring: BoolArray) -> Sequence[Any]:
         """Read three figures (`Counts`) of each aggregate."""
         sums = {piece: self._sum(piece, occurring) for piece in [*self.run.measures, *self.run.weights]}
         figures = [

@@ -39,8 +39,8 @@ from "sqlanon_population";
 
 -- identified: as in duckdb.sql
 
--- met: Every row under the name that the ledger has for its person: the first half of its row's hash
-create temporary view "sqlanon_met" as
+-- pseudonym: Every row under the pseudonym that the ledger has for its person: the first half of its row's hash
+create temporary view "sqlanon_pseudonym" as
 with row_key as (
     select substr(sha256(key.secret || 'ledger/person/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -72,14 +72,14 @@ with last_known as (
     where standing <> 'moved'
 )
 select
-    met."quasi_1",
-    met."quasi_2",
-    met."quasi_3",
-    met.sensitive,
-    case when last_known.person is null then met.identity end as identity,
-    coalesce(met.person, last_known.person) as person,
-    met.mark,
-    met.class_mark,
+    pseudonym."quasi_1",
+    pseudonym."quasi_2",
+    pseudonym."quasi_3",
+    pseudonym.sensitive,
+    case when last_known.person is null then pseudonym.identity end as identity,
+    coalesce(pseudonym.person, last_known.person) as person,
+    pseudonym.mark,
+    pseudonym.class_mark,
     last_known.mark as known_mark,
     last_known.group_id,
     last_known.published,
@@ -87,12 +87,12 @@ select
     last_known.entered,
     last_known.class_mark as known_class,
     last_known.moves as known_moves,
-    met.person is not null as is_here,
+    pseudonym.person is not null as is_here,
     last_known.standing as before,
-    met.sensitive is not distinct from known_value.sensitive as same_value,
-    met.class_mark is not distinct from last_known.class_mark as same_class
-from "sqlanon_met" as met
-full join last_known on last_known.person = met.person
+    pseudonym.sensitive is not distinct from known_value.sensitive as same_value,
+    pseudonym.class_mark is not distinct from last_known.class_mark as same_class
+from "sqlanon_pseudonym" as pseudonym
+full join last_known on last_known.person = pseudonym.person
 left join ledger.main.value as known_value on known_value.code = last_known.code;
 
 -- turnover: What has become of the persons since the last release: who was published then and who is in the source today

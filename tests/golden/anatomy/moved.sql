@@ -36,11 +36,11 @@ from (
 
 -- identified: as in duckdb.sql
 
--- met: as in followed.sql
+-- pseudonym: as in followed.sql
 
 -- matched: as in followed.sql, but for
--- -    case when last_known.person is null then met.identity end as identity,
--- +    case when last_known.person is null or not (met.sensitive is not distinct from known_value.sensitive) then met.identity end as identity,
+-- -    case when last_known.person is null then pseudonym.identity end as identity,
+-- +    case when last_known.person is null or not (pseudonym.sensitive is not distinct from known_value.sensitive) then pseudonym.identity end as identity,
 
 -- turnover: as in followed.sql
 

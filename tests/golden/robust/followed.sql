@@ -36,7 +36,7 @@ from (
 
 -- identified: as in duckdb.sql
 
--- met: as in anatomy/followed.sql, but for
+-- pseudonym: as in anatomy/followed.sql, but for
 -- -    cast(0 as bigint) as class_mark
 -- +    cast('0x' || substr(md5('class' || substr(hash, 33, 32) || coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N')), 1, 15) as bigint) as class_mark
 

@@ -36,7 +36,7 @@ from (
 
 -- identified: as in duckdb.sql
 
--- met: as in followed.sql
+-- pseudonym: as in followed.sql
 
 -- matched: as in anatomy/moved.sql
 

@@ -36,7 +36,7 @@ from (
 
 -- identified: as in duckdb.sql
 
--- met: as in anatomy/followed.sql
+-- pseudonym: as in anatomy/followed.sql
 
 -- matched: as in anatomy/followed.sql
 
