@@ -1,4 +1,4 @@
-"""The command `sqlanon`, which is also `python -m sqlanon`: run what was typed, and leave without a long farewell."""
+"""The command `sqlanon`, also run by `python -m sqlanon`."""
 
 import atexit
 import os

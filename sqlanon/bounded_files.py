@@ -1,7 +1,7 @@
-"""Read files that somebody else may have laid: regular ones of a bounded size, and JSON of a bounded depth.
+"""Read files that a stranger may have placed: only regular files of bounded size, only JSON of bounded depth.
 
-A pipe or a device would be read for ever, a sparse file takes no room and fills memory, and JSON of thousands of
-brackets or digits is worked at for minutes. Everything that is read whole is read here.
+A pipe or a device would never end, a sparse file would fill memory, and JSON with thousands of brackets or digits would
+take minutes. Every file that is read whole is read here.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""Adversaries who know distributions: join a release with background tables, and count the posteriors they reach."""
+"""Adversaries who know distributions: join a release with background tables, and compute their posteriors."""
 
 import logging
 from collections.abc import Mapping, Sequence

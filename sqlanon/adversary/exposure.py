@@ -1,4 +1,4 @@
-"""The largest posterior of every row of a release under a known distribution, counted up by size of group."""
+"""The largest posterior of each row of a release under a known distribution, summarized by size of group."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a background says of each signature and value: listed priors, and what is left for the values not listed."""
+"""The prior probability of each value given each signature, for values that a background lists and for others."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""What an adversary sees of a release: people by their quasi values, groups, values; all relations in SQL."""
+"""What an adversary sees of a release, as relations: people by their quasi values, groups, values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The verbs of whoever keeps releases coming: job files, ledgers, macros, and tables that something else wrote."""
+"""Verbs for releases that are made again and again: job files, ledgers, macros, and tables that others wrote."""
 
 import os
 from pathlib import Path

@@ -1,7 +1,8 @@
-"""A verb is declared once: by the signature of its function, of which the command line makes its options.
+"""Declare a verb once: the command line makes its options from the signature of its Python function.
 
-A parameter that the command line has, too, is `Annotated[type, Parameter(kind, help)]`: the type is for whoever writes
-Python, the Parameter for everything else; name and default are the signature's. Those of several verbs stand here.
+A parameter that the command line also has is written `Annotated[type, Parameter(type, help)]`. Python's callers use the
+first type; options, help and job files are made from the Parameter; name and default are the signature's. Parameters
+that several verbs share are declared here.
 """
 
 import functools

@@ -1,6 +1,7 @@
-"""Run every attack that a form of release knows: promised beside reached.
+"""Run every attack that applies to a form of release, and set what is reached beside what was promised.
 
-Rows and values are matched by their order here: what a publisher's database leaves behind where nobody sorts it."""
+One attack matches rows and values by their physical order: it succeeds where a database wrote them unsorted.
+"""
 
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,18 +1,18 @@
-"""Learn as completed tables do: effects of quasi values, fitted to the counts that least squares finds in the groups.
+"""Learn how values depend on quasi values by a model that is fitted to least-squares counts, as for completed tables.
 
-Expectation maximization alone stays near its start where groups are large: each turn undoes little of what grouping has
-mixed. Least squares finds without bias how many rows of a code have a value (`sqlanon.completion.group_evidence`), so
-effects are first moved until the weights sum up to these counts,
+Expectation maximization alone stays near its start where groups are large: each turn undoes only a little of the
+mixing. Least squares estimates without bias how many rows of a code have a value (`sqlanon.completion.group_evidence`).
+So the effects are first moved until the weights sum up to these counts,
 
     w_iv ∝ held_v · b_gv · exp(Σ_j β_j(c_ij, v)),     β_j(c, v) += ln(wanted / weighed),
 
-and one turn of naive Bayes follows: weights fitted to counts that scatter are surer than they are right, and a turn
-brings them back. On Adult and the census this names more people right than either alone, and than the value that most
-of fifty completed tables show.
+and then one turn of naive Bayes follows: weights that are fitted to noisy counts are too confident, and the turn
+corrects that. On Adult and the census this names more people rightly than either step alone, and than the most frequent
+value of fifty completed tables.
 
-A randomized value is undone by the channel of the row's own, T of the closed form: a row with codes c that shows y has
-the true value x with a weight in proportion to exp(Σ_j β_j(c_j, x)) T_xy, and the weights are fitted to the counts of
-`sqlanon.completion.recovering`. Rows of the same codes that show the same are weighed as one.
+A randomized value is undone by its row's own channel, T of the closed form: a row with codes c that shows y has the
+true value x with a weight proportional to exp(Σ_j β_j(c_j, x)) T_xy. The weights are fitted to the counts of
+`sqlanon.completion.recovering`. Rows with the same codes and the same shown value are weighed as one.
 """
 
 import logging

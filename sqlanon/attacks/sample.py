@@ -1,4 +1,4 @@
-"""A sample of whole groups: what learning and orders reach is found on some of the people, and its error is said."""
+"""Estimate what learning and orders reach from a sample of whole groups, and state the error of the estimate."""
 
 from dataclasses import dataclass
 

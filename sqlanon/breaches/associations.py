@@ -1,4 +1,4 @@
-"""The result of a breach analysis: associations that stay in the database, and what they come to."""
+"""The result of a breach analysis: associations, which stay in the database, and their summary."""
 
 import json
 import math

@@ -1,7 +1,4 @@
-"""Weigh the components of one analysis: their different shapes leave the database, or all rows where they are few.
-
-Weigh the different shapes of components, all that leaves the database: a row per shape, whatever the base's size.
-"""
+"""Compute the weights of components: one row per shape leaves the database, or all rows where they are few."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

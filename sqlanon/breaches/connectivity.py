@@ -1,13 +1,11 @@
-"""Find the shape of the connectivity graph: which columns join the views, and which parts its nodes lie in.
+"""Find the shape of the connectivity graph: which columns join the views, and which columns make its nodes.
 
-U_V, the columns of a view that count, are its association attributes (id, property, what the secret's WHERE
-reads) and the join attributes (what it shares with another view). Worlds are relations over these columns.
+U_V, the columns of a view V that matter, are its association attributes (id, property, what the secret's WHERE reads)
+and its join attributes (what it shares with another view). Worlds are relations over these columns.
 
-Views with a WHERE of their own: where the worlds of what all views show are the same as without it.
-
-A view's condition over columns that every view shows is true in all of a component or nowhere in it. Where all views
-show a component, its worlds are those of the same views without conditions; where one shows nothing, a world may hold
-anything that its condition excludes, and nothing is counted.
+A view may have a WHERE of its own. If its condition reads only columns that every view shows, it holds for all of a
+component or for none of it. Where all views show a component, its worlds are those of the views without conditions.
+Where one view shows nothing of it, a world may hold anything that the condition excludes, and nothing is counted.
 """
 
 from collections.abc import Sequence

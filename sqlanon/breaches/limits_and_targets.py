@@ -1,4 +1,4 @@
-"""Refuse limits that no association could meet, and places that cannot be written, before anything runs."""
+"""Refuse limits that no association can meet, and targets that cannot be written, before anything runs."""
 
 from pathlib import Path
 

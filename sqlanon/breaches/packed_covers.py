@@ -1,7 +1,7 @@
-"""Count what the views' join ties to each id without joining it: the properties of a component as bits of few numbers.
+"""Compute what the join of views ties to each id without making the join: properties as bits of a few numbers.
 
-Two ids seldom lie in the same components, so that their covers are counted id by id; but the union of what two
-components hold is one operation on 480 bits, where the join has a row for each property of each.
+Two ids seldom lie in the same components, so covers are computed for each id. The union of the properties of two
+components is one operation on 480 bits, where the join would have a row for each property of each.
 """
 
 from sqlanon.breaches.statement_layout import StatementLayout

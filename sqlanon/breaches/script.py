@@ -1,11 +1,12 @@
 """A breach analysis for clients without Python: a script for an engine's own shell, and macros of DuckDB.
 
-A script says in its head what SQL does not do of it. Macros take a view of ids and one of properties; their statements
-are those of the verb, and shares of worlds are measured in SQL, as in scripts: what `world_counts.py` does.
+The head of a script names the parts of the analysis that SQL does not do. Macros take a view of ids and one of
+properties; their statements are those of the verb, and the shares of worlds, which the verb computes in
+`world_counts.py`, are computed in SQL.
 
-The shares of worlds without an association are, for components of parts with m_1 <= … <= m_K nodes of which a_i match,
-Bonferroni's series over the nodes of all parts but the largest that are left uncovered. Its levels fall so fast that
-those which are summed leave less than any rounding does.
+For components of parts with m_1 <= … <= m_K nodes, of which a_i match, the share of worlds without an association is
+Bonferroni's series over the uncovered nodes of all parts but the largest. Its terms fall so fast that those which are
+left out are smaller than any rounding error.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The statements of one analysis as they are written, over the relations that stand; nothing runs here."""
+"""The statements of one analysis, with the names of their relations; nothing runs here."""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,4 +1,4 @@
-"""A chart as a figure of HTML: its name for who cannot see it, its caption, and its figures as a table."""
+"""A chart as an HTML figure: its alternative text, its caption, and its numbers as a table."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

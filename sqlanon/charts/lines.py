@@ -1,7 +1,7 @@
-"""Draw bars and intervals as lines of HTML: names that wrap and are never cut, marks as SVG, no other package.
+"""Draw bars and intervals as lines of HTML and SVG, with names that wrap; no other package is needed.
 
-A mark's place is a percentage, so that a chart is as wide as there is room; words and dashes have the colour of the
-text around them.
+Marks are placed in percent, so that a chart is as wide as there is room. Words and dashes take the colour of the text
+around them.
 """
 
 from collections.abc import Iterable, Sequence

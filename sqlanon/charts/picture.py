@@ -1,4 +1,4 @@
-"""A chart in hand: shown as a still picture without network, saved as a file, changed as altair's own."""
+"""A finished chart: displayed as a still picture, saved as a file, or changed as an altair chart."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Draw what candidates cost beside what attacks reach on them: a named point for each, those that none beats joined."""
+"""Plot the error of candidates against what attacks reach, with a line through those that no other beats."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

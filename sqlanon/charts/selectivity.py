@@ -1,4 +1,4 @@
-"""Draw the errors of a comparison by selectivity: a small chart for each candidate, named, all others behind it."""
+"""Plot the errors of a comparison by selectivity: a small chart for each candidate, the others in grey behind it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Where words are printed, and nothing that a terminal would act on, nor letters that it cannot take."""
+"""Print words so that the terminal acts on none of them, and without letters that it cannot show."""
 
 import codecs
 import io

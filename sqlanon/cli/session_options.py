@@ -1,4 +1,4 @@
-"""What every verb takes that opens an engine and prints a result, said once and handed over as one object."""
+"""Options of every verb that opens an engine and prints a result, declared once and passed on as one object."""
 
 import shlex
 from collections.abc import Sequence

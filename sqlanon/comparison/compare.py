@@ -1,4 +1,4 @@
-"""Compare methods on one table: publish each in the session, ask all the same queries, set answers beside truths."""
+"""Compare methods on one table: publish each, ask all of them the same queries, compare answers with the truth."""
 
 import logging
 import time

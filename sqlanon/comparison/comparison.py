@@ -1,4 +1,4 @@
-"""The result of a comparison: a line per candidate, workload and band of selectivity, and what they come to."""
+"""The result of a comparison: a line for each candidate, workload and band of selectivity, and a summary."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

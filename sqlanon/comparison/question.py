@@ -1,4 +1,4 @@
-"""What a comparison is about: a source, roles, candidates and rivals, and how many queries of which kind."""
+"""What a comparison is asked to do: source, roles, candidates, rivals, and how many queries of which sort."""
 
 import hashlib
 from collections.abc import Iterable, Mapping

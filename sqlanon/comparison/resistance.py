@@ -1,4 +1,4 @@
-"""Which candidates withstand what `attack` runs: each is attacked as published, guesses meet the source."""
+"""Find which candidates resist `attack`: each is attacked as it would be published, and guesses are checked."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

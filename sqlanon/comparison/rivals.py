@@ -1,8 +1,8 @@
-"""Rivals: what the papers compare themselves with. Their answers are made here; nothing of them can be published.
+"""Rivals from the papers' own comparisons. Their answers are computed here; they cannot be published.
 
-dbr: every row's sensitive value is drawn from the whole column's distribution; a count is the published one (SPLU-Gen's
-paper, section 6). laplace: the true count plus noise of scale 1/ε, afresh for every question. sampling: a share p of
-the rows as they are; a count is the sample's over p.
+dbr: every row's sensitive value is drawn from the distribution of the whole column; a count is the published one
+(SPLU-Gen's paper, section 6). laplace: the true count plus noise of scale 1/ε, drawn anew for every question. sampling:
+a share p of the rows as they are; a count is the sample's divided by p.
 """
 
 import math

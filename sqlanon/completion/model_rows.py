@@ -1,4 +1,4 @@
-"""A release's rows as a model sees them: numbered, every quasi value a code, every sensitive value a number."""
+"""The rows of a release as a model reads them: quasi values as codes, sensitive values as numbers."""
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise

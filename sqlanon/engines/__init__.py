@@ -1,1 +1,1 @@
-"""Engines: what runs the statements, a package for each database, and the one loop that runs a plan on any of them."""
+"""Engines: what runs the statements. A package for each database, and the one loop that runs a plan on any of them."""

@@ -1,4 +1,4 @@
-"""A source whose quasi columns are read coarser than they are: by rules, or by tables of values and their labels."""
+"""A source whose quasi columns are read coarser than they are: by rules, or by tables of values and labels."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Which engine stands behind a connection or a command line's options; each library is imported when it is used."""
+"""Find the engine for a connection or for the options of the command line; libraries are imported when needed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The only loop that walks a plan through a database: checks refuse, relations are made in order."""
+"""The only loop that runs a plan in a database: relations are made in order, and checks may refuse."""
 
 import logging
 import secrets

@@ -1,4 +1,4 @@
-"""What a query is answered by: figures by name, and what is said of them; a frame only when one is asked for."""
+"""The answer of a query: numbers by name, and messages about them; a data frame is made only if one is asked for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

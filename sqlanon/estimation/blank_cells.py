@@ -1,4 +1,4 @@
-"""Say why cells of an answer are empty: over no row SUM and AVG are NULL, and some estimates have no error bar."""
+"""Explain the NULLs of an answer: SUM and AVG over no row are NULL, and some estimates have no error bar."""
 
 from sqlanon.estimation.answered import Answered
 

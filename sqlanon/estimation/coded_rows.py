@@ -1,10 +1,10 @@
-"""Rows with the values of their columns numbered, and what many questions sum of them, cell by cell, in the engine.
+"""Rows with the values of their columns coded, and the sums that many questions need, computed cell by cell in SQL.
 
-A question joins conditions by AND, each over one column. What a condition says depends on the column's value alone, so
-that it is evaluated once for every different value. Values that all conditions of some questions treat alike have one
-signature, and rows of the same signatures make a cell. The engine sums by cell as a query with GROUP BY does; what a
-question asks for is the sum over the cells where its conditions hold. Cells are as many as questions tell apart,
-however many rows there are: of one question there is one.
+A question joins conditions by AND, each over one column. A condition depends on its column's value alone, so it is
+evaluated once for every different value. Values for which all conditions of some questions agree have one signature,
+and rows of the same signatures make a cell. The engine sums by cell, as for a GROUP BY, and the answer of a question is
+the sum over the cells where its conditions hold. The number of cells depends on the questions, not on the rows: a
+single question has one cell.
 """
 
 import math

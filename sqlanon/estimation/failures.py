@@ -1,7 +1,7 @@
-"""Refuse what has no answer, in words for whoever asked: an engine's own are in our names and may quote a value.
+"""Refuse queries that have no answer, in the caller's words: an engine's message uses our names and may quote values.
 
-SUM and AVG of what has no finite sum (no numbers, NaN and infinity, numbers whose squares overflow) are refused before
-they are estimated; what fails in the engine is explained.
+SUM and AVG of columns without a finite sum (no numbers, NaN and infinity, numbers whose squares overflow) are refused
+before anything is estimated; failures in the engine are explained.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Make the next of many things in a thread, while whoever asked for the last one works with it."""
+"""Compute the next item in a thread while the caller works with the current one."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

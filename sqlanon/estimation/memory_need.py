@@ -1,6 +1,6 @@
-"""Whether what an answer holds beside the engine fits into memory: told by its shape, before any of it is made.
+"""Check whether what an answer needs in memory, beside the engine, will fit; its shape tells before it is computed.
 
-The engine keeps to its own limit, and spills. Arrays grow with groups, values and what is asked, and do not spill.
+The engine keeps to its own limit and spills. Arrays grow with groups, values and questions, and do not spill.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Constants of a query that no row of the release equals: a word misspelt answers a certain 0, and must be told."""
+"""Warn of constants in a query that no row of the release equals: a misspelt word would count exactly 0."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 

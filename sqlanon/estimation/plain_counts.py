@@ -1,4 +1,4 @@
-"""The common query, COUNT(*) under conditions joined by AND that each read one column: many are answered together."""
+"""Answer many plain counts together: COUNT(*) with conditions joined by AND, each over one column."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

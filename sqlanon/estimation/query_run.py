@@ -1,8 +1,8 @@
-"""A query on its way through a release: what every method's answers share.
+"""The run of one query over a release: what the answers of all methods share.
 
-A method estimates per cell (combination of quasi keys) and value set (combination of sensitive keys). The values that
-the sensitive part selects are numbered (relation `asked`); names, order and keys are put to the figures (`figure`) in
-SQL.
+A method estimates for each cell (combination of quasi keys) and value set (combination of sensitive keys). The values
+that the sensitive part of the query selects are numbered (relation `asked`). Names, order and keys are added to the
+figures (relation `figure`) in SQL.
 """
 
 import itertools

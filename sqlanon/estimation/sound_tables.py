@@ -1,4 +1,4 @@
-"""Load a QIT and an ST only where they fit each other; say what is wrong with a release in its own words."""
+"""Load a QIT and an ST only if they fit each other; say what is wrong with a release in its own terms."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a release's queries need of its database: rendered templates, temporary tables, remembered answers."""
+"""The working space of a release in its database: rendered templates, temporary tables, cached answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING

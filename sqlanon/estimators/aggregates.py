@@ -1,6 +1,6 @@
-"""The aggregates that recipients ask for, an object each: of which sums one is made, how, and within which bounds.
+"""The aggregates that recipients may ask for, one object each: its sums, its estimate, its bounds, its SQL.
 
-SQL, arrays and sentences ask the object, and nobody compares its name. Axes as in `moments`.
+Other code asks the object; it never compares an aggregate's name. Axes as in `moments`.
 """
 
 from collections.abc import Sequence

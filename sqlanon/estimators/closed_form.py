@@ -1,9 +1,8 @@
-"""Closed form: SPLU-Gen undone as if every value kept company with all others equally.
+"""Closed form: undo SPLU-Gen as if every value shared its decoy groups with all other values equally.
 
-A row of s publishes s with probability 1/γ, a row of another value with q_s = f_s (γ-1) / (γ (N - f_s)), f_s
-estimated by the published count. The quasi part P is published exactly, so that y = x/γ + (|P| - x) q gives
-x = (y - q |P|) / (1/γ - q) without a loop. (The paper's q = f/N makes the expected published count
-f (1 + 1/γ - f/N) instead of f.)
+A row of s publishes s with probability 1/γ, a row of another value with q_s = f_s (γ-1) / (γ (N - f_s)), f_s estimated
+by the published count. The quasi part P is published exactly, so that y = x/γ + (|P| - x) q gives x = (y - q |P|) /
+(1/γ - q) without iterating. (The paper's q = f/N makes the expected published count f (1 + 1/γ - f/N) instead of f.)
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Matrix: SPLU-Gen undone with the company that values keep under the public grouping procedure.
+"""Matrix: undo SPLU-Gen with how often values meet in a group under the public grouping procedure.
 
-T_ws = P(a row of w publishes s) follows from how often w and s meet in a group; Tᵀ x = y is solved for all values
-at once. The closed form is this with every T_ws, w ≠ s, replaced by one q_s, which is off by up to a tenth where
-a value stands in nearly every group.
+T_ws = P(a row of w publishes s) follows from how often w and s meet in a group; Tᵀ x = y is solved for all values at
+once. The closed form replaces every T_ws, w ≠ s, by one q_s, which is off by up to a tenth where a value stands in
+nearly every group.
 """
 
 from dataclasses import dataclass

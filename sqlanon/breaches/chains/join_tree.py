@@ -1,4 +1,4 @@
-"""Join views that share different columns pairwise along a tree, so that tuples are counted without being joined."""
+"""Join views that share different columns along a tree, so that tuples can be counted without joining them all."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,13 +1,11 @@
-"""Draw worlds around the associations of a chain whose bounds lie furthest apart, where the user asks for it.
+"""Draw worlds of a chain that has too many to count, for the associations whose bounds lie furthest apart.
 
-Draw worlds of a chain where they are too many to be counted: what they leave uncovered, between two bounds.
-
-A world takes each joined tuple or leaves it out, so that every node is covered. One tuple drawn anew (taken where it
-alone covers a node, else by a fair coin) leaves the even distribution over worlds as it is; and the more tuples are
-taken, the fewer are needed. So two sets of tuples are kept, one that any world holds whatever it was some sweeps ago,
-and one that holds any such world (M. Huber: Perfect sampling using bounding chains. Annals of Applied Probability 14,
-2004). What the two do not agree on counts for both sides of an interval; nothing need have converged, and tuples that
-are not known at all may be anything.
+A world takes each joined tuple or leaves it out, so that every node is covered. Redrawing one tuple (it is taken where
+it alone covers a node, else by a fair coin) keeps the uniform distribution over worlds; and the more tuples are taken,
+the fewer are needed. So two sets of tuples are kept: one is contained in every world that some number of sweeps can
+lead to, the other contains every such world (M. Huber: Perfect sampling using bounding chains. Annals of Applied
+Probability 14, 2004). Where they differ, both sides of the interval count it: the interval is valid even if the chains
+have not met, and for tuples that are not known at all.
 
 With A an association's k tuples and q the share of worlds whose other tuples leave a node of A's uncovered,
 

@@ -1,4 +1,4 @@
-"""The verbs of whoever wants to know what a release gives away: attack, and report on one page."""
+"""The verbs that say what a release gives away: attack, and report."""
 
 import shlex
 import sys

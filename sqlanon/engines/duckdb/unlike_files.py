@@ -1,4 +1,4 @@
-"""Files of one pattern that lack columns of the others: their rows have NULL there, which is no value of anybody's."""
+"""Files of one pattern that lack some columns of the others: there their rows have NULL, which is no real value."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,7 @@
-"""Schemas of a PostgreSQL database: what they hold, who may read it, and one run at a time that writes there.
+"""Schemas of a PostgreSQL database: what they contain, who may read them, and the lock of the run that writes.
 
-What a schema of PostgreSQL's holds: tables, and whatever else can carry a text or run.
-
-One session of PostgreSQL's: statements that fail alone, transactions, and one moment that all of a run sees.
+A schema may contain tables and other objects that carry text or can run. A session can try single statements, hold a
+transaction, and read everything at one moment.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Settings of the session that hold while one statement of ours runs, and are as they were behind it."""
+"""Settings that hold while one statement of ours runs, and are set back after it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

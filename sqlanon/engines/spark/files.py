@@ -1,20 +1,17 @@
-"""Parquet files that Spark writes, one for each partition, named in the order of their rows, and how it reads them.
+"""Parquet files of Spark: how they are written, one for each partition, named in row order, and how they are read.
 
-The key as a one-row data frame that shows in no text of SQL, no plan and no file.
+The key is a data frame of one row, so that it appears in no text of SQL, in no plan and in no file.
 
-Rows kept for the steps that follow: computed once, with a size that the planner can trust.
+Rows that later steps need are checkpointed: computed once, with a size that the planner can trust. Spark would take a
+checkpoint's size from the plan behind it, and for a join it estimates the product of both sides. In a chain of steps
+the estimate doubles its digits at each join, until multiplying it takes longer than the step; and no relation looks
+small enough for a broadcast. So a checkpoint is given the size of its rows.
 
-Spark carries its guess of a checkpoint's size over from the plan behind it, and for a join it guesses the product of
-both sides. In a chain of steps the guess doubles its digits at each join, until to multiply it takes longer than to
-run the step; and nothing looks small enough to be sent to every worker. So a checkpoint is told the size of its rows.
+Spark also does not know that rows with equal keys are in one partition, and shuffles a table of counts for each window
+and sum. Where rows are few, it is told so; many rows of one partition may be spread over the workers.
 
-Nor does it know that rows of one part are together, and moves a table of counts by a stage of its own at each window
-and sum. Where they are few it is told; many rows in one part it may spread over its workers.
-
-Files read whole, each by one worker and in its order, so that windows over a file's rows move and sort none.
-
-Spark cuts files where it likes, and does not know that the rows of one lie in the order of their places: a window over
-each file moved all rows, sorted them, and spilled.
+A file is read whole by one worker, in its order, so that windows over a file's rows neither shuffle nor sort. By itself
+Spark splits files anywhere, and does not know that a file's rows are in order.
 """
 
 from collections.abc import Callable, Iterator, Sequence

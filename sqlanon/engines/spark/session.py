@@ -1,6 +1,6 @@
-"""Open Spark sessions of our own, and hold any session to the settings that our SQL takes for granted.
+"""Open Spark sessions, and check any session for the settings that our SQL relies on.
 
-Spark's errors as ours: what the caller can do about each, and no value of the data.
+Spark's errors are translated into ours: they say what the caller can do, and quote no value of the data.
 """
 
 import logging

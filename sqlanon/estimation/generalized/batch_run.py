@@ -1,8 +1,8 @@
-"""Many plain counts on their way through boxes together: each column by itself, then all boxes at once.
+"""Answer many plain counts over boxes together: each column by itself, then all boxes at once.
 
-Of a column's cell, a condition holds for a share of what the cell may be; of a box the shares of its columns multiply.
-Boxes that are alike in the columns that queries read are added up in the engine. Axes: P pieces (or values) of a
-column, Q queries, B different boxes, V sensitive values.
+A condition holds for a share of the values that a box has in a column; the shares of the columns of a box multiply.
+Boxes that are equal in the columns that the queries read are added up in the engine. Axes: P different pieces (or
+values) of a column, Q queries, B different boxes, V sensitive values.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Answer counts from generalized rows: as if rows lay evenly in their boxes, with bounds that hold for sure."""
+"""Estimate counts from generalized rows as if rows were spread evenly in their boxes, with bounds that always hold."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

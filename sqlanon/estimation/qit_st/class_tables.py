@@ -1,9 +1,9 @@
-"""The classes of a release: whose values reach their groups at random, and what solving inside them needs.
+"""The classes of a release: rows whose values reach their groups at random, and what solving inside them needs.
 
-An Anatomy release is one class. Of an r-robust release the classes are known to the recipient: the columns that
-backgrounds read stand in the manifest, their values in QIT. Where it says that classes are of equal or near
-distributions, signatures that share groups are of one. Groups that several classes share (a repair's), and
-classes beyond what memory allows, are the rest: answered uniformly.
+An Anatomy release is one class. For an r-robust release the recipient can find the classes: the manifest names the
+columns that backgrounds read, and QIT has their values. Where the manifest says that classes have equal or similar
+distributions, signatures that share groups are one class. Groups that several classes share (after a repair), and
+classes for which memory does not suffice, are answered by the uniform estimator.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,7 @@
 """Answer aggregate queries from a release with randomized values, by the estimator that the caller names.
 
-A query's run reads the published moments, and what randomized them is undone.
-
-The channels by which values were published are inverted, once for all values, or undone by iterating.
+A query's run reads the published moments; then the randomization is undone: by inverting the channels, once for all
+values, or by iterating.
 """
 
 from collections.abc import Mapping, Sequence

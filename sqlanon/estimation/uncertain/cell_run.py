@@ -1,9 +1,8 @@
-"""A query on its way through uncertain data: cells, signatures, rows, and sets of sensitive values.
+"""The run of one query over uncertain data: cells, signatures, rows, and sets of sensitive values.
 
-The statements of a query's components, each over combinations of the cells of its own columns.
-
-Candidates of a cell for which all that a query reads is equal have one signature; what is joint is evaluated on
-combinations of signatures, which are few.
+The query is split into components, each over the cells of its own columns. Candidates of a cell for which everything
+that the query reads is equal have one signature. What columns decide together is evaluated on combinations of
+signatures, which are few.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

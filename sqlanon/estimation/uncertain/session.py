@@ -1,9 +1,7 @@
-"""Answer from a release of uncertain data: what is certain, what is possible, what is to be expected.
+"""Answer from a release of uncertain data: what is certain, what is possible, what is expected.
 
-A cell tells a node and how many alternatives, or a largest value and how many: the recipient knows what it may hold,
-its candidates.
-
-A release of uncertain data loaded for estimation: cells, what each may hold, and sets of sensitive values.
+A published cell is a node and a number of alternatives, or a largest value and a number: from these the recipient knows
+what it may hold, its candidates.
 """
 
 from collections.abc import Mapping, Sequence

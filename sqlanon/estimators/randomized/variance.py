@@ -1,4 +1,4 @@
-"""How far answers from a randomized release may err: the rows' draws, the orders of values, rows that have left.
+"""The variance of answers from a randomized release: from the rows' draws, the orders of values, departed rows.
 
 Axes as in `sums`. The variance is that of the closed form, whichever estimator answers.
 """
