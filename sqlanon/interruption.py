@@ -1,7 +1,7 @@
-"""Ctrl-C, SIGTERM and SIGHUP: a command ends in one line, and never in the middle of a commit.
+"""Ctrl-C, SIGTERM and SIGHUP end a command with one line, and never in the middle of a commit.
 
-Schedulers send SIGTERM, and a terminal that closes SIGHUP. Only the command line handles signals; under a caller's own
-Python they do what the caller decides.
+Schedulers send SIGTERM, and a closing terminal sends SIGHUP. Only the command line handles signals; a Python program
+that calls sqlanon decides for itself.
 """
 
 import os

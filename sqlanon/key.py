@@ -1,4 +1,4 @@
-"""The key behind keyed draws: fresh from the operating system, or handed over without being shown."""
+"""The key of keyed draws: made from the operating system's randomness, or passed in without being shown."""
 
 import hashlib
 import math

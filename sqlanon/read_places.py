@@ -1,4 +1,4 @@
-"""What a run reads, as it was named: no file that it writes may take the place of one, or be read with them later."""
+"""Which files a run reads: none that it writes may replace one of them, or be read together with them later."""
 
 import os
 import re

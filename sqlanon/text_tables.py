@@ -1,4 +1,4 @@
-"""Lay tables out for people: figures and short texts never break, on a narrow terminal a row stands below another."""
+"""Format tables for the terminal: numbers and short texts never wrap, on a narrow one each row becomes a block."""
 
 from collections.abc import Callable, Iterable, Sequence
 

@@ -1,8 +1,8 @@
-"""How a message names an option: as the command line writes it, or as Python does; and what a recipient is not told.
+"""How a message names an option: as the command line writes it, or as Python does; and what recipients must not read.
 
-A message is written once, with marks where it names options or advises the publisher; `spoken` puts them into words
-when it is shown. The marks are private characters, which no terminal prints, so that nothing of a user's can be taken
-for one.
+A message is written once, with marks where it names options or advises the publisher; `spoken` replaces them when it is
+shown. The marks are private-use characters, which no terminal prints, so that no text of a user's can be mistaken for
+one.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The views of weights that estimate.sql makes, as it and README.md call them, and how both write."""
+"""The views of weights that estimate.sql makes: their names, and the lines that it and README.md write of them."""
 
 from collections.abc import Mapping
 from typing import Any

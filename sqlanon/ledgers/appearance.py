@@ -1,7 +1,7 @@
-"""What is noted of a release before its ledger appears, and what a later run makes of it: has the release appeared?
+"""What a run notes of a release before its ledger appears, so that a later run can tell whether the release appeared.
 
-In doubt it has: a ledger that knows groups nobody saw gives nothing away, while one that lacks groups which somebody
-saw would fork history.
+In doubt it did: a ledger that knows groups which nobody saw gives nothing away, while a ledger that lacks groups which
+somebody saw would let two histories grow.
 """
 
 import hashlib

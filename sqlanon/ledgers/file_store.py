@@ -1,4 +1,4 @@
-"""What a ledger that is a file and one that is a directory have in common: both take the place of the one before."""
+"""What ledgers in a file and ledgers in a directory share: a new one replaces the one before."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

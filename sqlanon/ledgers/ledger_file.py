@@ -1,9 +1,9 @@
-"""The ledger's file, or its directory: replaced in step with the release, so that both appear or neither.
+"""The ledger's file or directory: replaced in step with the release, so that both appear or neither.
 
 Two names cannot be renamed at once. The ledger goes first: if the run dies before its release appears, the ledger knows
-groups that nobody saw, which gives nothing away, while a release that its ledger does not know would fork history. A
-folder beside the ledger says what was under way; the next run looks whether the release is still where it was staged,
-and puts the ledger of before back if it is.
+groups that nobody saw, which gives nothing away, while a release that its ledger does not know would let two histories
+grow. A folder beside the ledger says what was under way; the next run looks whether the release is still where it was
+staged, and if so puts the previous ledger back.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A release under a ledger: read it, refuse what does not follow, and write what the next one has to know."""
+"""A release under a ledger: read the ledger, refuse what contradicts it, and write what the next release needs."""
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,9 +1,9 @@
-"""Is a ledger the newest one? What tells it beside the ledger: a note, and the releases where this one goes.
+"""Is a ledger the newest one? A note beside it and the releases at the target tell.
 
-A seal shows that a ledger is as it was written, and an older copy is that as well. So each run notes beside the ledger
-which release was its last (FILE.last), and releases say which ledger they are of (`chain`, a random name). A ledger
-that lacks a release which the note or one of these knows is outdated. Whoever takes back all of them together is not
-noticed.
+A seal proves that a ledger is as it was written, but an older copy has a valid seal, too. So each run notes beside the
+ledger which release was its last (FILE.last), and releases say which ledger they belong to (`chain`, a random name). A
+ledger that lacks a release which the note or one of the releases knows is outdated. If all of them are set back
+together, nobody notices.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What may not differ from release to release under one ledger, and how a difference is told."""
+"""What must stay the same from release to release under one ledger, and how a difference is reported."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,11 +1,11 @@
-"""The seal of a ledger: whoever lacks the key cannot change a cell of it, nor its history, without being noticed.
+"""The seal of a ledger: without the key nobody can change a cell of it, or its history, without being noticed.
 
 Each release's entry is sealed with HMAC-SHA256 under a key derived from the ledger's own: its number, figures and
-manifest, what the ledger says of itself, both tables, and the seal of the release before, so that entries make a chain.
-Tables are summed up by the database: 120 bits of a keyed hash of every row are added. Who does not know the key knows
-neither these hashes nor their sums, of which the entry keeps an HMAC alone: two tables of one sum are met with
-probability 2^-120 at each trial. A ledger that was sealed has another check value of its key (`check_value`) than one
-that never was: taking the seals away leaves a ledger that fits no key.
+manifest, the ledger's settings, both tables, and the seal of the release before, so that entries form a chain. The
+database sums up each table: 120 bits of a keyed hash of every row are added. Without the key neither these hashes nor
+their sums are known, because the entry has only an HMAC of the sum: a forged table has the right sum with probability
+2^-120 at each attempt. A sealed ledger has another check value of its key (`check_value`) than an unsealed one: if the
+seals are removed, no key fits the ledger.
 """
 
 import hashlib

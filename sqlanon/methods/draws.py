@@ -1,7 +1,8 @@
-"""Which draws a row gets: of a hash of its own, or of one that it shares with its neighbours.
+"""Which draws a row gets: from a hash of its own, or from one that it shares with its neighbours.
 
-A draw orders rows whose sensitive value is the same. Under a given key it is a part of the hash of what the row is, on
-every engine; of a fresh key whatever an engine makes cheapest of a hash that no two rows share a part of.
+Draws order rows that have the same sensitive value. Under a given key a row's draw is a part of the hash of its
+identity, on every engine. Under a fresh key it is a part of whichever hash the engine computes fastest; no two rows get
+the same part of one hash.
 """
 
 from sqlanon.methods.internal_names import identity_names, tie_names

@@ -1,4 +1,4 @@
-"""What data is refused before anything is drawn: the messages, and the conditions for scripts without a driver."""
+"""Refusals before anything is drawn: messages for the driver, and conditions for scripts that run without it."""
 
 import math
 from collections.abc import Callable

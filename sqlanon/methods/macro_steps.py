@@ -1,7 +1,7 @@
-"""What the macros of every method begin with: a table and columns named by text, refusals, the key, the groups.
+"""The first steps of every macro: a table and columns named by text, refusals, the key, the groups.
 
-The templates of the algorithm are those of `grouping.py`; the folder `macro_steps` holds what only macros need:
-a table whose columns are not known before is one column, `quasi_1`, of whole rows.
+The templates of the algorithm are those of `grouping.py`; the folder `macro_steps` has what only macros need. A macro
+does not know a table's columns beforehand, so it treats whole rows as one column, `quasi_1`.
 """
 
 from sqlanon.methods import feasibility, grouping

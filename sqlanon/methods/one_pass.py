@@ -1,9 +1,9 @@
-"""Groups in one pass over the rows, for an engine to which a table between statements is dear.
+"""Form groups in one pass over the rows, for engines on which storing a table between statements is expensive.
 
-The groups are those of `grouping.py`, row for row: without counting rows that are seated, without shards, and without a
-table of draws or one between positions and groups. An engine that takes rows one by one forms them in one statement,
-one that numbers a table's rows sorts them once, and one of several workers numbers the rows of each by themselves. The
-templates are `sql_templates/methods/one_pass/`.
+The groups are those of `grouping.py`, row for row, but no rows are counted after seating, nothing is sharded, and
+neither draws nor positions are stored. An engine that reads rows one by one forms groups in a single statement, an
+engine that numbers the rows of a table sorts them once, and an engine with several workers numbers the rows of each
+worker separately. The templates are `sql_templates/methods/one_pass/`.
 """
 
 from itertools import takewhile

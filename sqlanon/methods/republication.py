@@ -1,19 +1,19 @@
-"""Publish the same people again: whoever was published stays in the group, and the group keeps its values.
+"""Publish the same people again: everybody published before stays in their group, and the group keeps its values.
 
-A group's lines in ST never change while anybody in it is shown, so that all releases together tell of a person what
-one of them tells: a value among the group's n, each as likely (m-invariance, Xiao and Tao, SIGMOD 2007, without
-counterfeit persons). Persons who come new are grouped among themselves by the steps of a first release; those for whom
-no group of l different values is left wait. The steps read `known_person` and `known_value`, the publisher's ledger.
+A group's lines in ST do not change while anybody in it is shown, so that all releases together tell of a person what
+one of them tells: a value among the group's n, each equally likely (m-invariance, Xiao and Tao, SIGMOD 2007, without
+counterfeit persons). New persons are grouped among themselves by the steps of a first release; those for whom no group
+of l different values can be formed wait. The steps read `known_person` and `known_value`, the publisher's ledger.
 
-Waiting must not tell what somebody has. Were only those to wait for whom no group is left, these would be people with
-a frequent value, and once a later release shows them in a group, that value would be known: by simulation 65 to 99 of
-100 who waited. No choice of who waits cures that where a value stands in more than 1/l of the rows: groups take 1/l of
-it at most, so that it stands in more than 1/l of the rows that are left, whoever these are. So those who come new wait
-together, all of them or none, until so many have come that all of them find a group in nearly every case; how many that
-are is reckoned from what releases have shown. In a group of people who came, waited and were shown together nothing
-tells them apart, so that each has each of its values with probability 1/n. Where enough came and not all find a group,
-which MOST_FAILING bounds, they are put off together, and COINS times as often a keyed coin puts them off where all
-would: being put off then tells hardly more than coming did (tests/benchmarks/waiting.py).
+Waiting must not reveal a value. If only those waited for whom no group is left, they would be people with a frequent
+value, and once a later release shows them in a group, that value would be known: in simulations, for 65 to 99 of 100
+who waited. Choosing other people to wait does not help where a value has more than 1/l of the rows: groups take at most
+1/l of it, so it has more than 1/l of the remaining rows, whoever they are. So new persons wait together, all of them or
+none, until so many have come that in nearly every case all of them find a group; that number is estimated from earlier
+releases. People who came, waited and were shown together cannot be told apart within a group, so each has each of its
+values with probability 1/n. If enough came and still not all find a group, which MOST_FAILING bounds, they are put off
+together; and a keyed coin puts off, COINS times as often, people who would all find one. So being put off tells hardly
+more than having come (tests/benchmarks/waiting.py).
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What every method's function, command and job take beside the method's own parameters, declared once."""
+"""Options that the function, command and job of every method take beside its own parameters, declared once."""
 
 import os
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Quasi-identifiers that tell rows apart: refused where one identifies people by itself, said where they nearly do."""
+"""Quasi-identifiers that single people out: refused if one does so by itself, reported if one nearly does."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""What a step is, to be copied: the command, the Python, and for a publication the job file that do the same."""
+"""A step as text to copy: the command, the Python call, and for a publication the job file that do the same."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A parameter's value as it is typed on the page, in Python, as words of a command, and in a job file."""
+"""A parameter's value in four spellings: typed on the page, in Python, in a command, and in a job file."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,7 @@
-"""Runs of the page: each in a thread and an engine's session of its own, which goes on when the tab is closed.
+"""Runs of the page: each in a thread and an engine session of its own, which continue when the tab is closed.
 
-A run is cancelled by interrupting its session until its thread has ended: one interruption may come between two
-statements. What makes a release visible is not interrupted.
+A run is cancelled by interrupting its session repeatedly until its thread has ended, because one interruption may come
+between two statements. The moment at which a release becomes visible is not interrupted.
 """
 
 import logging

@@ -1,7 +1,7 @@
-"""Coarser values of a quasi column: steps of numbers, units of time, first letters (global recoding), written in SQL.
+"""Coarser values of a quasi column (global recoding), in SQL: steps of numbers, units of time, first letters.
 
-Whatever is coarsened so keeps its order: 40 stands for the numbers from 40 to below 50 where the step is 10, and the
-first day of a month for the month. To coarsen twice is to coarsen once. Any other groups of values come from a table of
+Coarsened values keep their order: 40 stands for the numbers from 40 to below 50 where the step is 10, and the first day
+of a month for the month. Coarsening twice is the same as once. Any other grouping of values comes from a table of
 values and labels, which the source is joined with.
 """
 

@@ -1,7 +1,8 @@
-"""JSON schemas as Python writes them, and what of a value is not as its schema says.
+"""JSON schemas written as Python values, and the check of a value against its schema.
 
 A subset of JSON Schema's keywords (2020-12), with two differences: a whole number is written without a fraction (1.0 is
-none), and a text or a key may have to be the name of a published column: `columnOf`, which other readers ignore.
+not accepted), and a text or a key may have to be the name of a published column: `columnOf`, which other readers
+ignore.
 """
 
 import math

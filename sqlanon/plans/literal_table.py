@@ -1,4 +1,4 @@
-"""Small tables that stand in a statement as constants: what was given beside the source and is no data."""
+"""Small tables written into a statement as constants: what is given beside the source and is not data."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,7 @@
-"""Adopt: make a verified release out of tables that a macro, a dbt hook or a compiled script wrote.
+"""Adopt: make a verified release of tables that a macro, a dbt hook or a compiled script wrote.
 
-The tables are copied, column by column, into the order that a release has, and verified as any release is. What nobody
-can see in them is taken as it is said: l or gamma, and how many rows were left out.
+The tables are copied in the column order of a release, and verified as any release is. What the tables cannot show is
+taken from the caller: l or gamma, and how many rows were left out.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Read a job file: the schema of a release that a file describes; every mistake is told with its line."""
+"""Read a job file, which describes a release; every mistake is reported with its line."""
 
 import os
 import re

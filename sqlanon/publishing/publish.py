@@ -1,6 +1,7 @@
 """Publish: run the method's plan, verify what was written, and let the release appear.
 
-What it means that a release stood at the target: whoever kept it has two releases of the same people.
+If another release is at the target already, whoever kept it will have two releases of the same people: that is said,
+too.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Run a release that a file describes: thresholds before anything is visible, a rerun that is safe."""
+"""Run the release that a job file describes: thresholds are checked before it appears, and a rerun is safe."""
 
 import json
 import logging

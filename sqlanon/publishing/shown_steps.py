@@ -1,4 +1,4 @@
-"""What each step of a method makes of a table, relation by relation: microdata, to see how it works."""
+"""Show what each step of a method makes of a table, relation by relation: microdata, to see how it works."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

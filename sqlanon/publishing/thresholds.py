@@ -1,7 +1,8 @@
-"""Thresholds on what a verification measured, on what SPLU-Gen promises, or on what attacks reach.
+"""Thresholds for what verification finds, what SPLU-Gen promises, and what attacks reach.
 
-A release that misses one is not published. `rows >= 500`, of counts up to or from a number on `off_at_least(3) >= 0.5`,
-`error_at(1%) <= 0.1`, and `attack <= 0.25`: the best scored attack names the values of no more people.
+A release that misses one is not published. Examples: `rows >= 500`; `off_at_least(3) >= 0.5`, about counts up to a
+number; `error_at(1%) <= 0.1`, about counts from a share of the rows on; `attack <= 0.25`: the best scored attack names
+the values of at most a quarter of the people.
 """
 
 import functools

@@ -1,6 +1,6 @@
-"""What a release answers: aggregate queries, in one session that stays open.
+"""Answer aggregate queries from a release, in one session that stays open.
 
-Its tables and manifest are read as they stand, though another release may take their place meanwhile.
+Tables and manifest are those of the moment of opening, even if another release takes their place meanwhile.
 """
 
 import logging

@@ -1,6 +1,6 @@
-"""Find what stands in a release and is not of it: a release is what its manifest names and its form allows.
+"""Find what lies in a release and does not belong to it: everything that its manifest and form do not name.
 
-Of a Parquet file: metadata, other bytes, other columns, beside the rows of its table.
+In a Parquet file that is metadata, bytes or columns beside the rows of its table.
 """
 
 import json

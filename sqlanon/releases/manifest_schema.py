@@ -1,8 +1,8 @@
 """What a manifest may say: a JSON schema for each method, against which manifests are written and read.
 
-A release carries what its tables show and no more: every value of its manifest has a type and a range, no member is
-free, and texts are names of published columns or match a pattern. Its parameters' schemas are those that its method
-declares; what it counts, promises and found, its form.
+A manifest must not carry more than its tables show: every value has a type and a range, no key is free, and texts are
+names of published columns or match a pattern. The schemas of its parameters come from its method, those of what it
+counts, promises and verifies from its form.
 """
 
 import datetime

@@ -1,4 +1,4 @@
-"""Read from a release that may be replaced meanwhile: what is read is one release's, the old one's or the new one's."""
+"""Read a release that may be replaced meanwhile: everything read belongs to one release, the old or the new one."""
 
 import time
 from collections.abc import Callable

@@ -1,9 +1,10 @@
-"""Verify an opened release: its files, its tables, and where they are at hand its source and adversaries.
+"""Verify an opened release: its files and tables, and where given its source and adversaries.
 
-A recipient who has two releases of one ledger compares them. Whoever is shown twice is shown in the same group, and a
-group keeps its lines in ST, so that both tell what one tells. With randomized values whoever is shown twice publishes
-one value twice. Who is alone with the quasi values in both releases may be another person the second time, so that
-nobody can prove it; but of values that were drawn again at most a share of 1/gamma would be those of before.
+A recipient who has two releases of one ledger can compare them. Everybody who is in both is in the same group, and a
+group keeps its lines in ST, so that both releases tell what one tells. With randomized values everybody who is in both
+publishes one value twice. If somebody's quasi values are unique in both releases, the second may still be another
+person, so it cannot be proved for one person; but of values that were drawn again at most a share of 1/gamma would
+equal those of before.
 """
 
 import logging

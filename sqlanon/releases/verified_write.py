@@ -1,4 +1,4 @@
-"""The one way in which a release comes to be: written, verified as it was written, and only then visible."""
+"""The only way to make a release: it is written, verified as written, and only then made visible."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence

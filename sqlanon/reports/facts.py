@@ -1,6 +1,6 @@
-"""Everything that a page about a release tells, gathered from the release and from what stands beside it.
+"""The contents of a page about a release, collected from the release and from what lies beside it.
 
-How often values occur, how large groups, boxes or crowds are, and what `compare` wrote: lines of errors, by candidate,
+They are how often values occur, how large groups, boxes or crowds are, and what `compare` wrote: errors by candidate,
 workload and band of selectivity.
 """
 

@@ -1,12 +1,11 @@
-"""Check a table before (or after) it is anonymized: one or two scans of SQL, no loop over rows.
+"""Check a table before (or after) it is anonymized, in one or two SQL scans.
 
-Equivalence classes are rows with equal quasi values, NULL a value like any other. Conventions: t over the table's
-own distribution; 0 ln 0 = 0; δ-disclosure endless where a class lacks a value; recursive (c, l) of a class with fewer
-than l values fails.
+Equivalence classes are rows with equal quasi values; NULL is a value like any other. Conventions: t over the table's
+own distribution; 0 ln 0 = 0; δ-disclosure is infinite where a class lacks a value; recursive (c, l) of a class with
+fewer than l values fails.
 
-What a publisher should know before publishing, in sentences; counts, never values.
-
-How many rows that are unique in a sample are unique in the population as well.
+The check also says, in sentences with counts and never with values, what a publisher should know before publishing, and
+estimates how many rows that are unique in a sample are unique in the population.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Write the rows of classes that miss a required value, for the publisher alone: who they are, and why they fail."""
+"""Write the rows of classes that miss a required value, with the reason; for the publisher alone."""
 
 import os
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
-"""What quasi columns give away: sensitive values that occur with one value of such a column alone.
+"""Find what quasi columns give away: sensitive values that occur with only one value of such a column.
 
-Groups of l different values hide nobody from whoever knows which values go with their year: of a group's values those
-of other years are ruled out. An adversary learns that from the release itself, where quasi values are exact.
+A group of l different values does not protect against somebody who knows which values go with a person's year: the
+values of other years are ruled out. An adversary learns this from the release itself, where quasi values are exact.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Values that a table must reach: their ranges, and which measure of which class misses them."""
+"""The limits that a table must meet: their ranges, and which measure of which class misses them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

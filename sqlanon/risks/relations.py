@@ -1,4 +1,4 @@
-"""The relations that measures are read off: equivalence classes, the values in them, their distances; all SQL."""
+"""The relations behind all measures, in SQL: equivalence classes, the values in them, their distances."""
 
 from collections.abc import Mapping
 

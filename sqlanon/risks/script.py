@@ -1,4 +1,4 @@
-"""A check as a script for an engine's own shell: every class of equal quasi values, each measure where it is worst."""
+"""A check as a script for an engine's own shell: each measure, with the class in which it is worst."""
 
 from collections.abc import Sequence
 

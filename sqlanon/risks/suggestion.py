@@ -1,7 +1,8 @@
-"""A line for every column of a source: its figures, which role it may have and why; and the command these roles make.
+"""Suggest a role for every column of a source, with figures and a reason, and the command that uses these roles.
 
-Few quasi columns are suggested: those that their names, in one of several languages, or their dates say others know.
-Every further one makes people easier to single out, so whatever else a table holds is left out until it is asked for.
+Few quasi columns are suggested: those that others are likely to know, by their names (in several languages) or because
+they are dates. Every further quasi column makes people easier to single out, so all other columns are left out until
+asked for.
 """
 
 import csv

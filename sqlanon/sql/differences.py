@@ -1,4 +1,4 @@
-"""Say what engines would answer differently in a recipient's query, though all of them can run it."""
+"""Say where engines would answer a recipient's query differently, though all of them can run it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Read what a FROM that only filters the release means: a WITH or a subquery becomes part of WHERE."""
+"""Read a FROM that only filters the release: the conditions of its WITH or subquery become part of WHERE."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,6 +1,6 @@
-"""Constants and lists that templates write and read: tables of constants, texts in JSON, ranges, casts that are tried.
+"""Constants and lists in templates: tables of constants, texts in JSON, ranges, casts that may fail.
 
-DuckDB's functions stand in the templates; what other dialects write in their place is put here.
+Templates use DuckDB's functions; this module says what other dialects write in their place.
 """
 
 from decimal import Decimal

@@ -1,6 +1,6 @@
-"""Say which SQL travels: an allow-list over the syntax tree of what means the same in every dialect.
+"""Say which SQL is portable: an allow-list over the syntax tree of what means the same in every dialect.
 
-sqlglot parses and writes; it does not validate: asked for another dialect it passes on what that engine lacks.
+sqlglot parses and writes but does not validate: for a dialect that lacks something it writes it all the same.
 """
 
 import sqlglot

@@ -1,4 +1,4 @@
-"""The columns of a query's answer by number, alias or default name, as GROUP BY and ORDER BY call them."""
+"""Find columns of a query's answer by number, alias or default name, as GROUP BY and ORDER BY refer to them."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""What each dialect has to write in another way than sqlglot would, because the result would differ otherwise."""
+"""What each dialect must write differently from sqlglot, because the result would otherwise be different."""
 
 from dataclasses import dataclass
 

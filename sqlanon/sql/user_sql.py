@@ -1,11 +1,10 @@
-"""Read SQL that a user wrote: one SELECT, nodes from an allow-list, pieces written again from the tree.
+"""Read SQL that a user wrote: one SELECT of allowed nodes, whose pieces are written again from the tree.
 
-The user's text never reaches an engine. What is refused, and in which words, each reader says in its Wording.
+The user's text never reaches an engine. Each reader says in its Wording what is refused, and in which words.
 
-Bound what a user's SQL may cost before anything runs: its length, its depth, and the texts that it makes.
-
-An engine folds constants before it runs a query: ten nested replace() of ten letters each make a text of gigabytes
-past every limit of memory, and nothing interrupts it.
+Before anything runs, the cost of a user's SQL is bounded: its length, its depth, and the texts that it makes. An engine
+folds constants before it runs a query: ten nested replace() of ten letters each make a text of gigabytes in spite of
+every memory limit, and cannot be interrupted.
 """
 
 import itertools

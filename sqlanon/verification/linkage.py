@@ -1,10 +1,10 @@
-"""Is everybody in a group with their own value? Of all rows, before the run forgets whose they are.
+"""Is everybody in a group with their own value? Checked for all rows while the run still knows them.
 
-What a run knows of its rows to the end, quasi values, value and group beside each other, is compared with the source
-(quasi values and value), with QIT (quasi values and group) and with ST (group and value). Where all three agree nobody
-has changed values or groups with anybody between two steps. Each side is read once: what its rows' hashes add up to
-tells whether it has the same rows, whatever their order; rows are counted where it has not. A run may trust these
-hashes: nobody stands between it and its own tables. Whoever verifies somebody else's release counts always.
+A run knows quasi values, value and group of each of its rows to the end. These are compared with the source (quasi
+values and value), with QIT (quasi values and group) and with ST (group and value). If all three agree, nobody has
+exchanged values or groups with anybody between two steps. Each side is read once: sums of row hashes tell whether two
+sides have the same rows, in any order; only if they differ are rows counted. A run may trust these hashes, because
+nobody stands between it and its own tables. Whoever verifies somebody else's release always counts.
 """
 
 from collections.abc import Mapping, Sequence, Set

@@ -1,7 +1,7 @@
-"""Physical order leaks: prove that every published table is sorted by its published columns alone.
+"""Physical row order can leak values: prove that every published table is sorted by its published columns alone.
 
-Engines write rows in the order in which they were grouped by sensitive value: where QIT and ST keep it, their rows
-can be matched by position.
+Engines write rows in the order in which they were grouped by sensitive value: if QIT and ST keep it, their rows can be
+matched by position.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""estimate.sql of groups: for each sensitive column views of people with values of their class, and of their group."""
+"""estimate.sql of groups: for each sensitive column, views of people weighted by their class, and by their group."""
 
 from collections.abc import Iterator
 

@@ -1,14 +1,14 @@
-"""Is more in order within the groups than lots would make of it? A randomization test, exact however few people are.
+"""Is there more order inside groups than chance would make? A randomization test, exact for any number of people.
 
-Where groups were drawn, whoever have the same value (and class) could as well have changed places: each of these
-arrangements is as likely as the one that was published. So it is compared with arrangements that are drawn anew. What
-values and columns have to do with each other is in all of them alike.
+Where groups were drawn at random, people with the same value (and class) could have changed places: each such
+arrangement is as likely as the published one, and all of them keep how values depend on columns. So the published
+arrangement is compared with others that are drawn anew.
 
-People of a group stand in the order of a column, the group's values in an order of theirs, and four statistics are
-taken: how many people have the value at their place, counted from the first, from the last, and from the place that the
-group's number says (`attack` names people by these), and how far the two orders go together over all places (the sum of
-the products of ranks, as in Spearman's coefficient). Each statistic of each column is counted from its mean in standard
-deviations, which are those of drawn arrangements that serve for nothing else, and the largest decides: it is one test.
+People of a group are ranked by a column, and the group's values in an order of values. Four statistics are computed:
+how many people have the value at their rank, counted from the first, from the last, and from the place that the group's
+number gives (`attack` names people by these three), and how strongly the two orders agree over all ranks (the sum of
+the products of ranks, as in Spearman's coefficient). Each statistic of each column is standardized with the mean and
+standard deviation of separately drawn arrangements, and the largest decides: it is one test.
 """
 
 import math

@@ -1,23 +1,23 @@
-"""Does anybody's place in their group tell their value, as where the oldest of each group has the last of its values?
+"""Does a person's rank in their group tell their value, for example if the oldest of each group has its last value?
 
-Two tests look at the people whom quasi values single out, whose values the source tells. Both rest on the lots by which
-groups are drawn: two people of one value, in two groups, could as well have changed places.
+Two tests look at the people whom quasi values single out, and whose values the source tells. Both rely on how groups
+are drawn: two people with the same value, in two groups, could have changed places.
 
-`order_randomization` draws such arrangements anew and compares. It is the sharper test of few people, and looks at some
-thousands at most. Of more people the following bound is sharper. In each group, the person who has the first of the
-group's values is compared by a quasi column with the person who has the last one: a = 1, 0 or -1, as the former's
-column is larger, equal or smaller. Then the former is compared with a stand-in, who has that last value too and is from
-another group: b. Chance decided which of these two holders of the last value came into this group, so d = a - b is as
-likely as -d, independently in each group, and Efron's bound for sums of such d holds:
+`order_randomization` draws such arrangements anew and compares. It is the more powerful test for few people, and looks
+at some thousands at most. For more people the following bound is more powerful. In each group, the person who has the
+first of the group's values is compared by a quasi column with the person who has the last one: a = 1, 0 or -1 if the
+former's column is larger, equal or smaller. Then the former is compared with a stand-in, who also has that last value
+but is from another group: b. Chance decided which of these two holders of the last value came into this group, so d = a
+- b is as likely as -d, independently in each group, and Efron's bound for sums of such d holds:
 
     Pr(|Σ d| >= t √(Σ d²)) <= 2 exp(-t²/2),
 
 however values and columns depend on each other.
 
-A release under a ledger holds groups that were formed in several runs, and a stand-in has to come from the same run.
-Groups are numbered run by run. Cut into blocks of neighbouring numbers, at most (runs - 1) blocks mix two runs. Which
-ones is not known, so as many blocks as may be mixed are left out: those with the largest sums. Such releases are tested
-by the bound alone, because nobody knows which people could have changed places.
+A release under a ledger has groups that were formed in several runs, and a stand-in has to come from the same run.
+Groups are numbered run by run. If they are cut into blocks of neighbouring numbers, at most (runs - 1) blocks mix two
+runs. It is not known which, so as many blocks as may be mixed are left out: those with the largest sums. Such releases
+are tested by the bound alone, because nobody knows which people could have changed places.
 """
 
 import hashlib

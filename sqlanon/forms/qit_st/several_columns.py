@@ -1,7 +1,7 @@
-"""Verify a release with several sensitive columns: with the table of each it is a release that proves itself.
+"""Verify a release with several sensitive columns: with each column's table it is a release that is verified by itself.
 
-Whatever holds of every column by itself is all that is promised: what two columns have to do with each other inside a
-group, or a box, is not published.
+Only what holds of every column by itself is promised. How two columns depend on each other inside a group, or a box, is
+not published.
 """
 
 from collections.abc import Mapping

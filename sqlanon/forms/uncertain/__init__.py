@@ -1,4 +1,4 @@
-"""Rows whose cells may stand for several values, in groups (QIT), and of each group sets of sensitive values (ST)."""
+"""The form of uncertain data: QIT with cells that may stand for several values, ST with sets of sensitive values."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast

@@ -1,4 +1,4 @@
-"""Verify a release of uncertain data: sizes, weights, and that what was uncertain still is and nothing else."""
+"""Verify a release of uncertain data: sizes, weights, and that exactly the uncertain values are shown as uncertain."""
 
 from collections.abc import Mapping
 from typing import Any

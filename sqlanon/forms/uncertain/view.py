@@ -1,4 +1,4 @@
-"""Releases of uncertain data: what QIT shows of everybody, and sets of sensitive alternatives, all equally likely."""
+"""What an adversary sees of uncertain data: what QIT shows of everybody, and sets of equally likely alternatives."""
 
 from collections.abc import Mapping
 from functools import cached_property

@@ -1,13 +1,13 @@
-"""Classes of several signatures: those whose distributions are equal, or so near that groups of both stay below 1/r.
+"""Classes of several signatures, whose distributions are equal or so similar that their groups stay below 1/r.
 
-Where a table says what the adversary knows, it may say the same of many signatures: these share their groups, whose
-posteriors are 1/n. A binary tree parts the others by the value in which their distributions differ most. Then, from the
-leaves upwards, a node is one class where its groups keep more rows than those of its parts do. Its groups are as large
-as the sound swap bound asks (or the paper's condition, with `guarantee` delta). All rows of a class are treated alike:
-nobody stands out as the row that found no other group.
+A table of the adversary's knowledge may say the same of many signatures: these share their groups, and every posterior
+is 1/n. The other signatures are split by a binary tree, each time by the value in which their distributions differ
+most. Then, from the leaves upwards, a node becomes one class if its groups keep more rows than those of its parts. Its
+groups are as large as the sound swap bound requires (or the paper's condition, with `guarantee` delta). All rows of a
+class are treated alike: nobody stands out as the row that found no other group.
 
-What the data itself teaches is not merged: distributions of small classes are equal by chance only, and the recipient
-would lose the proof that groups of one signature are.
+Classes whose distributions were learned from the data itself are not merged: small classes have equal distributions
+only by chance, and the recipient would lose the proof that groups have one signature.
 
 The templates are `sql_templates/methods/robust/class_merging/`.
 """

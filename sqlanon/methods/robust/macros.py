@@ -1,7 +1,7 @@
 """The macros of r-robust publishing: the steps of `plan.py` as one SELECT, for a signature that is one text.
 
-What the adversary knows are columns (`background_names`): groups hold rows of one signature, as those of distributions
-learned from the data do. Merging classes and repairing groups take turns, which one SELECT has not.
+The adversary's knowledge is given as columns (`background_names`): groups have rows of one signature, as for
+distributions that are learned from the data. One SELECT cannot loop, so it neither merges classes nor repairs groups.
 """
 
 from sqlanon.methods import macro_steps

@@ -1,12 +1,12 @@
 """r-robust groups of several sensitive columns: rows of one signature that differ in every one of them.
 
-In a group of n rows of one signature each value of each column has posterior exactly 1/n, whatever the distributions
-are, that of all columns together included: exchanging two rows changes no world's weight. In groups of several
-signatures it is not so: conditions that hold of every column by itself prove nothing against an adversary who knows how
-the columns go together. So classes are not merged, and no row joins another class.
+In a group of n rows of one signature each value of each column, and each combination of values of all columns, has
+posterior exactly 1/n, whatever the distributions are: exchanging two rows changes no world's weight. In groups of
+several signatures this does not hold: conditions on every column by itself prove nothing against an adversary who knows
+how columns depend on each other. So classes are not merged, and no row joins another class.
 
-First rows are left over until no value of any column is too frequent for its class, then groups are made by the column
-of the most frequent value, and rows that clash in another change places inside their class. The templates are
+First rows are left out until no value of any column is too frequent for its class. Then groups are made by the column
+of the most frequent value, and rows that clash in another column change places inside their class. The templates are
 `sql_templates/methods/robust/several_columns/`, those of `methods/several_columns`, and of `class_grouping.py`.
 """
 

@@ -1,6 +1,6 @@
-"""Values of several sensitive columns as numbers, with the column first by which rows are seated.
+"""Values of several sensitive columns as numbers, with the column by which rows are seated in first place.
 
-That column is the one of the most frequent value, which the data says: it and the first change places.
+That is the column of the most frequent value. The data decides which it is; it changes places with the first column.
 """
 
 from collections.abc import Mapping

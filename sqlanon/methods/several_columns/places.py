@@ -1,8 +1,8 @@
 """Rows that clash in a group change places with rows of other groups.
 
-First those that share the value by which they are seated take each other's seats, turn by turn; each turn looks only at
-the groups in which somebody stood before it. Who then still stands asks some rows anywhere in the class, and changes
-places where neither brings a value that the other's group has.
+First, rows that have the same value in the seating column take each other's seats, turn by turn; each turn looks only
+at groups that had a clash before it. A row that still clashes then tries some rows anywhere in its class, and changes
+places with one if neither brings a value that the other's group has.
 """
 
 from sqlanon.methods.base import Steps

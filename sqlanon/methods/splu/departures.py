@@ -1,7 +1,7 @@
-"""What SPLU-Gen promises of counts after people have left: the groups that hold a value need not be whole.
+"""What SPLU-Gen promises of counts after people have left, when the decoy groups of a value need not be whole.
 
-Of the rows present, some n stand in groups that hold a value, and each of them publishes it with probability 1/γ: its
-published count is Binomial(n, 1/γ). Without departures n = γ f for a true count f; with them n is anything.
+Of the rows present, some number n is in groups that hold a value, and each of them publishes it with probability 1/γ:
+its published count is Binomial(n, 1/γ). Without departures n = γ f for a true count f; with them n may be any number.
 """
 
 import math

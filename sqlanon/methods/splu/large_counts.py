@@ -1,7 +1,8 @@
-"""From which count on a published count is near: exact tails, looked at once for each distance that counts as off.
+"""The smallest count from which published counts are accurate: exact tails, computed once for each distance.
 
-Off is |f' - f| >= ε f, that is at least d = ⌈ε f⌉. Of all counts f of one d the largest, ⌊d/ε⌋, has the largest tail:
-its published count has the largest variance. So a search over d finds what one over f would, in 1/ε of its steps.
+A published count f' is off if |f' - f| >= ε f, that is by at least d = ⌈ε f⌉. Of all counts f with the same d the
+largest, ⌊d/ε⌋, has the largest tail, for its published count has the largest variance. So it suffices to search over d,
+in 1/ε times fewer steps than over f.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""How sensitive attributes are randomized one after the other: decoy groups, a value drawn from each, the residue.
+"""Randomize sensitive attributes one after the other: decoy groups, a value drawn from each, the residue.
 
-An attribute's decoy groups hold gamma rows with gamma different values, and each row publishes the value of a slot of
-its group, drawn evenly: P(v published | v) = 1/gamma.
+An attribute's decoy groups have gamma rows with gamma different values, and each row publishes the value of a uniformly
+drawn row of its group: P(v published | v) = 1/gamma.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""What is wrong with uncertain cells: every fault is a count and a message, and nothing is published.
+"""Faults of uncertain cells: each is a count and a message, and refuses the publication.
 
-Alternatives that are nothing or too many, braces that do not match, alternative rows that do not belong together,
-values outside their hierarchy, and stars where a star stands for what is suppressed.
+Faults are: cells with no alternatives or too many, unmatched braces, alternative rows that do not belong together,
+values outside their hierarchy, and stars where a star stands for a suppressed value.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,9 +1,9 @@
-"""Diversity of clusters (Ren, Yang, Zhang and Jia, 2012): L different weights in each that holds a grave value.
+"""Diversity of clusters (Ren, Yang, Zhang and Jia, 2012): L different weights in each cluster with a grave value.
 
 The templates are `sql_templates/methods/uncertain/diversity/`. They read `clustering` (or `refining`), the cut of the
 sort, and end in `clustered` (row_number, cluster, suppressed). A cluster that fails is suppressed, or merged with its
-neighbours into a region, whose rows are then dealt out into groups that are diverse and hardly larger than K, or with
-those that its hierarchies generalize it to (`climbing`).
+neighbours into a region. The rows of a region are then dealt into groups that are diverse and hardly larger than K, or
+joined with those that the hierarchies generalize to the same node (`climbing`).
 """
 
 from collections.abc import Callable, Mapping, Sequence

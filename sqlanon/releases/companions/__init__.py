@@ -1,1 +1,1 @@
-"""Texts that lie in a release beside its tables, and tell what anybody can read off its manifest and its tables."""
+"""Texts beside a release's tables; each can be made again from its manifest and tables."""

@@ -1,4 +1,4 @@
-"""Read the types of a published table's columns off its Parquet file, in words that no engine spells its own way."""
+"""Read the column types of a published table from its Parquet file, and name them in words that fit every engine."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Which texts may lie in a release beside its tables: those that anybody can make again from it, no other.
+"""The texts that may lie in a release beside its tables: only those that anybody can make again from it.
 
-README.md is the release in words, for whoever receives it, read off its manifest and its tables' types.
+README.md describes the release in words, from its manifest and the types of its tables, for whoever receives it.
 """
 
 import shlex

@@ -1,4 +1,4 @@
-"""Make the Bloom filter that a Parquet file should have for its values: what is left of one could hold anything.
+"""Compute the Bloom filter that a Parquet file should have for its values; any other could hide something.
 
 https://parquet.apache.org/docs/file-format/bloomfilter/: blocks of 256 bits, of which a value's hash sets eight.
 """

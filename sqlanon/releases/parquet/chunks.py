@@ -1,4 +1,4 @@
-"""Judge a column's chunk in a Parquet file: its pages hold its values alone, and its figures are theirs."""
+"""Check a column chunk of a Parquet file: its pages hold only its values, and its statistics are those of its pages."""
 
 import math
 import struct

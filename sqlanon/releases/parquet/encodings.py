@@ -1,8 +1,8 @@
-"""Decode the values of Parquet's pages, and refuse every writing of them but our writers' own.
+"""Decode the values of Parquet pages, and refuse any encoding that our writers would not have produced.
 
-A page says its values in runs, which may be cut anywhere, padded with anything and followed by anything: no reader
-looks. Here the bytes are those that DuckDB or Spark writes for the values, or PageError says what they are instead.
-https://parquet.apache.org/docs/file-format/data-pages/encodings/
+A page encodes its values in runs, which may be cut anywhere, padded with anything and followed by anything: readers do
+not look. Here the bytes must be those that DuckDB or Spark writes for the values; otherwise PageError says what they
+are. https://parquet.apache.org/docs/file-format/data-pages/encodings/
 """
 
 from itertools import pairwise

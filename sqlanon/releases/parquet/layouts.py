@@ -1,7 +1,7 @@
-"""Parquet's structs with the fields that engines write for a table: what else may be there could hold anything.
+"""Parquet's structs with the fields that our engines write for a table; any other field could hide something.
 
-https://github.com/apache/parquet-format, parquet.thrift. Left out are metadata and encryption of a column, a file of
-its own for a chunk, numbers of fields, sorting columns, statistics inside pages, and pages of version 2.
+https://github.com/apache/parquet-format, parquet.thrift. Left out are metadata and encryption of a column, a separate
+file for a chunk, numbers of fields, sorting columns, statistics inside pages, and pages of version 2.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Read and write Thrift's compact protocol field by field, to find what no reader of a file's rows would ever show.
+"""Read and write Thrift's compact protocol field by field, to find what no reader of a file's rows would show.
 
-A library returns the fields that it knows. Here every byte is read as one of the fields that our writers use, in the
-one way in which they write it: what is left over, written otherwise, or of another type could hold anything.
+A library returns the fields that it knows. Here every byte must be part of a field that our writers use, written as
+they write it: bytes left over, another spelling or another type could hide something.
 https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 """
 

@@ -1,4 +1,4 @@
-"""Unpack the pages of a Parquet file into their bytes, with the engine's own code, and look at how they were packed."""
+"""Decompress the pages of a Parquet file with the engine's own code, and check how they were compressed."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Lists of alternatives, which engines call arrays: what templates say of them, and how dialects write it."""
+"""Arrays (lists of alternatives): what templates may do with them, and how each dialect writes it."""

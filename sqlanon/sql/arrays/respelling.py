@@ -1,6 +1,6 @@
-"""Put a dialect's own text where templates say what is done with lists, in DuckDB's functions.
+"""Rewrite what templates do with lists, in DuckDB's functions, into the text of another dialect.
 
-Say what may stand in templates where a dialect has arrays: DuckDB's functions of lists, and their types.
+Only listed functions and types of lists may be used in templates that run on several dialects.
 """
 
 from collections.abc import Callable
