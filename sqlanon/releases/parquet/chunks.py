@@ -11,8 +11,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from sqlanon.releases.parquet.bloom_filters import make_filter
-from sqlanon.releases.parquet.encodings import Numbers, PageError, decode_plain, decode_runs
+from sqlanon.releases.parquet.encodings import Numbers, PageError, decode_plain, decode_runs, make_filter
 from sqlanon.releases.parquet.layouts import (
     BIT_PACKED,
     BLOOM_FILTER,
