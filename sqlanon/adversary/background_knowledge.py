@@ -107,9 +107,11 @@ def _steps(
     columns = published.manifest["columns"]
     (sensitive,) = columns["sensitive"]
     names, group = {"sensitive": sensitive, "count_column": columns["count"]}, {"group_column": columns["group"]}
+    counted = Sql(f"cast(sum({ident(columns['count'])}) as bigint)")
+    values = {"relation": published.tables["st"], "value": ident(sensitive), "row_count": counted}
     # every background's values are numbered alike, by the release's own
     steps = [
-        Step("adversary/background_knowledge/value", yields="tally", values=names),
+        Step("shared/value", yields="tally", values={**values, "number": "value_number"}),
         Step("adversary/background_knowledge/held_value", values=names | group),
     ]
     for number, match in enumerate(backgrounds, start=1):

@@ -54,6 +54,10 @@ class Workspace:
         parameters = {"relation": relation, "columns": listed, "conditions": [Sql(condition)] if condition else []}
         return self.render("estimation/query_run/different", {}, **parameters)
 
+    def render_values(self, relation: Sql, value: Sql, row_count: Sql) -> str:
+        """Write the different values of a relation, each with its rows and its code."""
+        return self.render("shared/value", {}, relation=relation, value=value, row_count=row_count, number="code")
+
     def keep(self, name: str, sql: str) -> Sql:
         """Keep a query's rows in a temporary table; return its relation."""
         relation = relation_name(self.prefix, name)

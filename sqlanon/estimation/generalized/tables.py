@@ -119,7 +119,7 @@ class BoxTables(CellTables):
                 "cell_person",
                 self.render("estimation/generalized/box_person", relations, bounds=bounds, shown=shown_cells),
             ),
-            ("value", self.render("estimation/generalized/box_value", relations)),
+            ("value", self.render_values(self.tables["data"], ident(self.sensitive), Sql("count(*)"))),
             ("alternative", self.render("estimation/generalized/box_line", relations)),
         ]
 

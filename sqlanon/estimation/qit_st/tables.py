@@ -17,7 +17,7 @@ from sqlanon.estimators.least_squares import NormalEquations, prepare_equations,
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import relation_name
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 
 EQUATIONS = 6  # times V x V numbers are held while S is read and solved, by measurement
 LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
@@ -26,7 +26,6 @@ DIRECTIONS = 64  # vectors per spread query
 LARGEST_CUBE = 160  # sensitive values of which products of three are summed: 33 MB
 PairKey = tuple[bytes, bytes]
 KIND = "a QIT and an ST"
-READ_FIRST = {"place": "shared/place", "value": "estimation/qit_st/value"}
 READ_OFTEN = {"line": "estimation/qit_st/line", "person": "estimation/qit_st/person"}
 
 
@@ -43,6 +42,7 @@ class GroupTables(Workspace):
         self.quasi: list[str] = list(columns["quasi"])
         (self.sensitive,) = columns["sensitive"]
         self._group: str = columns["group"]
+        self._count: str = columns["count"]
         values = {
             "quasi": self.quasi,
             "sensitive": self.sensitive,
@@ -52,7 +52,7 @@ class GroupTables(Workspace):
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
         super().__init__(engine, tables, values, names)
         self._may_depart = follows(manifest)  # members of groups may be in ST and no longer in QIT
-        self.relations |= {name: relation_name(self.prefix, name) for name in (*READ_FIRST, *READ_OFTEN)}
+        self.relations |= {name: relation_name(self.prefix, name) for name in ("place", "value", *READ_OFTEN)}
         self.rows_kept = False
         self._totals: Array | None = None
         self._rows: CodedRows | None = None
@@ -77,8 +77,8 @@ class GroupTables(Workspace):
 
     def _keep_tables(self) -> None:
         """Keep what every query reads; see that QIT and ST fit each other, and that their columns can be read."""
-        for name, template in READ_FIRST.items():
-            self.keep(name, self.render(template, self.relations))
+        for name, sql in self._read_first():
+            self.keep(name, sql)
         require_soundness(self, self._render_soundness())
         self.engine.columns(self.render(READ_OFTEN["person"], self.relations))
         # the engine would compare a text with a number as numbers, of which 1 and 01 are the same
@@ -99,8 +99,15 @@ class GroupTables(Workspace):
 
     def loading_statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of what the first query runs: a check, and the tables that it makes."""
-        tables = [(name, self.render(template, self.relations)) for name, template in (READ_FIRST | READ_OFTEN).items()]
-        return [tables[0], ("soundness", self._render_soundness()), *tables[1:]]
+        often = [(name, self.render(template, self.relations)) for name, template in READ_OFTEN.items()]
+        place, value = self._read_first()
+        return [place, ("soundness", self._render_soundness()), value, *often]
+
+    def _read_first(self) -> list[tuple[str, str]]:
+        """Return the groups with their sizes, and the values with their totals."""
+        total = Sql(f"cast(sum({ident(self._count)}) as bigint)")
+        values = self.render_values(self.tables["st"], ident(self.sensitive), total)
+        return [("place", self.render("shared/place", self.relations)), ("value", values)]
 
     def _render_soundness(self) -> str:
         return self.render("estimation/qit_st/place_soundness", self.relations, may_depart=self._may_depart)

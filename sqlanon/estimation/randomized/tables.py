@@ -58,7 +58,7 @@ class Randomized(Workspace):
         return [
             (
                 f"value_{place + 1}",
-                self.render("estimation/randomized/published_value", self.relations, number=place + 1),
+                self.render_values(self.relations["published"], Sql(f"sensitive_{place + 1}"), Sql("count(*)")),
             )
             for place in touched
         ]

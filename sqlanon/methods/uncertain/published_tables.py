@@ -10,6 +10,7 @@ from sqlanon.methods.uncertain.columns import Column, Reading
 from sqlanon.methods.uncertain.diversity import Undiverse
 from sqlanon.plans.plan import Request, Step, relation_name
 from sqlanon.plans.roles import free_name
+from sqlanon.plans.templates import Sql
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,16 @@ def packed_outputs(request: Request, names: Names) -> tuple[Step, ...]:
     }
     return (
         Step("methods/uncertain/published_tables/packed_qit", yields="qit", values=qit),
-        Step("methods/uncertain/published_tables/certain_st", yields="st", values=_st_columns(names)),
+        # cells are numbered in the order of their values, so that lines are sorted by whole numbers
+        _sensitive_table(names, [Sql("counted.cell_code")], set_code="cell_code", shown="clustered"),
     )
 
 
-def _st_columns(names: Names) -> dict[str, object]:
-    return {"value_columns": names.values, "group_column": names.group, "count_column": names.count}
+def _sensitive_table(names: Names, order: Sequence[Sql], set_code: str, shown: str = "shown") -> Step:
+    """Return ST: sets of alternatives told apart by a code of `shown`, in an order within groups."""
+    columns = {"value_columns": names.values, "group_column": names.group, "count_column": names.count}
+    values: dict[str, object] = {**columns, "set_code": set_code, "order_columns": order}
+    return Step("methods/uncertain/published_tables/st", values=values, reads={"shown": shown})
 
 
 def outputs(reading: Reading, names: Names, undiverse: Undiverse) -> tuple[Step, ...]:
@@ -125,5 +130,7 @@ def outputs(reading: Reading, names: Names, undiverse: Undiverse) -> tuple[Step,
     }
     return (
         Step("methods/uncertain/published_tables/qit", values=qit),
-        Step("methods/uncertain/published_tables/st", values=_st_columns(names)),
+        _sensitive_table(
+            names, [Sql(f"set_values.value_{n}") for n in range(1, len(names.values) + 1)], set_code="set_code"
+        ),
     )
