@@ -80,9 +80,9 @@ def check_new_file(target: Path, endings: tuple[str, ...], mark: str, overwrite:
     if target.suffix not in endings:
         *others, last = endings
         listed = f"{', '.join(others)} or {last}" if others else last
-        raise TargetError(f"{target.name!r} does not end in {listed}")
+        raise TargetError(f"{target.name!r} does not end in {listed}; give it such an ending")
     if not target.parent.is_dir():
-        raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in")
+        raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in; make it with mkdir -p")
     if os.path.lexists(target) and not (overwrite and target.is_file() and not target.is_symlink()):
         raise TargetError(f"{str(target)!r} exists; choose another {mark} or say {option('overwrite', True)}")
 

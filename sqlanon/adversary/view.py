@@ -297,7 +297,10 @@ class View:
         sql = render_query("shared/persons", {"identifier_columns": names}, {"population": relation})
         (row,) = self.engine.rows(sql)
         if repeated := row["repeating_persons"]:
-            raise DataError(f"{repeated:,} persons have several rows in the source: {option('id')} names no single row")
+            raise DataError(
+                f"{repeated:,} persons have several rows in the source: {option('id')} names no single row;"
+                " name a column whose values all differ"
+            )
 
 
 def cast_text(expression: Sql, sql_type: str) -> Sql:
@@ -315,5 +318,5 @@ def refuse_other_people(shared: int, people: int) -> None:
     if shared < LEAST_IN_SOURCE * people:
         raise DataError(
             f"the source holds {shared:,} of the release's {people:,} people, as far as quasi values tell: it is about"
-            " others, and nothing is scored"
+            " others, and nothing is scored; name the source that was published"
         )

@@ -77,7 +77,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     engine = data.workspace.engine
     (row,) = engine.rows(f"select count(*) as row_count from {data.relation}")
     if not row["row_count"]:
-        raise DataError("the source has no rows to compare methods on")
+        raise DataError("the source has no rows to compare methods on; name another table, or widen its query")
     log.info("asking the source")
     queries, notes = _find_queries(question, data)
     if question.resist is not None:

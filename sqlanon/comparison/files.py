@@ -30,7 +30,7 @@ def check_folder(path: str | os.PathLike[str], overwrite: bool, read: Iterable[o
     """
     target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
     if not target.parent.is_dir():
-        raise TargetError(f"no folder {str(target.parent)!r} to write {target.name!r} in")
+        raise TargetError(f"no folder {str(target.parent)!r} to write {target.name!r} in; make it with mkdir -p")
     if os.path.lexists(target):
         ours = target.is_dir() and not target.is_symlink() and {entry.name for entry in target.iterdir()} <= set(FILES)
         if not (overwrite and ours):

@@ -124,7 +124,7 @@ def _of_column(
     if parts:
         return one_column(tables, manifest, name)
     if len(columns) > 1:
-        raise UsageError(f"randomized values are completed in all columns: leave {option('sensitive')} away")
+        raise UsageError(f"randomized values are completed in all columns: leave {option('sensitive')} out")
     return tables, manifest
 
 

@@ -126,7 +126,7 @@ def check_directory(path: str | os.PathLike[str], overwrite: bool, release: Path
     """
     target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
     if not target.parent.is_dir():
-        raise TargetError(f"no folder {str(target.parent)!r} to write {target.name!r} in")
+        raise TargetError(f"no folder {str(target.parent)!r} to write {target.name!r} in; make it with mkdir -p")
     if os.path.lexists(target):
         ours = target.is_dir() and not target.is_symlink()
         if not (overwrite and ours and _is_of_an_earlier_run(target)):

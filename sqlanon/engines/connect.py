@@ -70,7 +70,7 @@ def open_engine(
     options |= {"--memory-limit": memory_limit, "--temp-directory": temp_directory}
     foreign = [name for name, value in options.items() if value is not None and name not in ENGINES[engine].options]
     if foreign:
-        raise UsageError(f"{foreign[0]} is not for --engine {engine}")
+        raise UsageError(f"{foreign[0]} is not for --engine {engine}; leave it out")
     if engine == "spark":
         with _extra(engine):
             from sqlanon.engines.spark.engine import SparkEngine

@@ -63,7 +63,9 @@ def check(transition: str, tolerance: float, max_iterations: int) -> None:
     if transition not in TRANSITIONS:
         raise UsageError(f"no transition {transition!r}; choose one of {', '.join(TRANSITIONS)}")
     if not 0 < tolerance < 1:
-        raise UsageError(f"{option('tolerance', tolerance)} is no relative change between 0 and 1")
+        raise UsageError(
+            f"{option('tolerance', tolerance)} is no relative change between 0 and 1; say for example 0.001"
+        )
     if max_iterations < 1:
         raise UsageError(f"{option('max_iterations', max_iterations)} is no turn at all; give at least 1")
 

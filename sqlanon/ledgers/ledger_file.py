@@ -36,7 +36,9 @@ class LedgerFile:
         self._engine, self._is_directory = engine, is_directory
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link
         if not self.path.parent.is_dir():
-            raise TargetError(f"no directory {str(self.path.parent)!r} to keep {self.path.name!r} in")
+            raise TargetError(
+                f"no directory {str(self.path.parent)!r} to keep {self.path.name!r} in; make it with mkdir -p"
+            )
         with locked_parent(self.path):
             _mend(self.path, engine)
             if is_written(self.path.parent, _stem(self.path)):

@@ -237,5 +237,5 @@ def _required_key(key: Key | None, request: Mapping[str, Any]) -> Key:
             about=["id"],
         )
     if request["draws"] != "keyed":
-        raise UsageError(f"a ledger needs keyed draws; leave {option('draws', 'random')} away")
+        raise UsageError(f"a ledger needs keyed draws; leave {option('draws', 'random')} out")
     return key

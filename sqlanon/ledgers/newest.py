@@ -187,7 +187,9 @@ def refuse_fork(named: str, before: Contents | None, release_name: str, manifest
     """
     if manifest is None or not _number(manifest):
         if asked:
-            raise UsageError(f"{release_name!r} is no release under a ledger")
+            raise UsageError(
+                f"{release_name!r} is no release under a ledger; name one that was published with {option('ledger')}"
+            )
         return
     label = f"{release_name!r} is release {_number(manifest)} of a ledger"
     if before is None:

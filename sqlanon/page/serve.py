@@ -61,7 +61,7 @@ def _listen(port: int):  # type: ignore[no-untyped-def]
         listener.listen()  # from now on a browser waits, where the address is opened before all is loaded
     except (OSError, OverflowError) as error:
         listener.close()
-        raise UsageError(f"cannot listen on port {port}: {error}; leave --port away, and a free one is taken") from None
+        raise UsageError(f"cannot listen on port {port}: {error}; leave --port out, and a free one is taken") from None
     with listener:
         yield listener
 

@@ -181,7 +181,9 @@ def resolve_rules(rules: Mapping[str, str], quasi: Sequence[str], types: Mapping
         (column,) = resolve_names(list(types), (name,))
         if column not in quasi:
             raise UsageError(
-                f"{option('coarsen')} is for quasi columns, and {column!r} is none of them", about=["coarsen"]
+                f"{option('coarsen')} is for quasi columns, and {column!r} is none of them;"
+                f" name it with {option('quasi')}, too, or leave it out",
+                about=["coarsen"],
             )
         rule = Coarsening.read(column, text)
         rule.type_of(column, types[column])

@@ -80,7 +80,7 @@ def checked_roles(quasi: tuple[str, ...], sensitive: tuple[str, ...], identifier
         for name in names:
             before = roles.setdefault(name.lower(), role)
             if before == role and sum(n.lower() == name.lower() for n in names) > 1:
-                raise UsageError(f"column {name!r} is named twice in {role}", about=[name])
+                raise UsageError(f"column {name!r} is named twice in {role}; name it once", about=[name])
             if before != role:
                 raise UsageError(TWO_ROLES.format(column=repr(name), one=before, other=role), about=[name])
     return Roles(quasi, sensitive, identifier)

@@ -115,7 +115,10 @@ def _require_retention(manifest: Manifest) -> None:
 def statements(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest]:
     """Return the SELECTs that copy the tables, and the manifest as far as it is known before they are verified."""
     if asked.dropped_rows < 0:
-        raise UsageError(f"{option('dropped_rows', asked.dropped_rows)} is no number of rows")
+        raise UsageError(
+            f"{option('dropped_rows', asked.dropped_rows)} is no number of rows;"
+            " say how many the script left out, 0 if none"
+        )
     groups = [table for table in (asked.qit, asked.st) if table is not None]
     if len(groups) != (0 if asked.data is not None else 2):
         raise UsageError(f"give {option('qit')} and {option('st')}, or {option('data')} alone")

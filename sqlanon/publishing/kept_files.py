@@ -61,7 +61,10 @@ def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: 
     if not offered and method.nothing_saved:
         raise UsageError(method.nothing_saved)
     if len(paths) != len(offered):
-        raise UsageError(f"{len(offered)} tables are learned from the data, and {len(paths)} files are to keep them")
+        raise UsageError(
+            f"{len(offered)} tables are learned from the data, and {len(paths)} files are to keep them;"
+            " name one file for each table"
+        )
     if plan.kept_files and any(path.suffix.lower() != ".csv" for path in paths):
         raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
     sources = (asked.source, *asked.files, *plan.read)
@@ -87,9 +90,9 @@ def check_paths(
     places, read = [real_path(path) for path in paths], list(read)
     for path, place in zip(paths, places, strict=True):
         if path.suffix.lower() not in FORMATS:
-            raise TargetError(f"{str(path)!r} is neither .parquet nor .csv")
+            raise TargetError(f"{str(path)!r} is neither .parquet nor .csv; give it such an ending")
         if not place.parent.is_dir():
-            raise TargetError(f"no folder {str(path.parent)!r} to write {path.name!r} in")
+            raise TargetError(f"no folder {str(path.parent)!r} to write {path.name!r} in; make it with mkdir -p")
         refuse_in_release(path, releases)
         refuse_read(path, read)
         if os.path.lexists(path) and not (overwrite and path.is_file()):

@@ -35,7 +35,7 @@ class DirectoryTarget:
         recover_directory(self.path)
         _replaceable_files(self.path, overwrite)
         if not os.access(self.path.parent, os.W_OK | os.X_OK):
-            raise TargetError(f"no right to write in {str(self.path.parent)!r}")
+            raise TargetError(f"no right to write in {str(self.path.parent)!r}; choose another {option('out')}")
         self._written: dict[Path, int] = {}
         self._exchange = DirectoryExchange(self.path)
         try:  # again, for another run may have ended since, and from now on none writes here

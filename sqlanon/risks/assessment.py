@@ -238,7 +238,7 @@ def _assess(classes: Classes) -> Check:
 
 def _refuse_empty(rows: Any) -> None:
     if not rows:
-        raise DataError("the source has no rows to check")
+        raise DataError("the source has no rows to check; name another table, or widen its query")
 
 
 def _size_figures(sizes: dict[str, Any], k: int) -> dict[str, Any]:
@@ -264,7 +264,9 @@ def _population_figures(classes: Classes) -> dict[str, Any]:
         source, types = classes.engine.find_source(question.population)
         lacking = [name for name in question.quasi if name not in types]
         if lacking:
-            raise UsageError(f"the population lacks the quasi column {lacking[0]!r}")
+            raise UsageError(
+                f"the population lacks the quasi column {lacking[0]!r}; hand over a population that has all of them"
+            )
         source, _ = coarsen_source(classes.engine, source, types, question.coarsen, question.quasi)
         names = {name: classes.names[name] for name in question.quasi}
         relations = {"class": classes.of(), "population": select_columns(source, names)}

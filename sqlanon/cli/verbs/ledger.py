@@ -62,7 +62,7 @@ def ledger(
             raise typer.Exit(3)
         return
     if key_file is not None or releases is not None or database is not None:
-        raise UsageError("--key-file, --releases and --database are for --check")
+        raise UsageError("--key-file, --releases and --database are for --check; say --check as well")
     summary = operations.ledger(**values, con=open_engine(engine, None, False, master, dsn))
     if how is Format.json:
         display.show_mapping(summary.as_plain(), "json")

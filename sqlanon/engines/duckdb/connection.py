@@ -91,7 +91,7 @@ def attach(connection: duckdb.DuckDBPyConnection, database: str, write: bool = F
     Raises SourceError where there is no such file, or none that can be opened.
     """
     if not Path(database).is_file():
-        raise SourceError(f"no database file {database!r}")
+        raise SourceError(f"no database file {database!r}; name one that exists")
     how = "type duckdb" if write else "type duckdb, read_only"
     try:
         try:  # by the name that DuckDB gives it, so that `hospital.main.patients` is found

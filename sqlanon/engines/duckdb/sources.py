@@ -279,7 +279,7 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
         return None
     is_file = path.is_file()
     if is_file and not os.access(path, os.R_OK):
-        raise SourceError(f"no right to read {text!r}")
+        raise SourceError(f"no right to read {text!r}; let this user read it (chmod), or copy it")
     if is_file and not path.stat().st_size:
         raise SourceError(f"{text!r} is empty: it holds no byte, and no names of columns; write it again")
     several = not is_file and is_pattern(text)

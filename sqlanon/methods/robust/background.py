@@ -67,7 +67,7 @@ def learned(attributes: Iterable[str], published: Columns) -> Background:
         raise UsageError("a background has at least one quasi column")
     names = resolve_names(list(published.quasi), attribute_names)
     if len(set(names)) < len(names):
-        raise UsageError(f"{where} names a column twice")
+        raise UsageError(f"{where} names a column twice; name it once")
     attributes = _in_order(names, published)
     return Background(attributes, _columns(attributes, published), published.sensitive[0], where)
 

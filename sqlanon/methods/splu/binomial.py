@@ -79,7 +79,8 @@ def large_sums(gamma: int, epsilon: float, target_error: float) -> int:
     _check(gamma, epsilon)
     if not LEAST_TARGET_ERROR <= target_error < 1:
         raise UsageError(
-            f"{option('target_error', target_error)} is no probability from {LEAST_TARGET_ERROR:g} to below 1"
+            f"{option('target_error', target_error)} is no probability from {LEAST_TARGET_ERROR:g} to below 1;"
+            " say for example 0.05"
         )
     return least_near_count(gamma, epsilon, target_error)
 
@@ -158,7 +159,9 @@ def _check(gamma: int, epsilon: float) -> None:
     if gamma < 2:
         raise UsageError(f"gamma = {gamma} randomizes nothing; gamma is a whole number of at least 2")
     if not LEAST_EPSILON <= epsilon < 1:
-        raise UsageError(f"{option('epsilon', epsilon)} is no relative error from {LEAST_EPSILON:g} to below 1")
+        raise UsageError(
+            f"{option('epsilon', epsilon)} is no relative error from {LEAST_EPSILON:g} to below 1; say for example 0.1"
+        )
 
 
 def _close(count: int, epsilon: float, at_least: bool) -> tuple[int, int]:

@@ -86,7 +86,7 @@ def _refuse_unfollowed(request: Request, release: Following, drops: bool) -> Non
     if release.changed == "move":
         raise UsageError(MOVE, about=["changed"])
     if len(request.roles.sensitive) > 1:
-        raise UsageError(f"a ledger is for one sensitive column, and {option('sensitive')} names several")
+        raise UsageError(f"a ledger is for one sensitive column, and {option('sensitive')} names several; name one")
     if not drops:
         raise UsageError(
             f"under a ledger rows beyond a multiple of gamma wait for the next release: leave"

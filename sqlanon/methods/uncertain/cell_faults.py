@@ -110,7 +110,8 @@ def refuse_tuples(reading: Reading) -> Callable[[Row], None]:
     def refuse(row: Row) -> None:
         if row["untied_rows"]:
             raise DataError(
-                f"{row['untied_rows']} rows have no value in {reading.tie!r}, which ties alternative rows together"
+                f"{row['untied_rows']} rows have no value in {reading.tie!r}, which ties alternative rows together;"
+                " fill it in, or leave these rows out"
             )
         if row["crowded_tuples"]:
             raise DataError(
