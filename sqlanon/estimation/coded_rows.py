@@ -145,7 +145,7 @@ class CodedRows:
 
         def count(cells: Cells) -> Array:
             lines = self.space.engine.arrays(
-                self.space.render("estimation/coded_rows/cell_count", {"celled": cells.relation})
+                self.space.render("estimation/coded_rows/cell_count", {"celled": cells.relation}, apart=[])
             )
             return cells.count_up(lines["cell"].astype(np.int64), lines["row_count"].astype(float))
 

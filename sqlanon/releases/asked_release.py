@@ -29,11 +29,15 @@ if TYPE_CHECKING:
     from sqlanon.estimation.answer import Answer
     from sqlanon.estimation.answered import Answered
 
+log = logging.getLogger("sqlanon")
 T = TypeVar("T")
 
 
-class PublishedRelease:
-    """Hold the published tables of one release and what its manifest says of them."""
+class AskedRelease:
+    """Hold the published tables of one release and what its manifest says of them; answer questions from them.
+
+    What depends on the release alone is loaded once for all questions.
+    """
 
     def __init__(
         self,
@@ -75,13 +79,6 @@ class PublishedRelease:
         tables, self.manifest, self.place = find_in_directory(self.directory, self.engine)
         self.tables, self._session = dict(tables), None
         return self.place.opened
-
-
-log = logging.getLogger("sqlanon")
-
-
-class AskedRelease(PublishedRelease):
-    """Answer questions; what depends on the release alone is loaded once for all of them."""
 
     def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answer":
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.

@@ -155,7 +155,7 @@ class BatchRun:
 
     def _read_moments(self, celled: Sql) -> CellSums:
         """Run the moment query over the cells of several queries, as it runs over those of one with GROUP BY."""
-        hit = inline(self.loaded.render("estimation/qit_st/cell_hit", {"celled": celled}))
+        hit = inline(self.loaded.render("estimation/coded_rows/cell_count", {"celled": celled}, apart=["group_id"]))
         relations = {**self.loaded.relations, "hit": hit, "group_class": Sql("")}
         lines = self.loaded.engine.arrays(
             self.loaded.render("estimation/qit_st/moment", relations, measures=[], by_class=[])
