@@ -6,6 +6,7 @@ values of other years are ruled out. An adversary learns this from the release i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.ordered_types import is_ordered
@@ -16,6 +17,7 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.relations import select_columns
 from sqlanon.wording import option
 
+_NOTHING_TIED = {"tied_values": 0, "tied_rows": 0, "agreeing": 1.0, "expected": 0.0}
 NOTABLE = 0.1  # share of a group's other values that a column rules out, from which on it is said
 
 
@@ -81,13 +83,22 @@ def count_given_away(
     """
     if not quasi:
         return []
-    columns = [_comparable(name, sql_type) for name, sql_type in quasi.values()]
-    values = {"columns": columns, "row_count": Sql(row_count), "published": Sql(published)}
-    lines = engine.rows(render_query("risks/given_away", values, {"counted_rows": counted_rows}))
-    figures = {line["column_number"]: line for line in lines}
+    columns = {name: _comparable(*column) for name, column in quasi.items()}
+
+    def ask(template: str, names: Sequence[str]) -> list[dict[str, Any]]:
+        values = {
+            "row_count": Sql(row_count),
+            "published": Sql(published),
+            "columns": [columns[name] for name in names],
+        }
+        return engine.rows(render_query(template, values, {"counted_rows": counted_rows}))
+
+    (counts,) = ask("risks/tied_values", list(columns))
+    tied = [name for number, name in enumerate(columns, start=1) if counts[f"tied_{number}"]]
+    lines = {tied[line["column_number"] - 1]: line for line in (ask("risks/given_away", tied) if tied else [])}
     return [
-        replace(_read(figures[number], name, sensitive), sql_type=sql_type)
-        for number, (name, (_, sql_type)) in enumerate(quasi.items(), start=1)
+        replace(_read(counts, lines.get(name, _NOTHING_TIED), name, sensitive), sql_type=sql_type)
+        for name, (_, sql_type) in quasi.items()
     ]
 
 
@@ -118,13 +129,13 @@ def _comparable(name: str, sql_type: str) -> Sql:
     return ident(name) if plain else Sql(f"cast({ident(name)} as varchar)")
 
 
-def _read(line: Mapping[str, float], name: str, sensitive: str) -> GivenAway:
-    rows, tied = max(line["row_count"], 1), line["tied_rows"]
+def _read(counts: Mapping[str, int], line: Mapping[str, float], name: str, sensitive: str) -> GivenAway:
+    rows, tied = max(counts["row_count"], 1), line["tied_rows"]
     beyond = max(0.0, tied - line["expected"])
     return GivenAway(
         column=name,
         sensitive=sensitive,
-        values=int(line["value_count"]),
+        values=int(counts["value_count"]),
         values_with_one=int(line["tied_values"]),
         share_of_rows=tied / rows,
         by_chance=round(min(1.0, line["expected"] / rows), 6) if tied else 0.0,
