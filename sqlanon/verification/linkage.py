@@ -157,8 +157,11 @@ def _add_up(
 
     whole: the columns of whole numbers. weight: how many rows a line stands for, where it is not one.
     """
-    values = {"choices": choices, "whole": sorted(whole), "weight": weight}
-    sql = published.query("verification/linkage/fingerprint", {"line": rows}, **values)
+    hashed = [
+        [Sql(f"cast({ident(name)} as bigint)") if name in whole else ident(name) for name in choice]
+        for choice in choices
+    ]
+    sql = published.query("verification/linkage/fingerprint", {"line": rows}, choices=hashed, weight=weight)
     (row,) = published.engine.rows(sql)
     sums = [(int(row[f"high_{number}"]), int(row[f"low_{number}"])) for number in range(1, len(choices) + 1)]
     return [int(row["row_count"]), *sums]

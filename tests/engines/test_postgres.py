@@ -834,11 +834,11 @@ SWAPPED = [
 @pytest.mark.parametrize(("one", "other", "value", "second"), SWAPPED)
 def test_two_rows_that_change_values_add_up_to_something_else(postgres, one, other, value, second):
     engine = engine_of(postgres)
-    whole = ["number", *(["value"] if "bigint" in value + second else [])]
+    columns = [Sql("cast(number as bigint)"), Sql("cast(value as bigint)" if "bigint" in value + second else "value")]
 
     def add_up(*rows):
         listed = " union all ".join(f"select ({row[0]})::bigint as number, {row[1]} as value" for row in rows)
-        values = {"choices": [["number", "value"], ["value", "number"]], "whole": whole, "weight": None}
+        values = {"choices": [columns, columns[::-1]], "weight": None}
         (sums,) = engine.rows(render("verification/linkage/fingerprint", line=Sql(f"({listed})"), **values))
         return sums
 
