@@ -378,7 +378,9 @@ class QueryRun:
         """Refuse dates that a program would read as others: infinite ones, and those beyond the years 1 to 9999."""
         sql_types = self.space.engine.columns(answer)
         dates = [
-            (name, Sql(sql_type)) for name, sql_type in sql_types.items() if sql_type.startswith(("DATE", "TIMESTAMP"))
+            (name, Sql(sql_type.removesuffix("_NS")))  # whose nanoseconds begin in 1677
+            for name, sql_type in sql_types.items()
+            if sql_type.startswith(("DATE", "TIMESTAMP"))
         ]
         if not dates:
             return

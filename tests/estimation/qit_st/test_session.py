@@ -117,6 +117,16 @@ def test_dates_that_no_program_reads_are_refused(hospital, date):
     assert shown["d"].tolist() == [hospital.con.execute(f"select cast({date} as varchar)").fetchone()[0]]
 
 
+def test_times_of_nanoseconds_are_grouped_by(con):
+    con.execute(
+        "create table people as select timestamp '2020-01-03'::timestamp_ns as seen, 'd' || i % 4 as disease"
+        " from range(40) as numbers(i)"
+    ).fetchall()
+    release = sqlanon.anatomy(con, "people", quasi=["seen"], sensitive="disease", l=2)
+    answer = release.estimate("SELECT seen, COUNT(*) AS n FROM release GROUP BY seen")
+    assert answer[["seen", "n"]].values.tolist() == [[pd.Timestamp("2020-01-03"), 40.0]]
+
+
 # -- what is not there ----------------------------------------------------------------------------
 
 MISSING = {
