@@ -402,7 +402,7 @@ def test_one_name_in_three_places():
     golden = {path.name for path in (ROOT / "tests" / "golden").iterdir() if path.is_dir()}
     assert (
         set(METHODS)
-        == tests - {"base", "one_pass", "packing", "uniqueness", "republication", "several_columns"}
+        == tests - {"base", "grouping", "packing", "uniqueness", "republication", "several_columns"}
         == golden
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Required
 
-from sqlanon.methods import grouping, macro_steps, one_pass, packing, qit_st, republication
+from sqlanon.methods import grouping, macro_steps, packing, qit_st, republication
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import (
     BLOCK,
@@ -25,7 +25,7 @@ from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.methods.several_columns import design as several_design
 from sqlanon.methods.several_columns import steps as several_steps
-from sqlanon.methods.several_columns.steps import check_suppressed, check_values, code_rows
+from sqlanon.methods.several_columns.steps import check_suppressed, check_values, code_rows, order_values
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Request, Row, Step
@@ -95,39 +95,30 @@ def design(request: Request, l: int, max_suppressed: float, block: int | None) -
     return OneColumn(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l}, layout=layout)
 
 
-def order_values(design: Grouped) -> Steps:
-    """Return the steps that give every value its place in the order in which seats are dealt."""
-    return one_pass.order_values(design) if _in_one_pass(design) else several_steps.order_values(design)
-
-
 def draw(design: Grouped) -> Steps:
     """Return the step that draws for every coded row."""
-    return one_pass.draw(design) if _in_one_pass(design) else grouping.draw_coded(design)
-
-
-def seat(design: Grouped) -> Steps:
-    """Return the steps that seat the rows in blocks."""
-    return one_pass.seat(design) if _in_one_pass(design) else grouping.seat_coded(design)
+    return grouping.draw_coded(design, "tally" if isinstance(design, OneColumn) else "")
 
 
 def form_groups(design: Grouped) -> Steps:
     """Return the steps that end in `grouped`: every row that is published with its group."""
-    return one_pass.form_groups(design) if _in_one_pass(design) else several_steps.form_groups(design)
-
-
-def publish_qit(design: Grouped) -> Steps:
-    """Return the step of the quasi-identifier table."""
-    return one_pass.publish_qit(design) if _in_one_pass(design) else qit_st.publish_qit(design)
+    # a table between the rows and QIT would cost workers more than it saves
+    return grouping.form_groups(design, "view") if _counts_lines(design) else several_steps.form_groups(design)
 
 
 def publish_st(design: Grouped) -> Steps:
     """Return the steps of the sensitive tables."""
-    return one_pass.publish_st(design) if _in_one_pass(design) else several_steps.publish_st(design)
+    return (
+        (Step("methods/qit_st/st_by_counts", yields="st"),)
+        if _counts_lines(design)
+        else several_steps.publish_st(design)
+    )
 
 
-def _in_one_pass(design: Grouped) -> bool:
-    """Tell whether one statement forms the groups; rows that change places afterwards are read more than once."""
-    return isinstance(design, OneColumn) and design.request.traits.few_tables
+def _counts_lines(design: Grouped) -> bool:
+    """Tell whether lines of ST follow from the blocks' counts: workers would have to look up the value of every row."""
+    lists = design.request.traits.lists_numbers
+    return isinstance(design, OneColumn) and design.numbers_by_shard and lists
 
 
 _SMALL = (
@@ -182,11 +173,11 @@ ANATOMY = Method(
         order_values,
         code_rows,
         draw,
-        seat,
+        grouping.seat_coded,
         form_groups,
         check_suppressed,
     ),
-    outputs=(publish_qit, publish_st),
+    outputs=(qit_st.publish_qit, publish_st),
     linked=several_steps.link_rows,
     followed=(
         *republication.BEGINNING,

@@ -1,6 +1,7 @@
-"""Grouping by windows: N rows into floor(N/l) groups of different sensitive values, mixed in blocks.
+"""Grouping: N rows into floor(N/l) groups of different sensitive values, mixed in blocks.
 
 Anatomy, SPLU-Gen and r-robust publishing begin with these steps; the templates are `sql_templates/methods/grouping/`.
+Engines differ in how rows are drawn for (`draws.py`), and in how they are put into order and numbered (`_number_rows`).
 """
 
 from collections.abc import Mapping
@@ -74,9 +75,9 @@ class Grouping(Design):
         return {} if self.layout is None else {packing.LAYOUT: self.layout}
 
     @property
-    def sorts_rows(self) -> bool:
-        """Return whether rows are sorted once, so that their numbers are their places, and not ranked by windows."""
-        return self.request.traits.numbers_rows
+    def numbers_by_shard(self) -> bool:
+        """Return whether rows are numbered shard by shard of their draws: by several workers, or with little memory."""
+        return not (self.request.traits.row_by_row or self.request.traits.numbers_rows)
 
 
 def select_rows(design: Design) -> Steps:
@@ -193,18 +194,14 @@ def order_values(design: Grouping) -> Steps:
     return order_values_of(design, f"tally{design.attribute.suffix}")
 
 
-def order_values_of(design: Grouping, tally: str, places: tuple[str, ...] = ()) -> Steps:
-    """Return `order_values` for values whose counts stand in the relation `tally`.
-
-    places: the name of a column for each value's place among the sorted values, where it is read.
-    """
+def order_values_of(design: Grouping, tally: str) -> Steps:
+    """Return `order_values` for values whose counts stand in the relation `tally`."""
     attribute = design.attribute
     ordered = {
         "nulls_are_values": design.request.nulls == "value",
         "value_purpose": f"{attribute.purpose}/value/",
         "group_size": attribute.size,
         "groups_per_block": attribute.groups_per_block,
-        "place_columns": places,
     }
     return (Step("methods/grouping/frequency", suffix=attribute.suffix, reads={"tally": tally}, values=ordered),)
 
@@ -226,9 +223,8 @@ def code_rows_of(design: Grouping, rows: str, columns: tuple[str, ...]) -> tuple
 
 
 def draw_coded(design: Grouping, counts: str = "") -> Steps:
-    """Return the step that draws for every coded row, once."""
-    # rows that are sorted are read once
-    return draw_from(design, "code", "coded", "view" if design.sorts_rows else "table", counts)
+    """Return the step that draws for every coded row: a view, for one statement alone reads it, once."""
+    return draw_from(design, "code", "coded", "view", counts)
 
 
 def seat_rows(design: Grouping) -> Steps:
@@ -240,39 +236,52 @@ def seat_rows_of(design: Grouping, rows: str) -> Steps:
     """Return `seat_rows` for drawn rows in the relation `rows`."""
     columns = (*design.attribute.payload, "draw", *tie_names(design.request))
     (coded,) = code_rows_of(design, rows, columns)
-    return (coded, *_seat(design, coded.stem))
+    return (coded, *seat_coded(design, coded.stem))
 
 
-def seat_coded(design: Grouping) -> Steps:
-    """Return `seat_rows` for drawn rows that have a `code` of `frequency` already."""
-    return _seat(design, "drawn")
+def seat_coded(design: Grouping, rows: str = "drawn", again: bool = False) -> Steps:
+    """Return `seat_rows` for drawn rows that have a `code` of `frequency` already.
 
-
-def _seat(design: Grouping, rows: str) -> Steps:
+    again: whether positions are read once more, by steps behind these.
+    """
     attribute = design.attribute
-    suffix, reads = attribute.suffix, {"drawn": rows}
-    placed: dict[str, object] = {"payload": attribute.payload}
-    seated = {**placed, "ties": tie_names(design.request)}
-    positioned: Steps = (
-        # a window over a whole value would not spill: shards of its draws bound what is held at once
-        Step("methods/grouping/shard", suffix=suffix, reads=reads),
-        Step("methods/grouping/positioned", suffix=suffix, reads=reads, values=seated),
-    )
-    if design.sorts_rows:
-        by_number = "methods/grouping/positioned_by_number"
-        positioned = (
-            Step("methods/grouping/ordered", suffix=suffix, reads=reads, values=seated),
-            Step("methods/grouping/first_row", suffix=suffix),
-            Step(by_number, "view", "positioned", suffix=suffix, values=placed),
-        )
+    blocks = {"block_purpose": f"{attribute.purpose}/block/", **draw_groups(design)}
     return (
-        *positioned,
-        Step("methods/grouping/block", suffix=suffix, values={"block_purpose": f"{attribute.purpose}/block/"}),
+        *_number_rows(design, rows, again),
+        Step("methods/grouping/block", suffix=attribute.suffix, values=blocks),
         # a view: the block and the seat are read off once more where they are needed, which costs less than a table
-        Step("methods/grouping/numbered", "view", suffix=suffix, values=placed),
+        Step("methods/grouping/numbered", "view", suffix=attribute.suffix, values={"payload": attribute.payload}),
     )
 
 
-def form_groups(design: Grouping) -> Steps:
+def draw_groups(design: Grouping) -> dict[str, object]:
+    """Return how blocks and groups are listed and drawn for, as templates take it."""
+    return {
+        "lists_numbers": design.request.traits.lists_numbers,
+        "own_draws": draws.are_of_one_engine(design.request),
+    }
+
+
+def _number_rows(design: Grouping, rows: str, again: bool) -> Steps:
+    """Return the steps from drawn rows to `positioned`: each with its position in the order by code and draw."""
+    suffix, traits, payload = design.attribute.suffix, design.request.traits, {"payload": design.attribute.payload}
+    reads, ordered = {"drawn": rows}, {**payload, "ties": tie_names(design.request)}
+    if design.numbers_by_shard:
+        # a window over everything would have one worker, and hold all at once
+        return (
+            Step("methods/grouping/sharded", suffix=suffix, reads=reads, values=ordered),
+            Step("methods/grouping/run", suffix=suffix),
+            Step("methods/grouping/positioned_by_run", "view", "positioned", suffix=suffix, values=payload),
+        )
+    sorted_once: Kind = "table" if traits.numbers_rows else "view"
+    read_again: Kind = "table" if again and not traits.numbers_rows else "view"
+    numbered = {**payload, "by_rowid": traits.numbers_rows}
+    return (
+        Step("methods/grouping/ordered", sorted_once, suffix=suffix, reads=reads, values=ordered),
+        Step("methods/grouping/positioned", read_again, suffix=suffix, values=numbered),
+    )
+
+
+def form_groups(design: Grouping, kind: Kind = "table") -> Steps:
     """Return the step that ends in `grouped`: every row with its group."""
-    return (Step("methods/grouping/grouped", values={"payload": design.attribute.payload}),)
+    return (Step("methods/grouping/grouped", kind, values={"payload": design.attribute.payload}),)

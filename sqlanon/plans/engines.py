@@ -18,8 +18,8 @@ class Traits:
     costs less than a hash of each row, so that of a fresh key neighbours share one. wide_hashes: a hash has 64 bytes,
     and a row takes its own out of those of many rows at a fraction of what a hash costs. numbers_rows: a table numbers
     its rows one after the other (rowid), in the order in which they were written, and a sort costs less than a window.
-    packs_rows: the source can be asked for the ranges of its values first, and rows that are sorted stay so where
-    columns are read off them.
+    lists_numbers: a SELECT unnests a list of whole numbers. packs_rows: the source can be asked for the ranges of its
+    values first, and rows that are sorted stay so where columns are read off them.
     """
 
     row_by_row: bool = False
@@ -27,6 +27,7 @@ class Traits:
     shares_hashes: bool = False
     wide_hashes: bool = False
     numbers_rows: bool = False
+    lists_numbers: bool = False
     packs_rows: bool = False
 
 
@@ -64,7 +65,7 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         libraries=("duckdb", "_duckdb"),
         options=("--database", *_LIMITS),
         sources={"table": (("database", "table"), ()), "query": (("query",), ("database",))},
-        traits=Traits(few_tables=True, shares_hashes=True, numbers_rows=True, packs_rows=True),
+        traits=Traits(few_tables=True, shares_hashes=True, numbers_rows=True, lists_numbers=True, packs_rows=True),
     ),
     "spark": DeclaredEngine(
         libraries=("pyspark",),
@@ -72,7 +73,7 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         reads="Parquet only",
         options=("--master", *_LIMITS),
         sources={name: ((name,), ("master",)) for name in ("path", "table", "query")},
-        traits=Traits(few_tables=True, packs_rows=True),
+        traits=Traits(few_tables=True, lists_numbers=True, packs_rows=True),
         lacks={
             "schema": Mark(OURS, "publishes to a directory"),
             "session": Mark(OURS, "publishes to a directory"),
@@ -88,7 +89,7 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         reads="tables only",
         options=("--dsn",),
         sources={name: ((name,), ("dsn",)) for name in ("table", "query")},
-        traits=Traits(row_by_row=True, few_tables=True, wide_hashes=True, packs_rows=True),
+        traits=Traits(row_by_row=True, few_tables=True, wide_hashes=True, lists_numbers=True, packs_rows=True),
         lacks={
             "directory": Mark(ENGINE, "keeps everything in the server and writes no files"),
             "look_alikes": Mark(OURS, "the letters that have no width are not spelled in its SQL"),

@@ -16,7 +16,19 @@ _BINARY = {"this", "expression"}
 
 # Every node that may stand in a template that travels, with the arguments it may have.
 PORTABLE: dict[type[exp.Expr], set[str]] = {
-    exp.Select: {"expressions", "distinct", "from_", "joins", "where", "group", "having", "order", "limit", "with_"},
+    exp.Select: {
+        "expressions",
+        "distinct",
+        "from_",
+        "joins",
+        "where",
+        "group",
+        "having",
+        "order",
+        "limit",
+        "with_",
+        "windows",
+    },
     exp.With: {"expressions"},
     exp.CTE: {"this", "alias"},
     exp.TableAlias: {"this"},
@@ -49,7 +61,7 @@ PORTABLE: dict[type[exp.Expr], set[str]] = {
     exp.DataType: {"this"},
     exp.DPipe: _BINARY | {"safe"},
     exp.NullSafeEQ: _BINARY,
-    exp.Window: {"this", "partition_by", "order", "spec", "over"},
+    exp.Window: {"this", "partition_by", "order", "spec", "over", "alias"},
     exp.WindowSpec: {"kind", "start", "start_side"},
     exp.SHA2: {"this", "length"},
     exp.Substring: {"this", "start", "length"},
@@ -104,8 +116,6 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.Year: {"this"},
     exp.ConcatWs: {"expressions", "safe", "coalesce"},
     exp.With: {"expressions", "recursive"},
-    exp.Select: PORTABLE[exp.Select] | {"windows"},
-    exp.Window: PORTABLE[exp.Window] | {"alias"},
     exp.Values: {"expressions", "alias"},
     exp.Tuple: {"expressions"},
     exp.TableAlias: {"this", "columns"},

@@ -25,7 +25,7 @@ from sqlanon.sql.lists import (
     write_list,
 )
 from sqlanon.sql.portable import parse_portable
-from sqlanon.sql.spark.bound_constants import is_numbered_apart, number_apart
+from sqlanon.sql.spark.bound_constants import is_numbered_apart, number_apart, write_out_apart
 from sqlanon.sql.spellings import DIALECTS, SPELLINGS
 
 _WIDTH = 110  # letters of a line, before what is in brackets is broken up
@@ -193,8 +193,11 @@ def _respell_join(node: exp.GroupConcat, dialect: str) -> None:
 
 
 def _respell_select(node: exp.Select, dialect: str) -> None:
-    if is_numbered_apart(node) and SPELLINGS[dialect].sorts_parts:
-        number_apart(node, SPELLINGS[dialect].numbering)
+    if is_numbered_apart(node):
+        if SPELLINGS[dialect].sorts_parts:
+            number_apart(node, SPELLINGS[dialect].numbering)
+        else:
+            write_out_apart(node)
     if any(is_constant_list(expression.this) for expression in node.expressions):
         list_constants(node)
 

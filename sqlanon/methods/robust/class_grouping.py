@@ -8,10 +8,9 @@ priors are. The templates are `sql_templates/methods/robust/class_grouping/`, an
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlanon.methods import draws, grouping, one_pass, packing
+from sqlanon.methods import grouping, packing
 from sqlanon.methods.base import Steps
-from sqlanon.methods.grouping import Grouping
-from sqlanon.methods.internal_names import identity_names, quasi_names, tie_names
+from sqlanon.methods.internal_names import identity_names, quasi_names
 from sqlanon.methods.packing import carried_quasi
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.robust import background
@@ -25,35 +24,6 @@ from sqlanon.methods.robust.suppression import (
     surplus_guards,
 )
 from sqlanon.plans.plan import Request, Step
-from sqlanon.plans.templates import Sql
-
-
-# Class-first groups of rows that are sorted once, where a table numbers its rows. They are the groups of
-# `class_grouping.py`, row for row. How many rows of a value lie in a block follows from counts, and no row is
-# read for the groups' numbers.
-def seat(design: Grouping) -> Steps:
-    """Return the steps that sort the rows, and order the values of each block."""
-    ordered = {"payload": design.attribute.payload, "ties": tie_names(design.request)}
-    return (
-        Step("methods/grouping/ordered", values=ordered),
-        Step("methods/robust/class_grouping/seating"),
-        *one_pass.order_blocks(design, Sql("first_cell"), "seating"),
-    )
-
-
-def form_groups(design: Grouping) -> Steps:
-    """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
-    numbers = {
-        "group_purpose": f"{design.attribute.purpose}/group/",
-        "own_draws": draws.are_of_one_engine(design.request),
-    }
-    return (
-        Step("methods/robust/class_grouping/renumbered_by_number", yields="renumbered", values=numbers),
-        Step("methods/robust/class_grouping/numbered", yields="grouped", values={"payload": design.attribute.payload}),
-    )
-
-
-FOLDER = "methods/robust/class_grouping"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,16 +44,6 @@ class ClassGrouping(Grouped):
     promised: str
     turns: int = 0
     early: bool = True
-
-    @property
-    def sorts_rows(self) -> bool:
-        """Return whether rows are sorted once; those that are left over are found by their shards."""
-        return super().sorts_rows and not self.turns
-
-    @property
-    def in_one_pass(self) -> bool:
-        """Return whether groups are formed in one pass over sorted rows, of which none changes places."""
-        return self.sorts_rows and self.request.following is None and len(self.request.roles.sensitive) == 1
 
     @property
     def merges(self) -> bool:
@@ -228,23 +188,17 @@ def draw_coded(design: ClassGrouping) -> Steps:
 
 
 def seat_coded(design: ClassGrouping) -> Steps:
-    """Return the steps that seat the rows in blocks, class by class."""
-    return seat(design) if design.in_one_pass else grouping.seat_coded(design)
+    """Return the steps that seat the rows in blocks, class by class; those that are left over may be read again."""
+    return grouping.seat_coded(design, again=bool(design.turns))
 
 
 def form_class_groups(design: ClassGrouping) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
-    if design.in_one_pass:
-        return form_groups(design)
-    purpose, payload = design.attribute.purpose, design.attribute.payload
-    # a list of whole numbers is not written alike in every dialect
-    renumbered = "methods/robust/class_grouping/renumbered"
-    if design.request.traits.few_tables:
-        renumbered = "methods/robust/class_grouping/renumbered_by_block"
+    numbers = {"group_purpose": f"{design.attribute.purpose}/group/", **grouping.draw_groups(design)}
     return (
         # groups are made class by class: numbers in that order would tell which class a group is of
-        Step(renumbered, yields="renumbered", values={"group_purpose": f"{purpose}/group/"}),
-        Step("methods/robust/class_grouping/grouped", values={"payload": payload}),
+        Step("methods/robust/class_grouping/renumbered", values=numbers),
+        Step("methods/robust/class_grouping/grouped", values={"payload": design.attribute.payload}),
     )
 
 

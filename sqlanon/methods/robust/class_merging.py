@@ -15,7 +15,7 @@ The templates are `sql_templates/methods/robust/class_merging/`.
 from collections.abc import Sequence
 
 from sqlanon.methods.base import Steps
-from sqlanon.methods.internal_names import quasi_names, tie_names
+from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
 from sqlanon.methods.robust.class_grouping import ClassGrouping, coding
@@ -43,7 +43,7 @@ def repair_groups(design: ClassGrouping) -> Steps:
     priors, prior_steps = _priors(design)
     values: dict[str, object] = {"priors": priors}
     return (
-        Step("methods/robust/class_merging/waiting", values={**payload, "ties": tie_names(request)}),
+        Step("methods/robust/class_merging/waiting", values=payload),
         *prior_steps,
         Step("methods/robust/class_merging/neighbour", values=values),
         Step("methods/robust/class_merging/host"),

@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from sqlanon.errors import UsageError
-from sqlanon.methods import draws, packing
+from sqlanon.methods import packing
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import (
     ONE_BLOCK,
     Attribute,
     Grouping,
     check_values,
-    code_rows_of,
     draw,
     order_values_of,
     seat_rows_of,
@@ -231,7 +230,7 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
         Step(
             "methods/splu/randomized",
             # what the next attribute reads is read more than once, and so it is by workers that share a sort
-            "view" if column_design.sorts_rows and not after else "table",
+            "view" if column_design.request.traits.numbers_rows and not after else "table",
             suffix=suffix,
             values={"kept_columns": columns, "published_column": _published(number)},
         ),
@@ -241,7 +240,7 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
 
 def form_decoys(one: Randomization, rows: str) -> Steps:
     """Return the steps from drawn rows in the relation `rows` to `decoy_group`: every row with its group and slot."""
-    suffix, passing = one.attribute.suffix, {"payload": one.attribute.payload}
+    suffix = one.attribute.suffix
     tally_suffix = f"{suffix}_randomized"
     tally = Step(
         "methods/grouping/tally",
@@ -252,30 +251,8 @@ def form_decoys(one: Randomization, rows: str) -> Steps:
     return (
         tally,
         *order_values_of(one, f"tally{tally_suffix}"),
-        *(_seat_sorted(one, rows) if one.sorts_rows else seat_rows_of(one, rows)),
-        Step(
-            "methods/splu/decoy_group_by_number" if one.sorts_rows else "methods/splu/decoy_group",
-            yields="decoy_group",
-            suffix=suffix,
-            values=passing,
-        ),
-    )
-
-
-def _seat_sorted(column_design: Randomization, rows: str) -> Steps:
-    """Return the steps that sort the rows, and order the values of each block by their counts alone."""
-    attribute, suffix = column_design.attribute, column_design.attribute.suffix
-    columns = (*attribute.payload, "draw", *tie_names(column_design.request))
-    (coded,) = code_rows_of(column_design, rows, columns)
-    ordered = {"payload": attribute.payload, "ties": tie_names(column_design.request)}
-    blocks = {
-        "block_purpose": f"{attribute.purpose}/block/",
-        "own_draws": draws.are_of_one_engine(column_design.request),
-    }
-    return (
-        coded,
-        Step("methods/grouping/ordered", suffix=suffix, reads={"drawn": coded.stem}, values=ordered),
-        Step("methods/splu/decoy_block", yields="block", suffix=suffix, values=blocks),
+        *seat_rows_of(one, rows),
+        Step("methods/splu/decoy_group", suffix=suffix, values={"payload": one.attribute.payload}),
     )
 
 

@@ -40,6 +40,18 @@ def number_apart(select: exp.Select, numbering: str) -> None:
     select.set("windows", None)
 
 
+def write_out_apart(select: exp.Select) -> None:
+    """Put the window where it is named: not every engine has names for windows."""
+    (window,) = select.args["windows"]
+    for expression in select.expressions:
+        numbered = expression.unalias()
+        if isinstance(numbered, exp.Window):
+            numbered.set("alias", None)
+            numbered.set("partition_by", window.args["partition_by"])
+            numbered.set("order", window.args["order"])
+    select.set("windows", None)
+
+
 def bind_constants(sql: str, views: Mapping[str, Mapping[str, int]]) -> tuple[str, dict[str, int]]:
     """Return Spark's SQL with parameters in the place of joins with these one-row views, and what is bound to them."""
     if not any(name in sql for name in views):

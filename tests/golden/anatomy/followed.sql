@@ -344,8 +344,10 @@ cut as (
     select
         ordered.sensitive,
         ordered.place,
+        ordered.larger_count,
         least(ordered.row_count, fitting.group_count) as kept_count,
-        greatest(1, fitting.group_count) as group_count
+        greatest(1, fitting.group_count) as group_count,
+        greatest(1, fitting.group_count // 64) as block_count
     from ordered
     cross join fitting
 )
@@ -353,9 +355,11 @@ select
     sensitive,
     cast(place as integer) as code,
     kept_count,
+    larger_count as first_row,
     cast(sum(kept_count) over (order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
+    place * block_count as first_cell,
     group_count,
-    greatest(1, group_count // 64) as block_count,
+    block_count,
     0 as first_block
 from cut;
 
@@ -375,140 +379,37 @@ from "sqlanon_drawn" as valued
 inner join "sqlanon_frequency" as frequency
     on valued.sensitive is not distinct from frequency.sensitive;
 
--- ordered: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
-create temporary table "sqlanon_ordered" as
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "person",
-    "mark",
-    "class_mark",
-    code
-from "sqlanon_coded"
-order by
-    code asc nulls last,
-    draw asc nulls last,
-    "tie" asc nulls last;
+-- ordered: as in duckdb.sql, but for
+-- +        "person",
+-- +        "mark",
+-- +        "class_mark",
+-- -    from "sqlanon_drawn"
+-- +    from "sqlanon_coded"
+-- +    "person",
+-- +    "mark",
+-- +    "class_mark",
 
--- first_row: The number of the first row of each code, among rows that are ordered by it
-create temporary table "sqlanon_first_row" as
-select
-    code,
-    min(rowid) as first_row
-from "sqlanon_ordered"
-group by code;
+-- positioned: as in duckdb.sql, but for
+-- +    ordered."person",
+-- +    ordered."mark",
+-- +    ordered."class_mark",
 
--- positioned: What `positioned` tells, where rows are numbered in their order: the rank of a row among those of its value is its number behind the first one's
-create temporary view "sqlanon_positioned" as
-with ranked as (
-    select
-        ordered."quasi_1",
-        ordered."quasi_2",
-        ordered."quasi_3",
-        ordered."person",
-        ordered."mark",
-        ordered."class_mark",
-        ordered.code,
-        ordered.rowid - first_row.first_row as value_rank
-    from "sqlanon_ordered" as ordered
-    inner join "sqlanon_first_row" as first_row on ordered.code = first_row.code
-),
-bucketed as (
-    select
-        ranked."quasi_1",
-        ranked."quasi_2",
-        ranked."quasi_3",
-        ranked."person",
-        ranked."mark",
-        ranked."class_mark",
-        frequency.code,
-        frequency.block_count,
-        frequency.first_block,
-        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
-    from ranked
-    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
-    where ranked.value_rank < frequency.kept_count
-)
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "person",
-    "mark",
-    "class_mark",
-    code,
-    first_block + bucket % block_count as block,
-    bucket // block_count as seat
-from bucketed;
+-- block: as in duckdb.sql, but for
+-- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+-- +        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 
--- block: Step 4: inside each block the values stand in a keyed order of their own
-create temporary table "sqlanon_block" as
-with counted as (
-    select
-        code,
-        block,
-        count(*) as row_count
-    from "sqlanon_positioned"
-    group by code, block
-),
-hashed as (
-    select
-        counted.code,
-        counted.block,
-        counted.row_count,
-        frequency.block_count,
-        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
-            // frequency.block_count as block_groups,
-        (frequency.first_position % frequency.group_count + frequency.block_count - 1
-            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
-        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
-    from counted
-    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
-    cross join "sqlanon_key" as key
-)
-select
-    code,
-    block,
-    first_seat,
-    block_groups,
-    block_count,
-    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
-from hashed;
+-- numbered: as in duckdb.sql, but for
+-- +        positioned."person",
+-- +        positioned."mark",
+-- +        positioned."class_mark",
+-- +    bucketed."person",
+-- +    bucketed."mark",
+-- +    bucketed."class_mark",
 
--- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
-create temporary view "sqlanon_numbered" as
-select
-    positioned."quasi_1",
-    positioned."quasi_2",
-    positioned."quasi_3",
-    positioned."person",
-    positioned."mark",
-    positioned."class_mark",
-    positioned.code,
-    positioned.block,
-    block.block_count,
-    block.block_groups,
-    block.block_rows,
-    block.first_number
-    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-from "sqlanon_positioned" as positioned
-inner join "sqlanon_block" as block
-    on positioned.block = block.block and positioned.code = block.code;
-
--- grouped: The group of every row: its number in the block mod m_b, made global
-create temporary table "sqlanon_grouped" as
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "person",
-    "mark",
-    "class_mark",
-    code,
-    (number % block_groups) * block_count + block as group_id
-from "sqlanon_numbered";
+-- grouped: as in duckdb.sql, but for
+-- +    "person",
+-- +    "mark",
+-- +    "class_mark",
 
 -- next_value: The sensitive values as the ledger numbers them: those of before keep their numbers, others follow
 create temporary table "sqlanon_next_value" as
@@ -688,6 +589,6 @@ order by
     frequency.sensitive asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 24 relations, the last first
+-- 23 relations, the last first
 
 commit;

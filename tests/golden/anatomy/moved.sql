@@ -172,19 +172,17 @@ group by sensitive;
 -- +    valued."moves",
 
 -- ordered: as in followed.sql, but for
+-- +        "moves",
 -- +    "moves",
-
--- first_row: as in followed.sql
 
 -- positioned: as in followed.sql, but for
--- +        ordered."moves",
--- +        ranked."moves",
--- +    "moves",
+-- +    ordered."moves",
 
 -- block: as in followed.sql
 
 -- numbered: as in followed.sql, but for
--- +    positioned."moves",
+-- +        positioned."moves",
+-- +    bucketed."moves",
 
 -- grouped: as in followed.sql, but for
 -- +    "moves",
@@ -254,6 +252,6 @@ from found;
 -- st: as in followed.sql
 
 -- the rest is microdata and the key: forget it
--- 27 relations, the last first
+-- 26 relations, the last first
 
 commit;

@@ -123,6 +123,27 @@ select
 from "sqlanon_coded" as numbered
 inner join parted on numbered.row_number // 4 = parted.batch_number;
 
+-- ordered: Step 2: the rows by value and random order
+create temporary table "sqlanon_ordered" as
+with keyed as (
+    select
+        "packed",
+        cast(code as bigint) * 4294967296 + (draw >> 28) as number
+    from "sqlanon_drawn"
+)
+select
+    "packed",
+    cast(number >> 32 as integer) as code
+from keyed
+order by
+    number asc nulls last;
+
+-- positioned: as in duckdb.sql, but for
+-- -    ordered."quasi_1",
+-- -    ordered."quasi_2",
+-- -    ordered."quasi_3",
+-- +    ordered."packed",
+
 -- block: as in duckdb.sql, but for
 -- +block_key as (
 -- +    select substr(sha256(key.secret || 'anatomy/disease/block/'), 1, 40) as secret
@@ -148,25 +169,23 @@ inner join parted on numbered.row_number // 4 = parted.batch_number;
 -- -    cross join "sqlanon_key" as key
 -- +    inner join secret on counted.block = secret.block
 
--- ordered: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
-create temporary table "sqlanon_ordered" as
-select
-    "packed",
-    code
-from "sqlanon_drawn"
-order by
-    code asc nulls last,
-    draw asc nulls last;
-
--- grouped: as in duckdb.sql, but for
--- -        ordered."quasi_1",
--- -        ordered."quasi_2",
--- -        ordered."quasi_3",
--- +        ordered."packed",
+-- numbered: as in duckdb.sql, but for
+-- -        positioned."quasi_1",
+-- -        positioned."quasi_2",
+-- -        positioned."quasi_3",
+-- +        positioned."packed",
 -- -    bucketed."quasi_1",
 -- -    bucketed."quasi_2",
 -- -    bucketed."quasi_3",
 -- +    bucketed."packed",
+
+-- grouped: The group of every row: its number in the block mod m_b, made global
+create temporary table "sqlanon_grouped" as
+select
+    "packed",
+    code,
+    (number % block_groups) * block_count + block as group_id
+from "sqlanon_numbered";
 
 -- qit: The quasi-identifier table (QIT) as `qit_st/qit` has it, from packed rows: one number is sorted, which all else is read off (an engine sorts a number alone at a fraction of what it costs with columns beside it)
 create table "sqlanon_qit" as
@@ -185,6 +204,6 @@ cross join "sqlanon_layout" as layout;
 -- st: as in duckdb.sql
 
 -- the rest is microdata and the key: forget it
--- 11 relations, the last first
+-- 13 relations, the last first
 
 commit;

@@ -236,16 +236,23 @@ with "valued" as (
     cast(sum("row_count") over (order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "last_position",
     (cast(sum("row_count") over () as bigint) / 4) as "group_count"
   from "valued"
+), "blocked" as (
+  select
+    "ordered".*,
+    greatest(1, ("group_count" / 64)) as "block_count"
+  from "ordered"
 )
 select
   "sensitive",
   "code",
   "row_count" as "kept_count",
+  "last_position" - "row_count" as "first_row",
   "last_position" - "row_count" as "first_position",
+  "code" * "block_count" as "first_cell",
   "group_count",
-  greatest(1, ("group_count" / 64)) as "block_count",
+  "block_count",
   0 as "first_block"
-from "ordered";
+from "blocked";
 analyze "sqlanon_frequency";
 
 -- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
@@ -287,7 +294,42 @@ select
   "code"
 from "hashed";
 
--- block: Step 4 before any row is seated: how many rows of a value a block gets follows from the value's count
+-- ordered: Step 2: the rows by value and random order
+create temporary view "sqlanon_ordered" as
+with "keyed" as (
+  select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "draw",
+    "tie",
+    cast("code" as bigint) * 4294967296 + (
+      "draw" >> 28
+    ) as "number"
+  from "sqlanon_drawn"
+)
+select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  cast("number" >> 32 as int) as "code"
+from "keyed"
+order by
+  "number" asc,
+  "draw" asc,
+  "tie" asc;
+
+-- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
+create temporary view "sqlanon_positioned" as
+select
+  "ordered"."quasi_1",
+  "ordered"."quasi_2",
+  "ordered"."quasi_3",
+  "ordered"."code",
+  row_number() over () - 1 as "position"
+from "sqlanon_ordered" as "ordered";
+
+-- block: Step 4: inside each block the values stand in a keyed order of their own
 create temporary table "sqlanon_block" as
 with "run" as (
   select
@@ -296,11 +338,13 @@ with "run" as (
     "group_count",
     "block_count",
     "first_block",
-    "code" * "block_count" as "first_cell",
+    "first_cell",
     "first_position" % "group_count" as "first_bucket",
     least("kept_count", "group_count" - "first_position" % "group_count") as "last_count",
     greatest(0, "first_position" % "group_count" + "kept_count" - "group_count") as "first_count"
   from "sqlanon_frequency"
+  where
+    "kept_count" > 0
 ), "met" as (
   select
     "run".*,
@@ -347,88 +391,68 @@ with "run" as (
   from "counted"
   cross join "sqlanon_key" as "key"
   offset 0
-), "placed" as (
-  select
-    "cell",
-    "first_seat",
-    "block_groups",
-    "block_count",
-    "row_count",
-    cast(sum("row_count") over (partition by "block" order by "draw" asc, "code" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_number"
-  from "hashed"
 )
 select
   "cell",
-  "block_groups",
+  "code",
+  "block",
   "block_count",
-  (
-    "first_number" + "block_groups" - "first_seat" % "block_groups"
-  ) % "block_groups" as "shift"
-from "placed";
+  "block_groups",
+  cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
+  "row_count",
+  cast(sum("row_count") over (partition by "block" order by "draw" asc, "code" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_number",
+  "block_groups" - "first_seat" % "block_groups" as "shift"
+from "hashed";
 analyze "sqlanon_block";
 
--- grouped: Steps 2 to 4 in one pass: a row's position is its place among all rows by code and random order, for every row is kept and the values' first positions follow each other, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, the group the seat moved as the block's order says
-create temporary table "sqlanon_grouped" as
-with "sorted" as (
+-- numbered: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
+create temporary view "sqlanon_numbered" as
+with "bucketed" as (
   select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    cast("code" as bigint) * 4294967296 + ("draw" / 268435456) as "number"
-  from "sqlanon_drawn"
-  order by
-    "number" asc,
-    "draw" asc,
-    "tie" asc
-), "ranked" as (
-  select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    ("number" / 4294967296) as "code",
-    row_number() over () - 1 as "position"
-  from "sorted"
-), "bucketed" as (
-  select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "code",
-    "position" % (
-      select
-        max("group_count")
-      from "sqlanon_frequency"
-    ) as "bucket"
-  from "ranked"
-), "seated" as (
-  select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "code",
-    "bucket" % (
-      select
-        max("block_count")
-      from "sqlanon_frequency"
-    ) as "block",
-    ("bucket" / (select max("block_count") from "sqlanon_frequency")) as "seat"
-  from "bucketed"
+    "positioned"."quasi_1",
+    "positioned"."quasi_2",
+    "positioned"."quasi_3",
+    "frequency"."code",
+    "frequency"."first_cell",
+    "frequency"."first_block",
+    "frequency"."block_count",
+    case
+      when "positioned"."position" - "frequency"."first_row" < "frequency"."kept_count"
+      then (
+        "frequency"."first_position" + "positioned"."position" - "frequency"."first_row"
+      ) % "frequency"."group_count"
+    end as "bucket"
+  from "sqlanon_positioned" as "positioned"
+  inner join "sqlanon_frequency" as "frequency"
+    on "positioned"."code" = "frequency"."code"
 )
 select
-  "seated"."quasi_1",
-  "seated"."quasi_2",
-  "seated"."quasi_3",
-  cast("seated"."code" as int) as "code",
-  (
-    "seated"."seat" + "block"."shift"
-  ) % "block"."block_groups" * "block"."block_count" + "seated"."block" as "group_id"
-from "seated"
+  "bucketed"."quasi_1",
+  "bucketed"."quasi_2",
+  "bucketed"."quasi_3",
+  "bucketed"."code",
+  "bucketed"."first_block" + "bucketed"."bucket" % "bucketed"."block_count" as "block",
+  "bucketed"."block_count",
+  "block"."block_groups",
+  "block"."block_rows",
+  "block"."first_number" + (
+    ("bucketed"."bucket" / "bucketed"."block_count") + "block"."shift"
+  ) % "block"."block_groups" as "number"
+from "bucketed"
 inner join "sqlanon_block" as "block"
-  on "seated"."code" * (
-    select
-      max("block_count")
-    from "sqlanon_frequency"
-  ) + "seated"."block" = "block"."cell";
+  on "bucketed"."first_cell" + "bucketed"."bucket" % "bucketed"."block_count" = "block"."cell";
+
+-- grouped: The group of every row: its number in the block mod m_b, made global
+create temporary table "sqlanon_grouped" as
+select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  "code",
+  (
+    "number" % "block_groups"
+  ) * "block_count" + "block" as "group_id"
+from "sqlanon_numbered";
 analyze "sqlanon_grouped";
 
 -- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
@@ -462,7 +486,10 @@ analyze "sqlanon_st";
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_grouped";
+drop view "sqlanon_numbered";
 drop table "sqlanon_block";
+drop view "sqlanon_positioned";
+drop view "sqlanon_ordered";
 drop view "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";

@@ -158,16 +158,24 @@ ordered as (
         cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
         cast(sum(row_count) over () as bigint) // 4 as group_count
     from valued
+),
+blocked as (
+    select
+        ordered.*,
+        greatest(1, group_count // 64) as block_count
+    from ordered
 )
 select
     sensitive,
     code,
     row_count as kept_count,
+    last_position - row_count as first_row,
     last_position - row_count as first_position,
+    code * block_count as first_cell,
     group_count,
-    greatest(1, group_count // 64) as block_count,
+    block_count,
     0 as first_block
-from ordered;
+from blocked;
 
 -- frequency_2: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
 create temporary table "sqlanon_frequency_2" as
@@ -188,16 +196,24 @@ ordered as (
         cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
         cast(sum(row_count) over () as bigint) // 4 as group_count
     from valued
+),
+blocked as (
+    select
+        ordered.*,
+        greatest(1, group_count // 64) as block_count
+    from ordered
 )
 select
     sensitive,
     code,
     row_count as kept_count,
+    last_position - row_count as first_row,
     last_position - row_count as first_position,
+    code * block_count as first_cell,
     group_count,
-    greatest(1, group_count // 64) as block_count,
+    block_count,
     0 as first_block
-from ordered;
+from blocked;
 
 -- frequency_led: The values of the column by which rows are seated, as numbers
 create temporary table "sqlanon_frequency_led" as
@@ -206,7 +222,9 @@ with every as (
         0 as place,
         frequency.code,
         frequency.kept_count,
+        frequency.first_row,
         frequency.first_position,
+        frequency.first_cell,
         frequency.group_count,
         frequency.block_count,
         frequency.first_block
@@ -216,7 +234,9 @@ with every as (
         1 as place,
         frequency.code,
         frequency.kept_count,
+        frequency.first_row,
         frequency.first_position,
+        frequency.first_cell,
         frequency.group_count,
         frequency.block_count,
         frequency.first_block
@@ -225,7 +245,9 @@ with every as (
 select
     every.code,
     every.kept_count,
+    every.first_row,
     every.first_position,
+    every.first_cell,
     every.group_count,
     every.block_count,
     every.first_block
@@ -287,112 +309,149 @@ select
     "code"
 from hashed;
 
--- ordered_1: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
+-- ordered_1: Step 2: the rows by value and random order
 create temporary table "sqlanon_ordered_1" as
+with keyed as (
+    select
+        "quasi_1",
+        "quasi_2",
+        "code_2",
+draw, "tie",
+        cast(code as bigint) * 4294967296 + (draw >> 28) as number
+    from "sqlanon_drawn_1"
+)
 select
     "quasi_1",
     "quasi_2",
     "code_2",
-    code
-from "sqlanon_drawn_1"
+    cast(number >> 32 as integer) as code
+from keyed
 order by
-    code asc nulls last,
+    number asc nulls last,
     draw asc nulls last,
     "tie" asc nulls last;
 
--- first_row_1: The number of the first row of each code, among rows that are ordered by it
-create temporary table "sqlanon_first_row_1" as
-select
-    code,
-    min(rowid) as first_row
-from "sqlanon_ordered_1"
-group by code;
-
--- positioned_1: What `positioned` tells, where rows are numbered in their order: the rank of a row among those of its value is its number behind the first one's
+-- positioned_1: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
 create temporary view "sqlanon_positioned_1" as
-with ranked as (
-    select
-        ordered."quasi_1",
-        ordered."quasi_2",
-        ordered."code_2",
-        ordered.code,
-        ordered.rowid - first_row.first_row as value_rank
-    from "sqlanon_ordered_1" as ordered
-    inner join "sqlanon_first_row_1" as first_row on ordered.code = first_row.code
-),
-bucketed as (
-    select
-        ranked."quasi_1",
-        ranked."quasi_2",
-        ranked."code_2",
-        frequency.code,
-        frequency.block_count,
-        frequency.first_block,
-        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
-    from ranked
-    inner join "sqlanon_frequency_led" as frequency on ranked.code = frequency.code
-    where ranked.value_rank < frequency.kept_count
+with first_row as (
+    select min(rowid) as number
+    from "sqlanon_ordered_1"
 )
 select
-    "quasi_1",
-    "quasi_2",
-    "code_2",
-    code,
-    first_block + bucket % block_count as block,
-    bucket // block_count as seat
-from bucketed;
+    ordered."quasi_1",
+    ordered."quasi_2",
+    ordered."code_2",
+    ordered.code,
+    ordered.rowid - first_row.number as position
+from "sqlanon_ordered_1" as ordered
+cross join first_row;
 
 -- block_1: Step 4: inside each block the values stand in a keyed order of their own
 create temporary table "sqlanon_block_1" as
-with counted as (
+with run as (
     select
         code,
-        block,
-        count(*) as row_count
-    from "sqlanon_positioned_1"
-    group by code, block
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_cell,
+        first_position % group_count as first_bucket,
+        least(kept_count, group_count - first_position % group_count) as last_count,
+        greatest(0, first_position % group_count + kept_count - group_count) as first_count
+    from "sqlanon_frequency_led"
+    where kept_count > 0
+),
+met as (
+    select
+        run.*,
+        unnest(generate_series(first_bucket, first_bucket + least(last_count, block_count) - 1)) as bucket
+    from run
+    union all
+    select
+        run.*,
+        unnest(generate_series(0, least(first_count, block_count) - 1)) as bucket
+    from run
+    where first_count > 0
+),
+turned as (
+    select
+        met.*,
+        bucket % block_count as place,
+        (bucket % block_count + block_count - first_bucket % block_count) % block_count as turn
+    from met
+),
+counted as (
+    select
+        code,
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_cell + place as cell,
+        first_block + place as block,
+        (last_count - turn + block_count - 1) // block_count
+        + (first_count - place + block_count - 1) // block_count as row_count
+    from turned
+    where bucket >= first_bucket or turn >= last_count
 ),
 hashed as (
     select
+        counted.cell,
         counted.code,
         counted.block,
         counted.row_count,
-        frequency.block_count,
-        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
-            // frequency.block_count as block_groups,
-        (frequency.first_position % frequency.group_count + frequency.block_count - 1
-            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
+        counted.block_count,
+        (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
+            // counted.block_count as block_groups,
+        (counted.first_position % counted.group_count + counted.block_count - 1
+            - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
-    inner join "sqlanon_frequency_led" as frequency on counted.code = frequency.code
     cross join "sqlanon_key" as key
 )
 select
+    cell,
     code,
     block,
-    first_seat,
-    block_groups,
     block_count,
+    block_groups,
     cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
+    row_count,
+    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number,
+    block_groups - first_seat % block_groups as shift
 from hashed;
 
--- numbered_1: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
+-- numbered_1: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
 create temporary view "sqlanon_numbered_1" as
+with bucketed as (
+    select
+        positioned."quasi_1",
+        positioned."quasi_2",
+        positioned."code_2",
+        frequency.code,
+        frequency.first_cell,
+        frequency.first_block,
+        frequency.block_count,
+        case
+            when positioned.position - frequency.first_row < frequency.kept_count
+            then (frequency.first_position + positioned.position - frequency.first_row) % frequency.group_count
+        end as bucket
+    from "sqlanon_positioned_1" as positioned
+    inner join "sqlanon_frequency_led" as frequency on positioned.code = frequency.code
+)
 select
-    positioned."quasi_1",
-    positioned."quasi_2",
-    positioned."code_2",
-    positioned.code,
-    positioned.block,
-    block.block_count,
+    bucketed."quasi_1",
+    bucketed."quasi_2",
+    bucketed."code_2",
+    bucketed.code,
+    bucketed.first_block + bucketed.bucket % bucketed.block_count as block,
+    bucketed.block_count,
     block.block_groups,
     block.block_rows,
-    block.first_number
-    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-from "sqlanon_positioned_1" as positioned
-inner join "sqlanon_block_1" as block
-    on positioned.block = block.block and positioned.code = block.code;
+    block.first_number + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups as number
+from bucketed
+inner join "sqlanon_block_1" as block on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell;
 
 -- seated: The group of every row: its number in the block mod m_b, made global
 create temporary table "sqlanon_seated" as
@@ -1151,6 +1210,6 @@ order by
     frequency.sensitive asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 25 relations, the last first
+-- 24 relations, the last first
 
 commit;

@@ -216,17 +216,23 @@ with `valued` as (
     cast(sum(`row_count`) over (order by `row_count` desc, `hash` asc rows between unbounded preceding and current row) as bigint) as `last_position`,
     (cast(sum(`row_count`) over () as bigint) div 4) as `group_count`
   from `valued`
+), `blocked` as (
+  select
+    `ordered`.*,
+    greatest(1, (`group_count` div 64)) as `block_count`
+  from `ordered`
 )
 select
   `sensitive`,
   `code`,
   `row_count` as `kept_count`,
+  `last_position` - `row_count` as `first_row`,
   `last_position` - `row_count` as `first_position`,
+  `code` * `block_count` as `first_cell`,
   `group_count`,
-  greatest(1, (`group_count` div 64)) as `block_count`,
-  row_number() over (order by case when `sensitive` is null then 1 else 0 end asc, `sensitive` asc) - 1 as `place`,
+  `block_count`,
   0 as `first_block`
-from `ordered`;
+from `blocked`;
 
 -- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
 create temporary view `sqlanon_coded` as
@@ -265,88 +271,8 @@ select
   `code`
 from `hashed`;
 
--- block: Step 4 before any row is seated: how many rows of a value a block gets follows from the value's count
-create table `sqlanon_block` using parquet as
-with `run` as (
-  select
-    `code`,
-    `first_position`,
-    `group_count`,
-    `block_count`,
-    `first_block`,
-    `code` * `block_count` as `first_cell`,
-    `first_position` % `group_count` as `first_bucket`,
-    least(`kept_count`, `group_count` - `first_position` % `group_count`) as `last_count`,
-    greatest(0, `first_position` % `group_count` + `kept_count` - `group_count`) as `first_count`
-  from `sqlanon_frequency`
-), `met` as (
-  select
-    `run`.*,
-    explode(sequence(`first_bucket`, `first_bucket` + least(`last_count`, `block_count`) - 1)) as `bucket`
-  from `run`
-  union all
-  select
-    `run`.*,
-    explode(sequence(0, least(`first_count`, `block_count`) - 1)) as `bucket`
-  from `run`
-  where
-    `first_count` > 0
-), `turned` as (
-  select
-    `met`.*,
-    `bucket` % `block_count` as `place`,
-    (
-      `bucket` % `block_count` + `block_count` - `first_bucket` % `block_count`
-    ) % `block_count` as `turn`
-  from `met`
-), `counted` as (
-  select
-    `code`,
-    `first_position`,
-    `group_count`,
-    `block_count`,
-    `first_block`,
-    `first_cell` + `place` as `cell`,
-    `first_block` + `place` as `block`,
-    ((`last_count` - `turn` + `block_count` - 1) div `block_count`) + ((`first_count` - `place` + `block_count` - 1) div `block_count`) as `row_count`
-  from `turned`
-  where
-    `bucket` >= `first_bucket` or `turn` >= `last_count`
-), `hashed` as (
-  select
-    `counted`.`cell`,
-    `counted`.`code`,
-    `counted`.`block`,
-    `counted`.`row_count`,
-    `counted`.`block_count`,
-    ((`counted`.`group_count` + `counted`.`block_count` - 1 - (`counted`.`block` - `counted`.`first_block`)) div `counted`.`block_count`) as `block_groups`,
-    ((`counted`.`first_position` % `counted`.`group_count` + `counted`.`block_count` - 1 - (`counted`.`block` - `counted`.`first_block`)) div `counted`.`block_count`) as `first_seat`,
-    cast(conv(substring(sha2(`key`.`secret` || 'anatomy/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string), 256), 1, 15), 16, 10) as bigint) as `draw`
-  from `counted`
-  cross join `sqlanon_key` as `key`
-), `placed` as (
-  select
-    `cell`,
-    `first_seat`,
-    `block_groups`,
-    `block_count`,
-    `row_count`,
-    cast(sum(`row_count`) over (partition by `block` order by `draw` asc, `code` asc rows between unbounded preceding and current row) as bigint) - `row_count` as `first_number`
-  from `hashed`
-)
-select
-  `cell`,
-  `block_groups`,
-  `block_count`,
-  `row_count`,
-  `first_number`,
-  (
-    `first_number` + `block_groups` - `first_seat` % `block_groups`
-  ) % `block_groups` as `shift`
-from `placed`;
-
--- ranked: Step 2 before it is known where a value begins: the rows by value and random order, of which each cell, a value and one of 64 shards of its draws, is numbered from anywhere on
-create table `sqlanon_ranked` using parquet as
+-- sharded: Step 2 before it is known where a value begins: the rows by value and random order, of which each cell, a value and one of 64 shards of its draws, is numbered from anywhere on
+create table `sqlanon_sharded` using parquet as
 with `keyed` as (
   select
     `quasi_1`,
@@ -393,74 +319,153 @@ with `counted` as (
     `cell`,
     count(*) as `row_count`,
     min(`place`) as `first_place`
-  from `sqlanon_ranked`
+  from `sqlanon_sharded`
   group by
     `cell`
-), `spanned` as (
+)
+select
+  `cell`,
+  (`cell` div 64) as `code`,
+  `first_place`,
+  cast(sum(`row_count`) over (order by `cell` asc rows between unbounded preceding and current row) as bigint) - `row_count` as `first_position`
+from `counted`;
+
+-- positioned: What `positioned` tells, run by run: the position of a run's first row, and how far a row lies behind that
+create temporary view `sqlanon_positioned` as
+select
+  `sharded`.`quasi_1`,
+  `sharded`.`quasi_2`,
+  `sharded`.`quasi_3`,
+  `run`.`code`,
+  `run`.`first_position` + `sharded`.`place` - `run`.`first_place` as `position`
+from `sqlanon_sharded` as `sharded`
+inner join `sqlanon_run` as `run`
+  on `sharded`.`cell` = `run`.`cell`;
+
+-- block: Step 4: inside each block the values stand in a keyed order of their own
+create table `sqlanon_block` using parquet as
+with `run` as (
   select
-    `cell`,
-    (`cell` div 64) as `code`,
-    `first_place`,
-    cast(sum(`row_count`) over (order by `cell` asc rows between unbounded preceding and current row) as bigint) - `row_count` as `first_position`
+    `code`,
+    `first_position`,
+    `group_count`,
+    `block_count`,
+    `first_block`,
+    `first_cell`,
+    `first_position` % `group_count` as `first_bucket`,
+    least(`kept_count`, `group_count` - `first_position` % `group_count`) as `last_count`,
+    greatest(0, `first_position` % `group_count` + `kept_count` - `group_count`) as `first_count`
+  from `sqlanon_frequency`
+  where
+    `kept_count` > 0
+), `met` as (
+  select
+    `run`.*,
+    explode(sequence(`first_bucket`, `first_bucket` + least(`last_count`, `block_count`) - 1)) as `bucket`
+  from `run`
+  union all
+  select
+    `run`.*,
+    explode(sequence(0, least(`first_count`, `block_count`) - 1)) as `bucket`
+  from `run`
+  where
+    `first_count` > 0
+), `turned` as (
+  select
+    `met`.*,
+    `bucket` % `block_count` as `place`,
+    (
+      `bucket` % `block_count` + `block_count` - `first_bucket` % `block_count`
+    ) % `block_count` as `turn`
+  from `met`
+), `counted` as (
+  select
+    `code`,
+    `first_position`,
+    `group_count`,
+    `block_count`,
+    `first_block`,
+    `first_cell` + `place` as `cell`,
+    `first_block` + `place` as `block`,
+    ((`last_count` - `turn` + `block_count` - 1) div `block_count`) + ((`first_count` - `place` + `block_count` - 1) div `block_count`) as `row_count`
+  from `turned`
+  where
+    `bucket` >= `first_bucket` or `turn` >= `last_count`
+), `hashed` as (
+  select
+    `counted`.`cell`,
+    `counted`.`code`,
+    `counted`.`block`,
+    `counted`.`row_count`,
+    `counted`.`block_count`,
+    ((`counted`.`group_count` + `counted`.`block_count` - 1 - (`counted`.`block` - `counted`.`first_block`)) div `counted`.`block_count`) as `block_groups`,
+    ((`counted`.`first_position` % `counted`.`group_count` + `counted`.`block_count` - 1 - (`counted`.`block` - `counted`.`first_block`)) div `counted`.`block_count`) as `first_seat`,
+    cast(conv(substring(sha2(`key`.`secret` || 'anatomy/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string), 256), 1, 15), 16, 10) as bigint) as `draw`
   from `counted`
-), `sized` as (
-  select
-    `spanned`.*,
-    `frequency`.`group_count`,
-    `frequency`.`block_count`,
-    `frequency`.`group_count` as `lines_group`
-  from `spanned`
-  inner join `sqlanon_frequency` as `frequency`
-    on `spanned`.`code` = `frequency`.`code`
+  cross join `sqlanon_key` as `key`
 )
 select
   `cell`,
   `code`,
-  `first_place`,
-  `first_position`,
-  `group_count`,
-  case when `lines_group` <= 9000000000000000 and false then 0 end as `low_group`,
-  case when `lines_group` <= 9000000000000000 and false then `group_count` else 1 end as `size_group`,
-  `block_count`
-from `sized`;
+  `block`,
+  `block_count`,
+  `block_groups`,
+  cast(sum(`row_count`) over (partition by `block`) as bigint) as `block_rows`,
+  `row_count`,
+  cast(sum(`row_count`) over (partition by `block` order by `draw` asc, `code` asc rows between unbounded preceding and current row) as bigint) - `row_count` as `first_number`,
+  `block_groups` - `first_seat` % `block_groups` as `shift`
+from `hashed`;
 
--- grouped: Steps 3 and 4 run by run: a row's position is that of its run's first row and how far it lies behind that, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, the group the seat moved as the block's order says
-create temporary view `sqlanon_grouped` as
+-- numbered: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
+create temporary view `sqlanon_numbered` as
 with `bucketed` as (
   select
-    `ranked`.`quasi_1`,
-    `ranked`.`quasi_2`,
-    `ranked`.`quasi_3`,
-    `run`.`low_group`,
-    `run`.`size_group`,
-    `run`.`code`,
-    `run`.`block_count`,
-    (
-      `run`.`first_position` + `ranked`.`place` - `run`.`first_place`
-    ) % `run`.`group_count` as `bucket`
-  from `sqlanon_ranked` as `ranked`
-  inner join `sqlanon_run` as `run`
-    on `ranked`.`cell` = `run`.`cell`
-), `grouped` as (
-  select
-    `bucketed`.*,
-    (
-      (`bucketed`.`bucket` div `bucketed`.`block_count`) + `block`.`shift`
-    ) % `block`.`block_groups` * `bucketed`.`block_count` + `bucketed`.`bucket` % `bucketed`.`block_count` as `group_id`
-  from `bucketed`
-  inner join `sqlanon_block` as `block`
-    on `bucketed`.`code` * `bucketed`.`block_count` + `bucketed`.`bucket` % `bucketed`.`block_count` = `block`.`cell`
+    `positioned`.`quasi_1`,
+    `positioned`.`quasi_2`,
+    `positioned`.`quasi_3`,
+    `frequency`.`code`,
+    `frequency`.`first_cell`,
+    `frequency`.`first_block`,
+    `frequency`.`block_count`,
+    case
+      when `positioned`.`position` - `frequency`.`first_row` < `frequency`.`kept_count`
+      then (
+        `frequency`.`first_position` + `positioned`.`position` - `frequency`.`first_row`
+      ) % `frequency`.`group_count`
+    end as `bucket`
+  from `sqlanon_positioned` as `positioned`
+  inner join `sqlanon_frequency` as `frequency`
+    on `positioned`.`code` = `frequency`.`code`
 )
+select
+  `bucketed`.`quasi_1`,
+  `bucketed`.`quasi_2`,
+  `bucketed`.`quasi_3`,
+  `bucketed`.`code`,
+  `bucketed`.`first_block` + `bucketed`.`bucket` % `bucketed`.`block_count` as `block`,
+  `bucketed`.`block_count`,
+  `block`.`block_groups`,
+  `block`.`block_rows`,
+  `block`.`first_number` + (
+    (`bucketed`.`bucket` div `bucketed`.`block_count`) + `block`.`shift`
+  ) % `block`.`block_groups` as `number`
+from `bucketed`
+inner join `sqlanon_block` as `block`
+  on `bucketed`.`first_cell` + `bucketed`.`bucket` % `bucketed`.`block_count` = `block`.`cell`;
+
+-- grouped: The group of every row: its number in the block mod m_b, made global
+create temporary view `sqlanon_grouped` as
 select
   `quasi_1`,
   `quasi_2`,
   `quasi_3`,
   `code`,
-  `group_id`,
-  0 * `size_group` + coalesce(`group_id` - `low_group`, `size_group` - 1) as `line`
-from `grouped`;
+  (
+    `number` % `block_groups`
+  ) * `block_count` + `block` as `group_id`
+from `sqlanon_numbered`;
 
--- qit: The quasi-identifier table (QIT) as `qit_st/qit` has it, sorted by the one number of each line first: comparing what it leaves equal, most often nothing, costs a fraction of comparing all columns
+-- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
 create table `sqlanon_qit` using parquet as
 select
   `grouped`.`quasi_1` as `age`,
@@ -469,7 +474,6 @@ select
   `grouped`.`group_id` as `group_id`
 from `sqlanon_grouped` as `grouped`
 order by
-  `grouped`.`line` asc nulls last,
   `grouped`.`quasi_1` asc nulls last,
   `grouped`.`quasi_2` asc nulls last,
   `grouped`.`quasi_3` asc nulls last,
@@ -477,10 +481,16 @@ order by
 
 -- st: The sensitive table (ST) as `qit_st/st` has it, from the counts alone: the rows of a block's value take the numbers from its first one on, and a row's group is its number modulo the groups
 create table `sqlanon_st` using parquet as
-with `numbered` as (
+with `valued` as (
   select
-    (`cell` div `block_count`) as `code`,
-    `cell` % `block_count` as `block`,
+    `code`,
+    `sensitive`,
+    row_number() over (order by case when `sensitive` is null then 1 else 0 end asc, `sensitive` asc) - 1 as `place`
+  from `sqlanon_frequency`
+), `seat` as (
+  select
+    `code`,
+    `block`,
     `block_count`,
     `block_groups`,
     explode(sequence(`first_number`, `first_number` + `row_count` - 1)) as `number`
@@ -489,23 +499,25 @@ with `numbered` as (
   select
     `code`,
     `number` % `block_groups` * `block_count` + `block` as `group_id`
-  from `numbered`
+  from `seat`
 )
 select
   `member`.`group_id` as `group_id`,
-  `frequency`.`sensitive` as `disease`,
+  `valued`.`sensitive` as `disease`,
   cast(1 as bigint) as `count`
 from `member`
-inner join `sqlanon_frequency` as `frequency`
-  on `member`.`code` = `frequency`.`code`
+inner join `valued`
+  on `member`.`code` = `valued`.`code`
 order by
-  `member`.`group_id` * 2147483648 + `frequency`.`place` asc nulls last;
+  `member`.`group_id` * 2147483648 + `valued`.`place` asc nulls last;
 
 -- the rest is microdata and the key: forget it
 drop view `sqlanon_grouped`;
-drop table `sqlanon_run`;
-drop table `sqlanon_ranked`;
+drop view `sqlanon_numbered`;
 drop table `sqlanon_block`;
+drop view `sqlanon_positioned`;
+drop table `sqlanon_run`;
+drop table `sqlanon_sharded`;
 drop view `sqlanon_drawn`;
 drop view `sqlanon_coded`;
 drop table `sqlanon_frequency`;

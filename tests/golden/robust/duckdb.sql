@@ -291,7 +291,9 @@ select
     cast(row_number() over (order by class asc nulls last, place asc nulls last) - 1 as integer) as code,
     row_count,
     kept_count,
+    cast(sum(row_count) over (order by class asc nulls last, place asc nulls last rows unbounded preceding) as bigint) - row_count as first_row,
     cast(sum(kept_count) over (partition by class order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
+    cast(sum(block_count) over (order by class asc nulls last, place asc nulls last rows unbounded preceding) as bigint) - block_count as first_cell,
     group_count,
     block_count,
     first_block
@@ -338,35 +340,9 @@ from hashed;
 
 -- ordered: as in anatomy/duckdb.sql
 
--- seating: Where rows that are numbered in their order find what is theirs: beside a code's counts, how many rows have a smaller code, how many cells those codes have, and how many groups the classes before have
-create temporary table "sqlanon_seating" as
-with class_total as (
-    select
-        class,
-        max(case when kept_count > 0 then group_count else 0 end) as group_count
-    from "sqlanon_frequency"
-    group by class
-),
-class_group as (
-    select
-        class,
-        cast(sum(group_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - group_count as first_group
-    from class_total
-)
-select
-    frequency.code,
-    frequency.kept_count,
-    frequency.first_position,
-    frequency.group_count,
-    frequency.block_count,
-    frequency.first_block,
-    cast(sum(frequency.row_count) over (order by frequency.code asc nulls last rows unbounded preceding) as bigint) - frequency.row_count as first_row,
-    cast(sum(frequency.block_count) over (order by frequency.code asc nulls last rows unbounded preceding) as bigint) - frequency.block_count as first_cell,
-    class_group.first_group
-from "sqlanon_frequency" as frequency
-inner join class_group on frequency.class = class_group.class;
+-- positioned: as in anatomy/duckdb.sql
 
--- block: Step 4 before any row is seated: how many rows of a value a block gets follows from the value's count
+-- block: Step 4: inside each block the values stand in a keyed order of their own
 create temporary table "sqlanon_block" as
 with run as (
     select
@@ -375,11 +351,12 @@ with run as (
         group_count,
         block_count,
         first_block,
-        first_cell as first_cell,
+        first_cell,
         first_position % group_count as first_bucket,
         least(kept_count, group_count - first_position % group_count) as last_count,
         greatest(0, first_position % group_count + kept_count - group_count) as first_count
-    from "sqlanon_seating"
+    from "sqlanon_frequency"
+    where kept_count > 0
 ),
 met as (
     select
@@ -428,114 +405,84 @@ hashed as (
         cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
     cross join "sqlanon_key" as key
-),
-placed as (
-    select
-        cell,
-        first_seat,
-        block_groups,
-        block_count,
-        row_count,
-        cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
-    from hashed
 )
 select
     cell,
-    block_groups,
+    code,
+    block,
     block_count,
-    (first_number + block_groups - first_seat % block_groups) % block_groups as shift
-from placed;
+    block_groups,
+    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
+    row_count,
+    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number,
+    block_groups - first_seat % block_groups as shift
+from hashed;
 
--- renumbered: The groups in a keyed random order of their own, where a table numbers its rows in the order in which they are written: the place of a group among those of all classes, so that the row's number is the group's
+-- numbered: as in anatomy/duckdb.sql
+
+-- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
 create temporary table "sqlanon_renumbered" as
-with class_seating as (
-    select distinct
-        first_group,
-        group_count,
-        block_count,
-        first_block
-    from "sqlanon_seating"
-    where kept_count > 0
+with counted_block as (
+    select
+        block,
+        max(block_groups) as block_groups
+    from "sqlanon_block"
+    group by block
 ),
 listed as (
     select
-        first_group,
-        block_count,
-        first_block,
-        unnest(generate_series(0, group_count - 1)) as class_place
-    from class_seating
-),
+        block,
+        unnest(generate_series(0, block_groups - 1)) as turn
+    from counted_block
+)
+,
 hashed as (
     select
-        listed.first_group + listed.class_place as place,
-        sha256(key.secret || 'robust/disease/group/' || cast(listed.first_block + listed.class_place % listed.block_count as varchar) || '/' || cast(listed.class_place // listed.block_count as varchar)) as hash
+        listed.block,
+        listed.turn,
+        sha256(key.secret || 'robust/disease/group/' || cast(listed.block as varchar) || '/' || cast(listed.turn as varchar)) as hash
     from listed
     cross join "sqlanon_key" as key
 ),
 drawn as (
     select
-        place,
+        block,
+        turn,
         cast('0x' || substr(hash, 1, 15) as bigint) as draw,
         cast('0x' || substr(hash, 16, 15) as bigint) as tie
     from hashed
-)
-select place
-from drawn
-order by
-    draw asc nulls last,
-    tie asc nulls last;
-
--- grouped: The group of every row that is kept, under the group's final number, of rows that are numbered in their order (from some number on: inside a transaction it is none that is known), as are the groups: bucket = (first position of the value + how far the row lies behind the value's first) mod m of its class, the rest as in `one_pass/numbered`
-create temporary table "sqlanon_grouped" as
-with first_row as (
-    select min(rowid) as number
-    from "sqlanon_ordered"
 ),
-first_group as (
-    select min(rowid) as number
-    from "sqlanon_renumbered"
-),
-renumbered as (
+counted as (
     select
-        renumbered.place,
-        renumbered.rowid - first_group.number as group_id
-    from "sqlanon_renumbered" as renumbered
-    cross join first_group
+        draw // 18014398509481984 as shard,
+        count(*) as group_count
+    from drawn
+    group by draw // 18014398509481984
 ),
-bucketed as (
+shard as (
     select
-        ordered."quasi_1",
-        ordered."quasi_2",
-        ordered."quasi_3",
-        seating.code,
-        seating.block_count,
-        case when ordered.rowid - first_row.number - seating.first_row < seating.kept_count then seating.first_cell end as first_cell,
-        seating.first_group,
-        (seating.first_position + ordered.rowid - first_row.number - seating.first_row) % seating.group_count as bucket
-    from "sqlanon_ordered" as ordered
-    cross join first_row
-    inner join "sqlanon_seating" as seating on ordered.code = seating.code
-),
-placed as (
-    select
-        bucketed."quasi_1",
-        bucketed."quasi_2",
-        bucketed."quasi_3",
-        bucketed.code,
-        bucketed.first_group + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups * bucketed.block_count
-    + bucketed.bucket % bucketed.block_count as place
-    from bucketed
-    inner join "sqlanon_block" as block
-        on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell
+        shard,
+        cast(sum(group_count) over (order by shard asc nulls last rows unbounded preceding) as bigint) - group_count as first_id
+    from counted
 )
 select
-    placed."quasi_1",
-    placed."quasi_2",
-    placed."quasi_3",
-    placed.code,
+    drawn.block,
+    drawn.turn,
+    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw asc nulls last, drawn.tie asc nulls last) - 1 as group_id
+from drawn
+inner join shard on drawn.draw // 18014398509481984 = shard.shard;
+
+-- grouped: The group of every row that is kept, under the group's final number
+create temporary table "sqlanon_grouped" as
+select
+    numbered."quasi_1",
+    numbered."quasi_2",
+    numbered."quasi_3",
+    numbered.code,
     renumbered.group_id
-from placed
-inner join renumbered on placed.place = renumbered.place;
+from "sqlanon_numbered" as numbered
+inner join "sqlanon_renumbered" as renumbered
+    on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
 
 -- suppressed: How many rows no group holds in the end, beside what was to be expected
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -567,6 +514,6 @@ from (
 -- st: as in anatomy/duckdb.sql
 
 -- the rest is microdata and the key: forget it
--- 19 relations, the last first
+-- 20 relations, the last first
 
 commit;

@@ -199,84 +199,25 @@ inner join "sqlanon_frequency" as frequency
 -- +    "class_mark",
 
 -- ordered: as in anatomy/followed.sql, but for
--- -from "sqlanon_coded"
--- +from "sqlanon_drawn"
-
--- first_row: as in anatomy/followed.sql
+-- -    from "sqlanon_coded"
+-- +    from "sqlanon_drawn"
 
 -- positioned: as in anatomy/followed.sql
 
--- block: as in anatomy/followed.sql, but for
--- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+-- block: as in duckdb.sql, but for
+-- -        cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 -- +        cast('0x' || substr(sha256(key.secret || 'robust/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 
 -- numbered: as in anatomy/followed.sql
 
--- renumbered: What `renumbered` tells, where blocks tell how many groups they have: no row is read
-create temporary table "sqlanon_renumbered" as
-with counted_block as (
-    select
-        block,
-        max(block_groups) as block_groups
-    from "sqlanon_block"
-    group by block
-),
-listed as (
-    select
-        block,
-        unnest(generate_series(0, block_groups - 1)) as turn
-    from counted_block
-),
-hashed as (
-    select
-        listed.block,
-        listed.turn,
-        sha256(key.secret || 'robust/disease/release 2/group/' || cast(listed.block as varchar) || '/' || cast(listed.turn as varchar)) as hash
-    from listed
-    cross join "sqlanon_key" as key
-),
-drawn as (
-    select
-        block,
-        turn,
-        cast('0x' || substr(hash, 1, 15) as bigint) as draw,
-        cast('0x' || substr(hash, 16, 15) as bigint) as tie
-    from hashed
-),
-counted as (
-    select
-        draw // 18014398509481984 as shard,
-        count(*) as group_count
-    from drawn
-    group by draw // 18014398509481984
-),
-shard as (
-    select
-        shard,
-        cast(sum(group_count) over (order by shard asc nulls last rows unbounded preceding) as bigint) - group_count as first_id
-    from counted
-)
-select
-    drawn.block,
-    drawn.turn,
-    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw asc nulls last, drawn.tie asc nulls last) - 1 as group_id
-from drawn
-inner join shard on drawn.draw // 18014398509481984 = shard.shard;
+-- renumbered: as in duckdb.sql, but for
+-- -        sha256(key.secret || 'robust/disease/group/' || cast(listed.block as varchar) || '/' || cast(listed.turn as varchar)) as hash
+-- +        sha256(key.secret || 'robust/disease/release 2/group/' || cast(listed.block as varchar) || '/' || cast(listed.turn as varchar)) as hash
 
--- grouped: The group of every row that is kept, under the group's final number
-create temporary table "sqlanon_grouped" as
-select
-    numbered."quasi_1",
-    numbered."quasi_2",
-    numbered."quasi_3",
-    numbered."person",
-    numbered."mark",
-    numbered."class_mark",
-    numbered.code,
-    renumbered.group_id
-from "sqlanon_numbered" as numbered
-inner join "sqlanon_renumbered" as renumbered
-    on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
+-- grouped: as in duckdb.sql, but for
+-- +    numbered."person",
+-- +    numbered."mark",
+-- +    numbered."class_mark",
 
 -- next_value: as in anatomy/followed.sql
 
@@ -295,6 +236,6 @@ inner join "sqlanon_renumbered" as renumbered
 -- st: as in anatomy/followed.sql
 
 -- the rest is microdata and the key: forget it
--- 31 relations, the last first
+-- 30 relations, the last first
 
 commit;

@@ -112,10 +112,9 @@ left join entrant on entrant.class = capacity.class;
 -- +        valued."moves",
 -- +    "moves",
 
--- ordered: as in followed.sql, but for
--- +    "moves",
-
--- first_row: as in followed.sql
+-- ordered: as in anatomy/moved.sql, but for
+-- -    from "sqlanon_coded"
+-- +    from "sqlanon_drawn"
 
 -- positioned: as in anatomy/moved.sql
 
@@ -151,6 +150,6 @@ left join entrant on entrant.class = capacity.class;
 -- st: as in followed.sql
 
 -- the rest is microdata and the key: forget it
--- 35 relations, the last first
+-- 34 relations, the last first
 
 commit;

@@ -106,77 +106,86 @@ inner join "sqlanon_frequency" as frequency
 
 -- ordered: as in anatomy/packed.sql
 
--- seating: as in duckdb.sql
+-- positioned: as in anatomy/packed.sql
 
 -- block: as in anatomy/packed.sql, but for
--- -        code * block_count as first_cell,
--- +        first_cell as first_cell,
--- -    from "sqlanon_frequency"
--- +    from "sqlanon_seating"
 -- -    select substr(sha256(key.secret || 'anatomy/disease/block/'), 1, 40) as secret
 -- +    select substr(sha256(key.secret || 'robust/disease/block/'), 1, 40) as secret
 
--- renumbered: The groups in a keyed random order of their own, where a table numbers its rows in the order in which they are written: the place of a group among those of all classes, so that the row's number is the group's
+-- numbered: as in anatomy/packed.sql
+
+-- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
 create temporary table "sqlanon_renumbered" as
-with class_seating as (
-    select distinct
-        first_group,
-        group_count,
-        block_count,
-        first_block
-    from "sqlanon_seating"
-    where kept_count > 0
+with counted_block as (
+    select
+        block,
+        max(block_groups) as block_groups
+    from "sqlanon_block"
+    group by block
 ),
 listed as (
     select
-        first_group,
-        block_count,
-        first_block,
-        unnest(generate_series(0, group_count - 1)) as class_place
-    from class_seating
-),
+        block,
+        unnest(generate_series(0, block_groups - 1)) as turn
+    from counted_block
+)
+,
 group_key as (
     select substr(sha256(key.secret || 'robust/disease/group/'), 1, 40) as secret
     from "sqlanon_key" as key
 ),
 batch as (
-    select distinct (first_group + class_place) // 64 as batch_number
+    select distinct
+        block,
+        turn // 64 as batch_number
     from listed
 ),
 secret as (
     select
+        batch.block,
         batch.batch_number,
-        cast(hash(sha256(group_key.secret || cast(batch.batch_number as varchar))) % 1152921504606846976 as bigint) as number
+        cast(hash(sha256(group_key.secret || cast(batch.block as varchar) || '/' || cast(batch.batch_number as varchar))) % 1152921504606846976 as bigint) as number
     from batch
     cross join group_key
 ),
 drawn as (
     select
-        listed.first_group + listed.class_place as place,
-        cast(hash(secret.number + listed.first_group + listed.class_place) % 1152921504606846976 as bigint) as draw,
+        listed.block,
+        listed.turn,
+        cast(hash(secret.number + listed.turn) % 1152921504606846976 as bigint) as draw,
         0 as tie
     from listed
-    inner join secret on (listed.first_group + listed.class_place) // 64 = secret.batch_number
+    inner join secret on listed.block = secret.block and listed.turn // 64 = secret.batch_number
+),
+counted as (
+    select
+        draw // 18014398509481984 as shard,
+        count(*) as group_count
+    from drawn
+    group by draw // 18014398509481984
+),
+shard as (
+    select
+        shard,
+        cast(sum(group_count) over (order by shard asc nulls last rows unbounded preceding) as bigint) - group_count as first_id
+    from counted
 )
-select place
+select
+    drawn.block,
+    drawn.turn,
+    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw asc nulls last, drawn.tie asc nulls last) - 1 as group_id
 from drawn
-order by
-    draw asc nulls last,
-    tie asc nulls last;
+inner join shard on drawn.draw // 18014398509481984 = shard.shard;
 
--- grouped: as in duckdb.sql, but for
--- -        ordered."quasi_1",
--- -        ordered."quasi_2",
--- -        ordered."quasi_3",
--- +        ordered."packed",
--- -        bucketed."quasi_1",
--- -        bucketed."quasi_2",
--- -        bucketed."quasi_3",
--- +        bucketed."packed",
--- -    placed."quasi_1",
--- -    placed."quasi_2",
--- -    placed."quasi_3",
--- +    placed."packed",
+-- grouped: The group of every row that is kept, under the group's final number
+create temporary table "sqlanon_grouped" as
+select
+    numbered."packed",
+    numbered.code,
+    renumbered.group_id
+from "sqlanon_numbered" as numbered
+inner join "sqlanon_renumbered" as renumbered
+    on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
 
 -- suppressed: as in duckdb.sql, but for
 -- -            from "sqlanon_population"
@@ -187,6 +196,6 @@ order by
 -- st: as in duckdb.sql
 
 -- the rest is microdata and the key: forget it
--- 19 relations, the last first
+-- 20 relations, the last first
 
 commit;

@@ -327,7 +327,9 @@ select
   cast(row_number() over (order by "class" asc, "place" asc) - 1 as int) as "code",
   "row_count",
   "kept_count",
+  cast(sum("row_count") over (order by "class" asc, "place" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_row",
   cast(sum("kept_count") over (partition by "class" order by "place" asc rows between unbounded preceding and current row) as bigint) - "kept_count" as "first_position",
+  cast(sum("block_count") over (order by "class" asc, "place" asc rows between unbounded preceding and current row) as bigint) - "block_count" as "first_cell",
   "group_count",
   "block_count",
   "first_block"
@@ -349,7 +351,7 @@ inner join "sqlanon_frequency" as "frequency"
   and array["population"."quasi_3"] = array["frequency"."quasi_3"];
 
 -- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
-create temporary table "sqlanon_drawn" as
+create temporary view "sqlanon_drawn" as
 with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'robust/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
@@ -374,122 +376,90 @@ select
   "quasi_3",
   "code"
 from "hashed";
-analyze "sqlanon_drawn";
 
--- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
-create temporary table "sqlanon_shard" as
-with "counted" as (
-  select
-    "code",
-    ("draw" / 72057594037927936) as "shard",
-    count(*) as "row_count"
-  from "sqlanon_drawn"
-  group by
-    "code",
-    ("draw" / 72057594037927936)
-)
-select
-  cast("code" * 16 + "shard" as int) as "cell",
-  "code",
-  cast(sum("row_count") over (partition by "code" order by "shard" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_rank"
-from "counted";
-analyze "sqlanon_shard";
+-- ordered: as in anatomy/postgres.sql
 
--- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
-create temporary table "sqlanon_positioned" as
-with "ranked" as (
-  select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    cast("code" * 16 + ("draw" / 72057594037927936) as int) as "cell",
-    row_number() over (partition by cast("code" * 16 + ("draw" / 72057594037927936) as int) order by "draw" asc, "tie" asc) - 1 as "cell_rank"
-  from "sqlanon_drawn"
-), "bucketed" as (
-  select
-    "ranked"."quasi_1",
-    "ranked"."quasi_2",
-    "ranked"."quasi_3",
-    "frequency"."code",
-    "frequency"."block_count",
-    "frequency"."first_block",
-    (
-      "frequency"."first_position" + "shard"."first_rank" + "ranked"."cell_rank"
-    ) % "frequency"."group_count" as "bucket"
-  from "ranked"
-  inner join "sqlanon_shard" as "shard"
-    on "ranked"."cell" = "shard"."cell"
-  inner join "sqlanon_frequency" as "frequency"
-    on "shard"."code" = "frequency"."code"
-  where
-    "shard"."first_rank" + "ranked"."cell_rank" < "frequency"."kept_count"
-)
-select
-  "quasi_1",
-  "quasi_2",
-  "quasi_3",
-  "code",
-  "first_block" + "bucket" % "block_count" as "block",
-  ("bucket" / "block_count") as "seat"
-from "bucketed";
-analyze "sqlanon_positioned";
+-- positioned: as in anatomy/postgres.sql
 
 -- block: Step 4: inside each block the values stand in a keyed order of their own
 create temporary table "sqlanon_block" as
-with "counted" as (
+with "run" as (
   select
     "code",
-    "block",
-    count(*) as "row_count"
-  from "sqlanon_positioned"
-  group by
+    "first_position",
+    "group_count",
+    "block_count",
+    "first_block",
+    "first_cell",
+    "first_position" % "group_count" as "first_bucket",
+    least("kept_count", "group_count" - "first_position" % "group_count") as "last_count",
+    greatest(0, "first_position" % "group_count" + "kept_count" - "group_count") as "first_count"
+  from "sqlanon_frequency"
+  where
+    "kept_count" > 0
+), "met" as (
+  select
+    "run".*,
+    generate_series("first_bucket", "first_bucket" + least("last_count", "block_count") - 1) as "bucket"
+  from "run"
+  union all
+  select
+    "run".*,
+    generate_series(0, least("first_count", "block_count") - 1) as "bucket"
+  from "run"
+  where
+    "first_count" > 0
+), "turned" as (
+  select
+    "met".*,
+    "bucket" % "block_count" as "place",
+    (
+      "bucket" % "block_count" + "block_count" - "first_bucket" % "block_count"
+    ) % "block_count" as "turn"
+  from "met"
+), "counted" as (
+  select
     "code",
-    "block"
+    "first_position",
+    "group_count",
+    "block_count",
+    "first_block",
+    "first_cell" + "place" as "cell",
+    "first_block" + "place" as "block",
+    (("last_count" - "turn" + "block_count" - 1) / "block_count") + (("first_count" - "place" + "block_count" - 1) / "block_count") as "row_count"
+  from "turned"
+  where
+    "bucket" >= "first_bucket" or "turn" >= "last_count"
 ), "hashed" as (
   select
+    "counted"."cell",
     "counted"."code",
     "counted"."block",
     "counted"."row_count",
-    "frequency"."block_count",
-    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "block_groups",
-    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "first_seat",
+    "counted"."block_count",
+    (("counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "block_groups",
+    (("counted"."first_position" % "counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "first_seat",
     cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'robust/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
   from "counted"
-  inner join "sqlanon_frequency" as "frequency"
-    on "counted"."code" = "frequency"."code"
   cross join "sqlanon_key" as "key"
   offset 0
 )
 select
+  "cell",
   "code",
   "block",
-  "first_seat",
-  "block_groups",
   "block_count",
+  "block_groups",
   cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
-  cast(sum("row_count") over (partition by "block" order by "draw" asc, "code" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_number"
+  "row_count",
+  cast(sum("row_count") over (partition by "block" order by "draw" asc, "code" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_number",
+  "block_groups" - "first_seat" % "block_groups" as "shift"
 from "hashed";
 analyze "sqlanon_block";
 
--- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
-create temporary view "sqlanon_numbered" as
-select
-  "positioned"."quasi_1",
-  "positioned"."quasi_2",
-  "positioned"."quasi_3",
-  "positioned"."code",
-  "positioned"."block",
-  "block"."block_count",
-  "block"."block_groups",
-  "block"."block_rows",
-  "block"."first_number" + (
-    "positioned"."seat" + "block"."block_groups" - "block"."first_seat" % "block"."block_groups"
-  ) % "block"."block_groups" as "number"
-from "sqlanon_positioned" as "positioned"
-inner join "sqlanon_block" as "block"
-  on "positioned"."block" = "block"."block" and "positioned"."code" = "block"."code";
+-- numbered: as in anatomy/postgres.sql
 
--- renumbered: What `renumbered` tells, where blocks tell how many groups they have: no row is read
+-- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
 create temporary table "sqlanon_renumbered" as
 with "counted_block" as (
   select

@@ -772,66 +772,29 @@ inner join "sqlanon_frequency" as frequency
     and thinned."code_1" = frequency.sensitive;
 
 -- ordered_1: as in anatomy/several.sql, but for
+-- +        "code_1",
+-- -    from "sqlanon_drawn_1"
+-- +    from "sqlanon_drawn_coded"
 -- +    "code_1",
--- -from "sqlanon_drawn_1"
--- +from "sqlanon_drawn_coded"
-
--- first_row_1: as in anatomy/several.sql
 
 -- positioned_1: as in anatomy/several.sql, but for
--- +        ordered."code_1",
--- +        ranked."code_1",
--- -    inner join "sqlanon_frequency_led" as frequency on ranked.code = frequency.code
--- +    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
--- +    "code_1",
+-- +    ordered."code_1",
 
 -- block_1: as in anatomy/several.sql, but for
+-- -    from "sqlanon_frequency_led"
+-- +    from "sqlanon_frequency"
 -- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 -- +        cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
--- -    inner join "sqlanon_frequency_led" as frequency on counted.code = frequency.code
--- +    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
 
 -- numbered_1: as in anatomy/several.sql, but for
--- +    positioned."code_1",
+-- +        positioned."code_1",
+-- -    inner join "sqlanon_frequency_led" as frequency on positioned.code = frequency.code
+-- +    inner join "sqlanon_frequency" as frequency on positioned.code = frequency.code
+-- +    bucketed."code_1",
 
--- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
-create temporary table "sqlanon_renumbered" as
-with hashed as (
-    select
-        numbered.block,
-        numbered.number as turn,
-        sha256(key.secret || 'robust/disease/group/' || cast(numbered.block as varchar) || '/' || cast(numbered.number as varchar)) as hash
-    from "sqlanon_numbered_1" as numbered
-    cross join "sqlanon_key" as key
-    where numbered.number < numbered.block_groups
-),
-drawn as (
-    select
-        block,
-        turn,
-        cast('0x' || substr(hash, 1, 15) as bigint) as draw,
-        cast('0x' || substr(hash, 16, 15) as bigint) as tie
-    from hashed
-),
-counted as (
-    select
-        draw // 18014398509481984 as shard,
-        count(*) as group_count
-    from drawn
-    group by draw // 18014398509481984
-),
-shard as (
-    select
-        shard,
-        cast(sum(group_count) over (order by shard asc nulls last rows unbounded preceding) as bigint) - group_count as first_id
-    from counted
-)
-select
-    drawn.block,
-    drawn.turn,
-    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw asc nulls last, drawn.tie asc nulls last) - 1 as group_id
-from drawn
-inner join shard on drawn.draw // 18014398509481984 = shard.shard;
+-- renumbered: as in duckdb.sql, but for
+-- -    from "sqlanon_block"
+-- +    from "sqlanon_block_1"
 
 -- seated: The group of every row that is kept, under the group's final number
 create temporary table "sqlanon_seated" as
@@ -949,6 +912,6 @@ drop table "sqlanon_offered";
 -- st_2: as in anatomy/several.sql
 
 -- the rest is microdata and the key: forget it
--- 49 relations, the last first
+-- 48 relations, the last first
 
 commit;

@@ -100,35 +100,20 @@ inner join `sqlanon_frequency` as `frequency`
   and `population`.`quasi_3` is not distinct from `frequency`.`quasi_3`;
 
 -- drawn: as in anatomy/spark.sql, but for
--- -create temporary view "sqlanon_drawn" as
--- +create temporary table "sqlanon_drawn" as
 -- -    substring(sha2("key"."secret" || 'anatomy/disease/row/', 256), 1, 40) as "secret"
 -- +    substring(sha2("key"."secret" || 'robust/disease/row/', 256), 1, 40) as "secret"
 
--- shard: as in postgres.sql, but for
--- -    ("draw" / 72057594037927936) as "shard",
--- +    ("draw" div 72057594037927936) as "shard",
--- -    ("draw" / 72057594037927936)
--- +    ("draw" div 72057594037927936)
+-- sharded: as in anatomy/spark.sql
 
--- positioned: as in postgres.sql, but for
--- -    cast("code" * 16 + ("draw" / 72057594037927936) as int) as "cell",
--- -    row_number() over (partition by cast("code" * 16 + ("draw" / 72057594037927936) as int) order by "draw" asc, "tie" asc) - 1 as "cell_rank"
--- +    cast("code" * 16 + ("draw" div 72057594037927936) as int) as "cell",
--- +    row_number() over (partition by cast("code" * 16 + ("draw" div 72057594037927936) as int) order by "draw" asc, "tie" asc) - 1 as "cell_rank"
--- -  ("bucket" / "block_count") as "seat"
--- +  ("bucket" div "block_count") as "seat"
+-- run: as in anatomy/spark.sql
 
--- block: as in postgres.sql, but for
--- -    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "block_groups",
--- -    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "first_seat",
--- -    cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'robust/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
--- +    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) div "frequency"."block_count") as "block_groups",
--- +    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) div "frequency"."block_count") as "first_seat",
+-- positioned: as in anatomy/spark.sql
+
+-- block: as in anatomy/spark.sql, but for
+-- -    cast(conv(substring(sha2("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as string) || '/' || cast("counted"."code" as string), 256), 1, 15), 16, 10) as bigint) as "draw"
 -- +    cast(conv(substring(sha2("key"."secret" || 'robust/disease/block/' || cast("counted"."block" as string) || '/' || cast("counted"."code" as string), 256), 1, 15), 16, 10) as bigint) as "draw"
--- -  offset 0
 
--- numbered: as in postgres.sql
+-- numbered: as in anatomy/spark.sql
 
 -- renumbered: as in postgres.sql, but for
 -- -    generate_series(0, "block_groups" - 1) as "turn"
@@ -173,8 +158,7 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- qit: as in anatomy/spark.sql, but for
--- -  "grouped"."line" asc nulls last,
+-- qit: as in anatomy/spark.sql
 
 -- st: as in postgres.sql, but for
 -- -  "grouped"."group_id" asc,
@@ -183,4 +167,4 @@ from (
 -- +  "frequency"."sensitive" asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 20 relations, the last first
+-- 21 relations, the last first

@@ -206,16 +206,24 @@ ordered as (
         cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
         cast(sum(row_count) over () as bigint) // 5 as group_count
     from valued
+),
+blocked as (
+    select
+        ordered.*,
+        greatest(1, group_count // 64) as block_count
+    from ordered
 )
 select
     sensitive,
     code,
     row_count as kept_count,
+    last_position - row_count as first_row,
     last_position - row_count as first_position,
+    code * block_count as first_cell,
     group_count,
-    greatest(1, group_count // 64) as block_count,
+    block_count,
     0 as first_block
-from ordered;
+from blocked;
 
 -- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
@@ -231,21 +239,47 @@ from "sqlanon_kept" as valued
 inner join "sqlanon_frequency" as frequency
     on valued.sensitive = frequency.sensitive;
 
--- ordered: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
+-- ordered: Step 2: the rows by value and random order
 create temporary table "sqlanon_ordered" as
+with keyed as (
+    select
+        "quasi_1",
+        "quasi_2",
+        "quasi_3",
+        "slot_draw",
+draw, "tie",
+        cast(code as bigint) * 4294967296 + (draw >> 28) as number
+    from "sqlanon_coded"
+)
 select
     "quasi_1",
     "quasi_2",
     "quasi_3",
     "slot_draw",
-    code
-from "sqlanon_coded"
+    cast(number >> 32 as integer) as code
+from keyed
 order by
-    code asc nulls last,
+    number asc nulls last,
     draw asc nulls last,
     "tie" asc nulls last;
 
--- block: What `grouping/block` tells, by arithmetic over the values' counts: no row is read
+-- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
+create temporary view "sqlanon_positioned" as
+with first_row as (
+    select min(rowid) as number
+    from "sqlanon_ordered"
+)
+select
+    ordered."quasi_1",
+    ordered."quasi_2",
+    ordered."quasi_3",
+    ordered."slot_draw",
+    ordered.code,
+    ordered.rowid - first_row.number as position
+from "sqlanon_ordered" as ordered
+cross join first_row;
+
+-- block: Step 4: inside each block the values stand in a keyed order of their own
 create temporary table "sqlanon_block" as
 with run as (
     select
@@ -254,11 +288,12 @@ with run as (
         group_count,
         block_count,
         first_block,
-        code * block_count as first_cell,
+        first_cell,
         first_position % group_count as first_bucket,
         least(kept_count, group_count - first_position % group_count) as last_count,
         greatest(0, first_position % group_count + kept_count - group_count) as first_count
     from "sqlanon_frequency"
+    where kept_count > 0
 ),
 met as (
     select
@@ -310,47 +345,51 @@ hashed as (
 )
 select
     cell,
+    code,
+    block,
+    block_count,
     block_groups,
     cast(sum(row_count) over (partition by block) as bigint) as block_rows,
+    row_count,
     cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number,
     block_groups - first_seat % block_groups as shift
 from hashed;
 
--- decoy_group: What `decoy_group` tells, of rows that are numbered in their order (from some number on: inside a transaction it is none that is known): position = how far a row lies behind the first, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, a value's seats are numbered from its first number on
-create temporary table "sqlanon_decoy_group" as
-with first_row as (
-    select min(rowid) as number
-    from "sqlanon_ordered"
-),
-bucketed as (
+-- numbered: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
+create temporary view "sqlanon_numbered" as
+with bucketed as (
     select
-        ordered."quasi_1",
-        ordered."quasi_2",
-        ordered."quasi_3",
-        ordered."slot_draw",
+        positioned."quasi_1",
+        positioned."quasi_2",
+        positioned."quasi_3",
+        positioned."slot_draw",
         frequency.code,
+        frequency.first_cell,
+        frequency.first_block,
         frequency.block_count,
-        (ordered.rowid - first_row.number) % frequency.group_count as bucket
-    from "sqlanon_ordered" as ordered
-    cross join first_row
-    inner join "sqlanon_frequency" as frequency on ordered.code = frequency.code
-),
-numbered as (
-    select
-        bucketed."quasi_1",
-        bucketed."quasi_2",
-        bucketed."quasi_3",
-        bucketed."slot_draw",
-        bucketed.code,
-        bucketed.block_count,
-        bucketed.bucket % bucketed.block_count as block,
-        block.block_groups,
-        block.block_rows,
-        block.first_number + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups as number
-    from bucketed
-    inner join "sqlanon_block" as block
-        on bucketed.code * bucketed.block_count + bucketed.bucket % bucketed.block_count = block.cell
+        case
+            when positioned.position - frequency.first_row < frequency.kept_count
+            then (frequency.first_position + positioned.position - frequency.first_row) % frequency.group_count
+        end as bucket
+    from "sqlanon_positioned" as positioned
+    inner join "sqlanon_frequency" as frequency on positioned.code = frequency.code
 )
+select
+    bucketed."quasi_1",
+    bucketed."quasi_2",
+    bucketed."quasi_3",
+    bucketed."slot_draw",
+    bucketed.code,
+    bucketed.first_block + bucketed.bucket % bucketed.block_count as block,
+    bucketed.block_count,
+    block.block_groups,
+    block.block_rows,
+    block.first_number + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups as number
+from bucketed
+inner join "sqlanon_block" as block on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell;
+
+-- decoy_group: The decoy groups: gamma rows (gamma + 1 where a residue is kept) of different values, a slot each
+create temporary table "sqlanon_decoy_group" as
 select
     "quasi_1",
     "quasi_2",
@@ -360,7 +399,7 @@ select
     (number % block_groups) * block_count + block as group_id,
     (block_rows + block_groups - 1 - number % block_groups) // block_groups as group_rows,
     number // block_groups as slot
-from numbered;
+from "sqlanon_numbered";
 
 -- randomized: Each row publishes the value of a slot of its decoy group drawn uniformly, its own included (p = q = 1/gamma)
 create temporary view "sqlanon_randomized" as
@@ -389,6 +428,6 @@ order by
     randomized."published_1" asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 16 relations, the last first
+-- 18 relations, the last first
 
 commit;

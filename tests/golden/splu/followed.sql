@@ -144,8 +144,10 @@ cut as (
     select
         ordered.sensitive,
         ordered.place,
+        ordered.larger_count,
         least(ordered.row_count, fitting.group_count) as kept_count,
-        greatest(1, fitting.group_count) as group_count
+        greatest(1, fitting.group_count) as group_count,
+        greatest(1, fitting.group_count // 64) as block_count
     from ordered
     cross join fitting
 )
@@ -153,9 +155,11 @@ select
     sensitive,
     cast(place as integer) as code,
     kept_count,
+    larger_count as first_row,
     cast(sum(kept_count) over (order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
+    place * block_count as first_cell,
     group_count,
-    greatest(1, group_count // 64) as block_count,
+    block_count,
     0 as first_block
 from cut;
 
@@ -236,19 +240,21 @@ where drawn.draw > residue.last_draw;
 -- +from "sqlanon_kept" as valued
 
 -- ordered: as in anatomy/followed.sql, but for
+-- +        "slot_draw",
 -- +    "slot_draw",
+
+-- positioned: as in anatomy/followed.sql, but for
+-- +    ordered."slot_draw",
 
 -- block: as in duckdb.sql, but for
 -- -        cast('0x' || substr(sha256(key.secret || 'splu/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 -- +        cast('0x' || substr(sha256(key.secret || 'splu/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 
+-- numbered: as in anatomy/followed.sql, but for
+-- +        positioned."slot_draw",
+-- +    bucketed."slot_draw",
+
 -- decoy_group: as in duckdb.sql, but for
--- +        ordered."person",
--- +        ordered."mark",
--- +        ordered."class_mark",
--- +        bucketed."person",
--- +        bucketed."mark",
--- +        bucketed."class_mark",
 -- +    "person",
 -- +    "mark",
 -- +    "class_mark",
@@ -321,6 +327,6 @@ inner join "sqlanon_next_value" as next_value on next_value.code = shown.publish
 -- +from "sqlanon_shown_person" as randomized
 
 -- the rest is microdata and the key: forget it
--- 26 relations, the last first
+-- 28 relations, the last first
 
 commit;

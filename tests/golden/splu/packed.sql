@@ -124,51 +124,33 @@ from "sqlanon_kept" as valued
 inner join "sqlanon_frequency" as frequency
     on valued.sensitive = frequency.sensitive;
 
--- ordered: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
-create temporary table "sqlanon_ordered" as
-select
-    "packed",
-    "slot_draw",
-    code
-from "sqlanon_coded"
-order by
-    code asc nulls last,
-    draw asc nulls last;
+-- ordered: as in anatomy/packed.sql, but for
+-- +        "slot_draw",
+-- -    from "sqlanon_drawn"
+-- +    from "sqlanon_coded"
+-- +    "slot_draw",
+
+-- positioned: as in anatomy/packed.sql, but for
+-- +    ordered."slot_draw",
 
 -- block: as in anatomy/packed.sql, but for
 -- -    select substr(sha256(key.secret || 'anatomy/disease/block/'), 1, 40) as secret
 -- +    select substr(sha256(key.secret || 'splu/disease/block/'), 1, 40) as secret
--- -),
--- -placed as (
--- -    select
--- -        cell,
--- -        first_seat,
--- -        block_groups,
--- -        block_count,
--- -        row_count,
--- -        cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
--- -    from hashed
--- -    block_count,
--- -    (first_number + block_groups - first_seat % block_groups) % block_groups as shift
--- -from placed;
--- +    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
--- +    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number,
--- +    block_groups - first_seat % block_groups as shift
--- +from hashed;
 
--- decoy_group: as in duckdb.sql, but for
--- -        ordered."quasi_1",
--- -        ordered."quasi_2",
--- -        ordered."quasi_3",
--- +        ordered."packed",
--- -        bucketed."quasi_1",
--- -        bucketed."quasi_2",
--- -        bucketed."quasi_3",
--- +        bucketed."packed",
--- -    "quasi_1",
--- -    "quasi_2",
--- -    "quasi_3",
--- +    "packed",
+-- numbered: as in anatomy/packed.sql, but for
+-- +        positioned."slot_draw",
+-- +    bucketed."slot_draw",
+
+-- decoy_group: The decoy groups: gamma rows (gamma + 1 where a residue is kept) of different values, a slot each
+create temporary table "sqlanon_decoy_group" as
+select
+    "packed",
+    "slot_draw",
+    code,
+    (number % block_groups) * block_count + block as group_id,
+    (block_rows + block_groups - 1 - number % block_groups) // block_groups as group_rows,
+    number // block_groups as slot
+from "sqlanon_numbered";
 
 -- randomized: Each row publishes the value of a slot of its decoy group drawn uniformly, its own included (p = q = 1/gamma)
 create temporary view "sqlanon_randomized" as
@@ -199,6 +181,6 @@ from line
 cross join "sqlanon_layout" as layout;
 
 -- the rest is microdata and the key: forget it
--- 16 relations, the last first
+-- 18 relations, the last first
 
 commit;

@@ -224,16 +224,23 @@ with "valued" as (
     cast(sum("row_count") over (order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "last_position",
     (cast(sum("row_count") over () as bigint) / 5) as "group_count"
   from "valued"
+), "blocked" as (
+  select
+    "ordered".*,
+    greatest(1, ("group_count" / 64)) as "block_count"
+  from "ordered"
 )
 select
   "sensitive",
   "code",
   "row_count" as "kept_count",
+  "last_position" - "row_count" as "first_row",
   "last_position" - "row_count" as "first_position",
+  "code" * "block_count" as "first_cell",
   "group_count",
-  greatest(1, ("group_count" / 64)) as "block_count",
+  "block_count",
   0 as "first_block"
-from "ordered";
+from "blocked";
 analyze "sqlanon_frequency";
 
 -- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
@@ -250,122 +257,158 @@ from "sqlanon_kept" as "valued"
 inner join "sqlanon_frequency" as "frequency"
   on "valued"."sensitive" = "frequency"."sensitive";
 
--- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
-create temporary table "sqlanon_shard" as
-with "counted" as (
-  select
-    "code",
-    ("draw" / 72057594037927936) as "shard",
-    count(*) as "row_count"
-  from "sqlanon_coded"
-  group by
-    "code",
-    ("draw" / 72057594037927936)
-)
-select
-  cast("code" * 16 + "shard" as int) as "cell",
-  "code",
-  cast(sum("row_count") over (partition by "code" order by "shard" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_rank"
-from "counted";
-analyze "sqlanon_shard";
-
--- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
-create temporary table "sqlanon_positioned" as
-with "ranked" as (
+-- ordered: Step 2: the rows by value and random order
+create temporary view "sqlanon_ordered" as
+with "keyed" as (
   select
     "quasi_1",
     "quasi_2",
     "quasi_3",
     "slot_draw",
-    cast("code" * 16 + ("draw" / 72057594037927936) as int) as "cell",
-    row_number() over (partition by cast("code" * 16 + ("draw" / 72057594037927936) as int) order by "draw" asc, "tie" asc) - 1 as "cell_rank"
+    "draw",
+    "tie",
+    cast("code" as bigint) * 4294967296 + (
+      "draw" >> 28
+    ) as "number"
   from "sqlanon_coded"
-), "bucketed" as (
-  select
-    "ranked"."quasi_1",
-    "ranked"."quasi_2",
-    "ranked"."quasi_3",
-    "ranked"."slot_draw",
-    "frequency"."code",
-    "frequency"."block_count",
-    "frequency"."first_block",
-    (
-      "frequency"."first_position" + "shard"."first_rank" + "ranked"."cell_rank"
-    ) % "frequency"."group_count" as "bucket"
-  from "ranked"
-  inner join "sqlanon_shard" as "shard"
-    on "ranked"."cell" = "shard"."cell"
-  inner join "sqlanon_frequency" as "frequency"
-    on "shard"."code" = "frequency"."code"
-  where
-    "shard"."first_rank" + "ranked"."cell_rank" < "frequency"."kept_count"
 )
 select
   "quasi_1",
   "quasi_2",
   "quasi_3",
   "slot_draw",
-  "code",
-  "first_block" + "bucket" % "block_count" as "block",
-  ("bucket" / "block_count") as "seat"
-from "bucketed";
-analyze "sqlanon_positioned";
+  cast("number" >> 32 as int) as "code"
+from "keyed"
+order by
+  "number" asc,
+  "draw" asc,
+  "tie" asc;
+
+-- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
+create temporary view "sqlanon_positioned" as
+select
+  "ordered"."quasi_1",
+  "ordered"."quasi_2",
+  "ordered"."quasi_3",
+  "ordered"."slot_draw",
+  "ordered"."code",
+  row_number() over () - 1 as "position"
+from "sqlanon_ordered" as "ordered";
 
 -- block: Step 4: inside each block the values stand in a keyed order of their own
 create temporary table "sqlanon_block" as
-with "counted" as (
+with "run" as (
   select
     "code",
-    "block",
-    count(*) as "row_count"
-  from "sqlanon_positioned"
-  group by
+    "first_position",
+    "group_count",
+    "block_count",
+    "first_block",
+    "first_cell",
+    "first_position" % "group_count" as "first_bucket",
+    least("kept_count", "group_count" - "first_position" % "group_count") as "last_count",
+    greatest(0, "first_position" % "group_count" + "kept_count" - "group_count") as "first_count"
+  from "sqlanon_frequency"
+  where
+    "kept_count" > 0
+), "met" as (
+  select
+    "run".*,
+    generate_series("first_bucket", "first_bucket" + least("last_count", "block_count") - 1) as "bucket"
+  from "run"
+  union all
+  select
+    "run".*,
+    generate_series(0, least("first_count", "block_count") - 1) as "bucket"
+  from "run"
+  where
+    "first_count" > 0
+), "turned" as (
+  select
+    "met".*,
+    "bucket" % "block_count" as "place",
+    (
+      "bucket" % "block_count" + "block_count" - "first_bucket" % "block_count"
+    ) % "block_count" as "turn"
+  from "met"
+), "counted" as (
+  select
     "code",
-    "block"
+    "first_position",
+    "group_count",
+    "block_count",
+    "first_block",
+    "first_cell" + "place" as "cell",
+    "first_block" + "place" as "block",
+    (("last_count" - "turn" + "block_count" - 1) / "block_count") + (("first_count" - "place" + "block_count" - 1) / "block_count") as "row_count"
+  from "turned"
+  where
+    "bucket" >= "first_bucket" or "turn" >= "last_count"
 ), "hashed" as (
   select
+    "counted"."cell",
     "counted"."code",
     "counted"."block",
     "counted"."row_count",
-    "frequency"."block_count",
-    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "block_groups",
-    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "first_seat",
+    "counted"."block_count",
+    (("counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "block_groups",
+    (("counted"."first_position" % "counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "first_seat",
     cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'splu/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
   from "counted"
-  inner join "sqlanon_frequency" as "frequency"
-    on "counted"."code" = "frequency"."code"
   cross join "sqlanon_key" as "key"
   offset 0
 )
 select
+  "cell",
   "code",
   "block",
-  "first_seat",
-  "block_groups",
   "block_count",
+  "block_groups",
   cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
-  cast(sum("row_count") over (partition by "block" order by "draw" asc, "code" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_number"
+  "row_count",
+  cast(sum("row_count") over (partition by "block" order by "draw" asc, "code" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_number",
+  "block_groups" - "first_seat" % "block_groups" as "shift"
 from "hashed";
 analyze "sqlanon_block";
 
--- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
+-- numbered: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
 create temporary view "sqlanon_numbered" as
+with "bucketed" as (
+  select
+    "positioned"."quasi_1",
+    "positioned"."quasi_2",
+    "positioned"."quasi_3",
+    "positioned"."slot_draw",
+    "frequency"."code",
+    "frequency"."first_cell",
+    "frequency"."first_block",
+    "frequency"."block_count",
+    case
+      when "positioned"."position" - "frequency"."first_row" < "frequency"."kept_count"
+      then (
+        "frequency"."first_position" + "positioned"."position" - "frequency"."first_row"
+      ) % "frequency"."group_count"
+    end as "bucket"
+  from "sqlanon_positioned" as "positioned"
+  inner join "sqlanon_frequency" as "frequency"
+    on "positioned"."code" = "frequency"."code"
+)
 select
-  "positioned"."quasi_1",
-  "positioned"."quasi_2",
-  "positioned"."quasi_3",
-  "positioned"."slot_draw",
-  "positioned"."code",
-  "positioned"."block",
-  "block"."block_count",
+  "bucketed"."quasi_1",
+  "bucketed"."quasi_2",
+  "bucketed"."quasi_3",
+  "bucketed"."slot_draw",
+  "bucketed"."code",
+  "bucketed"."first_block" + "bucketed"."bucket" % "bucketed"."block_count" as "block",
+  "bucketed"."block_count",
   "block"."block_groups",
   "block"."block_rows",
   "block"."first_number" + (
-    "positioned"."seat" + "block"."block_groups" - "block"."first_seat" % "block"."block_groups"
+    ("bucketed"."bucket" / "bucketed"."block_count") + "block"."shift"
   ) % "block"."block_groups" as "number"
-from "sqlanon_positioned" as "positioned"
+from "bucketed"
 inner join "sqlanon_block" as "block"
-  on "positioned"."block" = "block"."block" and "positioned"."code" = "block"."code";
+  on "bucketed"."first_cell" + "bucketed"."bucket" % "bucketed"."block_count" = "block"."cell";
 
 -- decoy_group: The decoy groups: gamma rows (gamma + 1 where a residue is kept) of different values, a slot each
 create temporary table "sqlanon_decoy_group" as

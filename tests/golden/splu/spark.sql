@@ -96,34 +96,29 @@ from `hashed`;
 -- +  from "sqlanon_tally_randomized" as "tally"
 -- -    (cast(sum("row_count") over () as bigint) div 4) as "group_count"
 -- +    (cast(sum("row_count") over () as bigint) div 5) as "group_count"
--- -  row_number() over (order by case when "sensitive" is null then 1 else 0 end asc, "sensitive" asc) - 1 as "place",
 
 -- coded: as in postgres.sql
 
--- shard: as in postgres.sql, but for
--- -    ("draw" / 72057594037927936) as "shard",
--- +    ("draw" div 72057594037927936) as "shard",
--- -    ("draw" / 72057594037927936)
--- +    ("draw" div 72057594037927936)
+-- sharded: as in anatomy/spark.sql, but for
+-- +    "slot_draw",
+-- -  from "sqlanon_drawn"
+-- +  from "sqlanon_coded"
+-- +    "slot_draw",
+-- +      "slot_draw",
+-- +  "slot_draw",
 
--- positioned: as in postgres.sql, but for
--- -    cast("code" * 16 + ("draw" / 72057594037927936) as int) as "cell",
--- -    row_number() over (partition by cast("code" * 16 + ("draw" / 72057594037927936) as int) order by "draw" asc, "tie" asc) - 1 as "cell_rank"
--- +    cast("code" * 16 + ("draw" div 72057594037927936) as int) as "cell",
--- +    row_number() over (partition by cast("code" * 16 + ("draw" div 72057594037927936) as int) order by "draw" asc, "tie" asc) - 1 as "cell_rank"
--- -  ("bucket" / "block_count") as "seat"
--- +  ("bucket" div "block_count") as "seat"
+-- run: as in anatomy/spark.sql
 
--- block: as in postgres.sql, but for
--- -    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "block_groups",
--- -    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "first_seat",
--- -    cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'splu/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
--- +    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) div "frequency"."block_count") as "block_groups",
--- +    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) div "frequency"."block_count") as "first_seat",
+-- positioned: as in anatomy/spark.sql, but for
+-- +  "sharded"."slot_draw",
+
+-- block: as in anatomy/spark.sql, but for
+-- -    cast(conv(substring(sha2("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as string) || '/' || cast("counted"."code" as string), 256), 1, 15), 16, 10) as bigint) as "draw"
 -- +    cast(conv(substring(sha2("key"."secret" || 'splu/disease/block/' || cast("counted"."block" as string) || '/' || cast("counted"."code" as string), 256), 1, 15), 16, 10) as bigint) as "draw"
--- -  offset 0
 
--- numbered: as in postgres.sql
+-- numbered: as in postgres.sql, but for
+-- -    ("bucketed"."bucket" / "bucketed"."block_count") + "block"."shift"
+-- +    ("bucketed"."bucket" div "bucketed"."block_count") + "block"."shift"
 
 -- decoy_group: as in postgres.sql, but for
 -- -  (("block_rows" + "block_groups" - 1 - "number" % "block_groups") / "block_groups") as "group_rows",
@@ -148,4 +143,4 @@ order by
   `randomized`.`published_1` asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 18 relations, the last first
+-- 19 relations, the last first
