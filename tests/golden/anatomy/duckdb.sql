@@ -420,15 +420,15 @@ select
 from bucketed
 inner join "sqlanon_block" as block on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell;
 
--- grouped: The group of every row: its number in the block mod m_b, made global
+-- grouped: Step 5: the group of every row: its number in the block mod m_b, made global
 create temporary table "sqlanon_grouped" as
 select
     "quasi_1",
     "quasi_2",
     "quasi_3",
     code,
-    (number % block_groups) * block_count + block as group_id
-from "sqlanon_numbered";
+    (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id
+from "sqlanon_numbered" as numbered;
 
 -- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
 create table "sqlanon_qit" as

@@ -179,13 +179,13 @@ order by
 -- -    bucketed."quasi_3",
 -- +    bucketed."packed",
 
--- grouped: The group of every row: its number in the block mod m_b, made global
+-- grouped: Step 5: the group of every row: its number in the block mod m_b, made global
 create temporary table "sqlanon_grouped" as
 select
     "packed",
     code,
-    (number % block_groups) * block_count + block as group_id
-from "sqlanon_numbered";
+    (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id
+from "sqlanon_numbered" as numbered;
 
 -- qit: The quasi-identifier table (QIT) as `qit_st/qit` has it, from packed rows: one number is sorted, which all else is read off (an engine sorts a number alone at a fraction of what it costs with columns beside it)
 create table "sqlanon_qit" as

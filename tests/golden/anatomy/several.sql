@@ -453,7 +453,7 @@ select
 from bucketed
 inner join "sqlanon_block_1" as block on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell;
 
--- seated: The group of every row: its number in the block mod m_b, made global
+-- seated: Step 5: the group of every row: its number in the block mod m_b, made global
 create temporary table "sqlanon_seated" as
 select
     "quasi_1",
@@ -462,8 +462,8 @@ select
     "block",
     "number",
     code,
-    (number % block_groups) * block_count + block as group_id
-from "sqlanon_numbered_1";
+    (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id
+from "sqlanon_numbered_1" as numbered;
 
 -- blocks: The blocks: how many rows each holds, and the blocks of its class, among which rows may change places
 create temporary table "sqlanon_blocks" as

@@ -453,7 +453,7 @@ from `bucketed`
 inner join `sqlanon_block` as `block`
   on `bucketed`.`first_cell` + `bucketed`.`bucket` % `bucketed`.`block_count` = `block`.`cell`;
 
--- grouped: The group of every row: its number in the block mod m_b, made global
+-- grouped: Step 5: the group of every row: its number in the block mod m_b, made global
 create temporary view `sqlanon_grouped` as
 select
   `quasi_1`,
@@ -461,9 +461,9 @@ select
   `quasi_3`,
   `code`,
   (
-    `number` % `block_groups`
-  ) * `block_count` + `block` as `group_id`
-from `sqlanon_numbered`;
+    `numbered`.`number` % `numbered`.`block_groups`
+  ) * `numbered`.`block_count` + `numbered`.`block` as `group_id`
+from `sqlanon_numbered` as `numbered`;
 
 -- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
 create table `sqlanon_qit` using parquet as
@@ -498,7 +498,9 @@ with `valued` as (
 ), `member` as (
   select
     `code`,
-    `number` % `block_groups` * `block_count` + `block` as `group_id`
+    (
+      `seat`.`number` % `seat`.`block_groups`
+    ) * `seat`.`block_count` + `seat`.`block` as `group_id`
   from `seat`
 )
 select

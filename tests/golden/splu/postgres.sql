@@ -419,11 +419,11 @@ select
   "slot_draw",
   "code",
   (
-    "number" % "block_groups"
-  ) * "block_count" + "block" as "group_id",
-  (("block_rows" + "block_groups" - 1 - "number" % "block_groups") / "block_groups") as "group_rows",
+    "numbered"."number" % "numbered"."block_groups"
+  ) * "numbered"."block_count" + "numbered"."block" as "group_id",
+  (("numbered"."block_rows" + "numbered"."block_groups" - 1 - "numbered"."number" % "numbered"."block_groups") / "numbered"."block_groups") as "group_rows",
   ("number" / "block_groups") as "slot"
-from "sqlanon_numbered";
+from "sqlanon_numbered" as "numbered";
 analyze "sqlanon_decoy_group";
 
 -- randomized: Each row publishes the value of a slot of its decoy group drawn uniformly, its own included (p = q = 1/gamma)

@@ -121,9 +121,9 @@ from `hashed`;
 -- +    ("bucketed"."bucket" div "bucketed"."block_count") + "block"."shift"
 
 -- decoy_group: as in postgres.sql, but for
--- -  (("block_rows" + "block_groups" - 1 - "number" % "block_groups") / "block_groups") as "group_rows",
+-- -  (("numbered"."block_rows" + "numbered"."block_groups" - 1 - "numbered"."number" % "numbered"."block_groups") / "numbered"."block_groups") as "group_rows",
 -- -  ("number" / "block_groups") as "slot"
--- +  (("block_rows" + "block_groups" - 1 - "number" % "block_groups") div "block_groups") as "group_rows",
+-- +  (("numbered"."block_rows" + "numbered"."block_groups" - 1 - "numbered"."number" % "numbered"."block_groups") div "numbered"."block_groups") as "group_rows",
 -- +  ("number" div "block_groups") as "slot"
 
 -- randomized: as in postgres.sql
