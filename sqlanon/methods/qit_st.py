@@ -35,12 +35,15 @@ class Grouped(Grouping):
     @property
     def values(self) -> Mapping[str, object]:
         """Return the names under which the columns are published."""
-        columns = self.columns
-        (sensitive,) = columns["sensitive"]
-        request = self.request
+        (sensitive,) = self.columns["sensitive"]
+        return {**self.group_values, "sensitive": sensitive}
+
+    @property
+    def group_values(self) -> Mapping[str, object]:
+        """Return the names under which the columns of groups are published, whatever is sensitive."""
+        columns, request = self.columns, self.request
         return {
             **({"quasi": request.roles.quasi} if self.layout is None else packing.published_quasi(request)),
-            "sensitive": sensitive,
             "group_column": columns["group"],
             "count_column": columns["count"],
         }

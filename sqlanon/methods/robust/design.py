@@ -81,7 +81,7 @@ class Robustness(ClassGrouping):
 
     @property
     def range_query(self) -> tuple[Statement, Row] | None:
-        """Return the query of the quasi columns' ranges, where rows of one column are packed."""
+        """Return the query of the quasi columns' ranges, where rows are packed."""
         return packing.range_query(self.request) if _packs(self.request, self.turns) else None
 
     @property
@@ -136,7 +136,7 @@ def design(
         raise UsageError(NOT_TOGETHER)
     layout = packing.layout_of(request) if _packs(request, repair) else None
     attribute, *further = (
-        attributes_of(request, NAME, "r", math.ceil(r), block, codes_of(request))
+        attributes_of(request, NAME, "r", math.ceil(r), block, codes_of(request), layout=layout)
         if several
         else [qit_st.attribute(NAME, request, "r", math.ceil(r), block, layout)]
     )
@@ -167,7 +167,7 @@ def design(
 
 def _packs(request: Request, repair: int) -> bool:
     """Tell whether rows may be packed: those that are repaired change their places by their quasi values."""
-    return len(request.roles.sensitive) == 1 and not repair
+    return not repair
 
 
 def promise(r: float, guarantee: str, mixing: bool) -> dict[str, object]:

@@ -145,6 +145,7 @@ SEVERAL_COLUMNS: tuple[Callable[[SeveralRobustness], Steps], ...] = (
     check_persons,
     check_quasi,
     identify_rows,
+    pack_rows,
     several_columns.order_class_values,
     several_columns.code_rows,
     several_columns.draw_coded,

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlanon.errors import UsageError
+from sqlanon.methods import packing
 from sqlanon.methods.grouping import ONE_BLOCK, Attribute
-from sqlanon.methods.internal_names import quasi_names, sensitive_names
+from sqlanon.methods.internal_names import sensitive_names
+from sqlanon.methods.packing import Layout
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.several_columns.limits import Limits
-from sqlanon.plans.plan import Request, relation_name
+from sqlanon.plans.plan import Request, Row, relation_name
+from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
@@ -38,8 +41,7 @@ class SharedGroups(Grouped):
     @property
     def values(self) -> Mapping[str, object]:
         """Return the names under which the columns are published."""
-        columns = self.columns
-        return {"quasi": columns["quasi"], "group_column": columns["group"], "count_column": columns["count"]}
+        return self.group_values
 
     def relations(self, name: str) -> list[Sql]:
         """Return the relations of this name that each column has."""
@@ -56,6 +58,11 @@ class SeveralColumns(SharedGroups):
     most_suppressed: float
 
     @property
+    def range_query(self) -> tuple[Statement, Row] | None:
+        """Return the query of the quasi columns' ranges."""
+        return packing.range_query(self.request)
+
+    @property
     def limits(self) -> Limits:
         """Return what data that cannot be grouped is told."""
         request = self.request
@@ -65,9 +72,11 @@ class SeveralColumns(SharedGroups):
 
 def design(request: Request, method: str, l: int, block: int | None, max_suppressed: float) -> SeveralColumns:
     """Decide on groups of at least l rows with l different values in each column; UsageError under a ledger."""
-    first, *further = attributes_of(request, method, "l", l, block, further_codes(request))
+    layout = packing.layout_of(request)
+    first, *further = attributes_of(request, method, "l", l, block, further_codes(request), layout=layout)
     return SeveralColumns(
         request=request,
+        layout=layout,
         attribute=first,
         promise={"l": l, "confidence": 1 / l},
         further=tuple(further),
@@ -76,11 +85,18 @@ def design(request: Request, method: str, l: int, block: int | None, max_suppres
 
 
 def attributes_of(
-    request: Request, method: str, parameter: str, size: int, block: int | None, codes: tuple[str, ...]
+    request: Request,
+    method: str,
+    parameter: str,
+    size: int,
+    block: int | None,
+    codes: tuple[str, ...],
+    *,
+    layout: Layout | None,
 ) -> list[Attribute]:
     """Return the columns that are grouped together, in groups of at least `size` rows; UsageError under a ledger.
 
-    codes: the numbers of values that rows carry while they are seated.
+    codes: the numbers of values that rows carry while they are seated. layout: how their quasi values are packed.
     """
     if request.following is not None:
         columns = request.roles.sensitive
@@ -92,7 +108,7 @@ def attributes_of(
             parameter=parameter,
             purpose=f"{method}/{column}",
             groups_per_block=block or ONE_BLOCK,
-            payload=(*quasi_names(request), *codes),
+            payload=(*packing.carried_quasi(request, layout), *codes),
             internal=name,
             suffix=f"_{number}",
         )

@@ -2,7 +2,7 @@
 
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Design, Steps
-from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names
+from sqlanon.methods.internal_names import identity_names, rows_to_draw_for, sensitive_names
 from sqlanon.methods.packing import carried_quasi
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.several_columns.coding import code_values, count_values, lead_values, link_values, number_values
@@ -48,7 +48,7 @@ def code_rows(design: Grouped) -> Steps:
     if not isinstance(design, SeveralColumns):
         return grouping.code_rows(design)
     request = design.request
-    columns = (*quasi_names(request), *identity_names(request))
+    columns = (*carried_quasi(request, design.layout), *identity_names(request))
     return (code_values(design, rows_to_draw_for(request), columns),)
 
 
