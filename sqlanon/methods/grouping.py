@@ -171,17 +171,26 @@ def draw(design: Grouping, counts: str = "") -> Steps:
     return draw_from(design, "sensitive", counts=counts)
 
 
-def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "table", counts: str = "") -> Steps:
+def draw_from(
+    design: Grouping,
+    value: str,
+    population: str = "",
+    kind: Kind = "table",
+    counts: str = "",
+    *,
+    are_sorted: bool = False,
+) -> Steps:
     """Return `draw` for rows whose value is called `value`.
 
     population: the relation of the rows, where it is neither `population` nor `identified`. kind: a view only where
     it is read once, for a view that is read twice may draw twice. counts: a relation whose `row_count` sums up to all
-    rows that take part, where there is one.
+    rows that take part, where there is one. are_sorted: whether rows are put into order by their draws, and nothing
+    else reads them.
     """
     request, attribute = design.request, design.attribute
     # a draw is made here, so that none comes from before
     extra = [name for name in attribute.payload if name not in attribute.draws]
-    template, rows, values, numbers = draws.which_draws(request, attribute.draws, counts)
+    template, rows, values, numbers = draws.which_draws(request, attribute.draws, counts, are_sorted)
     values["drawn_columns"] = (*extra, value)
     if request.draws != "random":  # the engine's own generator needs no key
         values["row_purpose"] = f"{attribute.purpose}/row/"
@@ -223,8 +232,8 @@ def code_rows_of(design: Grouping, rows: str, columns: tuple[str, ...]) -> tuple
 
 
 def draw_coded(design: Grouping, counts: str = "") -> Steps:
-    """Return the step that draws for every coded row: a view, for one statement alone reads it, once."""
-    return draw_from(design, "code", "coded", "view", counts)
+    """Return the step that draws for every coded row: a view, for one statement alone reads it, once, to sort by it."""
+    return draw_from(design, "code", "coded", "view", counts, are_sorted=True)
 
 
 def seat_rows(design: Grouping) -> Steps:

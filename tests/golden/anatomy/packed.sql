@@ -92,7 +92,7 @@ with row_key as (
     from "sqlanon_key" as key
 ),
 batch as (
-    select distinct row_number // 4 as batch_number
+    select distinct row_number // 8 as batch_number
     from "sqlanon_population_packed"
 ),
 hashed as (
@@ -104,24 +104,32 @@ hashed as (
 ),
 parted as (
     select
-        cast(hash(substr(hash, 1, 16)) % 1152921504606846976 as bigint) as "draw_0",
-        cast(hash(substr(hash, 17, 16)) % 1152921504606846976 as bigint) as "draw_1",
-        cast(hash(substr(hash, 33, 16)) % 1152921504606846976 as bigint) as "draw_2",
-        cast(hash(substr(hash, 49, 16)) % 1152921504606846976 as bigint) as "draw_3",
+        cast(hash(substr(hash, 1, 8)) % 1152921504606846976 as bigint) as "draw_0",
+        cast(hash(substr(hash, 9, 8)) % 1152921504606846976 as bigint) as "draw_1",
+        cast(hash(substr(hash, 17, 8)) % 1152921504606846976 as bigint) as "draw_2",
+        cast(hash(substr(hash, 25, 8)) % 1152921504606846976 as bigint) as "draw_3",
+        cast(hash(substr(hash, 33, 8)) % 1152921504606846976 as bigint) as "draw_4",
+        cast(hash(substr(hash, 41, 8)) % 1152921504606846976 as bigint) as "draw_5",
+        cast(hash(substr(hash, 49, 8)) % 1152921504606846976 as bigint) as "draw_6",
+        cast(hash(substr(hash, 57, 8)) % 1152921504606846976 as bigint) as "draw_7",
         batch_number
     from hashed
 )
 select
-    case numbered.row_number % 4
+    case numbered.row_number % 8
         when 0 then parted."draw_0"
         when 1 then parted."draw_1"
         when 2 then parted."draw_2"
         when 3 then parted."draw_3"
+        when 4 then parted."draw_4"
+        when 5 then parted."draw_5"
+        when 6 then parted."draw_6"
+        when 7 then parted."draw_7"
     end as "draw",
     numbered."packed",
     numbered."code"
 from "sqlanon_coded" as numbered
-inner join parted on numbered.row_number // 4 = parted.batch_number;
+inner join parted on numbered.row_number // 8 = parted.batch_number;
 
 -- ordered: Step 2: the rows by value and random order
 create temporary table "sqlanon_ordered" as
