@@ -5,7 +5,7 @@ import os
 import sys
 from contextlib import suppress
 
-_SERVED = {"psycopg", "pyspark"}  # what is connected to another process says good-bye as Python ends
+_SERVED = {"psycopg", "pyspark"}  # connections to another process are closed as Python ends
 
 
 def run() -> None:

@@ -19,7 +19,7 @@ from typing import IO, Any
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.wording import option
 
-# Renames that the plain one cannot do: only where nothing stands, and two names at once (renameat2 of Linux).
+# renameat2 of Linux: rename only if the target does not exist, and exchange two names at once.
 _AT_CWD, _NO_REPLACE, _EXCHANGE = -100, 1, 2
 _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)  # to the kernel, or to this file system
 
@@ -28,7 +28,7 @@ def rename_to_absent(source: Path, target: Path) -> None:
     """Rename a directory to a name that nothing has; raise FileExistsError where something has it."""
     if _renameat2(source, target, _NO_REPLACE):
         return
-    target.mkdir()  # a name is taken once; an empty directory is replaced by a rename
+    target.mkdir()  # only one run can make it; a rename then replaces the empty directory
     try:
         source.rename(target)
     except OSError:
@@ -92,7 +92,7 @@ class OwnedFolder:
 
     def __init__(self, parent: Path, stem: str) -> None:
         """Make and lock the folder; raise TargetError where `parent` is not writable."""
-        # a name that nobody can guess: in /tmp a guessed one could be taken before us
+        # an unpredictable name: in /tmp a predictable one could be taken by somebody else first
         self.path = parent / f"{stem}{secrets.token_hex(8)}"
         try:
             self.path.mkdir(mode=0o700)
@@ -108,7 +108,7 @@ class OwnedFolder:
 
 def dead_folders(parent: Path, stem: str) -> list[tuple[Path, IO[str]]]:
     """Find and lock the folders that dead runs left in `parent`; the living keep their locks."""
-    # of several runs that look at once, the lock lets one clean up
+    # if several runs look at once, the lock lets only one clean up
     dead = []
     for path in parent.iterdir() if parent.is_dir() else ():
         if not path.name.startswith(stem) or not _TOKEN.fullmatch(path.name[len(stem) :]):
@@ -185,7 +185,7 @@ class DirectoryExchange:
         """
         folder = self._folder.path
         try:
-            # on disk before the rename: after a power cut a directory must not stand with empty files in it
+            # written to disk before the rename: after a power cut a directory must not contain empty files
             for path in (*self.new.iterdir(), self.new):
                 flush(path)
             if self._present and self.target.exists():
@@ -268,7 +268,7 @@ def locked_parent(target: Path) -> Iterator[None]:
     """Let one run at a time look at a target's folders and make its own: a moment, under the kernel's lock."""
     try:
         descriptor = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:  # without the right to look there is nothing to find, and the last rename refuses what is there
+    except OSError:  # without permission to look nothing can be found, and the last rename fails if something is there
         yield
         return
     try:

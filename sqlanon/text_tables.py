@@ -13,7 +13,7 @@ from sqlanon.wording import spoken
 WIDTH = 160  # letters of a line into a pipe, a file or a notebook's cell
 _GAP = 2  # letters between columns
 _SHORT = 14  # letters of a text that stays on one line
-_LONGEST_WORD = 20  # letters of a word that stays whole where there is little room
+_LONGEST_WORD = 20  # a word of at most so many letters is never broken, even on a narrow terminal
 
 
 def lay_out(

@@ -18,7 +18,7 @@ from sqlanon.verification.checks import PublishedTables
 if TYPE_CHECKING:
     from sqlanon.adversary.exposure import Exposure
 
-PAIRS_AT_ONCE = 500_000  # of a group and a signature or value, held in memory as numbers; of groups alike, one group's
+PAIRS_AT_ONCE = 500_000  # pairs of a group and a signature or value in memory at once; equal groups count once
 log = logging.getLogger("sqlanon")
 
 
@@ -109,7 +109,7 @@ def _steps(
     names, group = {"sensitive": sensitive, "count_column": columns["count"]}, {"group_column": columns["group"]}
     counted = Sql(f"cast(sum({ident(columns['count'])}) as bigint)")
     values = {"relation": published.tables["st"], "value": ident(sensitive), "row_count": counted}
-    # every background's values are numbered alike, by the release's own
+    # values have the same numbers in every background: those of the release
     steps = [
         Step("shared/value", yields="tally", values={**values, "number": "value_number"}),
         Step("adversary/background_knowledge/held_value", values=names | group),

@@ -41,7 +41,7 @@ def add_posteriors(
     # posteriors are about groups in which each row has one of the group's values
     if not rows or any(check.name == "sizes" and not check.holds for check in report.checks):
         return _add_check(report, r, "not run: the groups of QIT and ST do not fit each other")
-    # a release of robust promises 1/r; one of Anatomy 1/l, which holds against who knows no distribution
+    # robust promises 1/r; Anatomy 1/l, which holds against adversaries who know no distribution
     name = "r" if r is not None or "r" in parameters else "l"
     limit = float(parameters[name]) if r is None else r
     exposures = examine_backgrounds(published, backgrounds, limit)
@@ -51,7 +51,7 @@ def add_posteriors(
     largest = max(figures["largest_posterior"] for figures in exposures)
     added = _add_check(report, r, largest)
     if added.checks[-1].holds and _covers(parameters, exposures, limit):
-        # what groups of several signatures could not prove is proved by their posteriors
+        # groups of several signatures prove nothing by themselves; their posteriors do
         proved = (replace(check, holds=True) if _is_open(check) else check for check in added.checks)
         added = replace(added, checks=tuple(proved))
     return replace(added, posterior=tuple(exposures), promise=promise)

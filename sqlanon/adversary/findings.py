@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 COLUMNS = ["family", "attack", "promised", "reached", "by chance", "whom", "leak"]
 _MARKS: dict[bool | None, str] = {True: "LEAK", False: "no", None: ""}
 _MARKED = {mark: leak for leak, mark in _MARKS.items()}
-CLEAR = 0.005  # a share that is above a promise by less is not held against it in words and pictures
+CLEAR = 0.005  # a share above the promise by less than this is not reported as a breach
 DIGITS = 6  # of a number of people, who may count by shares: threads add these up in any order
 NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
-SIGMAS = 4.0  # standard errors of chance beyond which something is no chance
+SIGMAS = 4.0  # standard errors beyond which a difference is not due to chance
 
 
 @dataclass(frozen=True)

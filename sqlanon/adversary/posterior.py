@@ -27,10 +27,10 @@ Whole = NDArray[np.int64]
 
 MOST_STATES = 2**14  # 14 rows of different signatures
 LARGEST_STATES, FEW_STATES = 2**18, 2**23  # of one group, and of all groups of a shape that are so large
-MOST_ROWS = 100  # products of so many scaled priors stay within a double's range
+MOST_ROWS = 100  # a product of so many scaled priors stays within the range of a double
 _SCALINGS = 8
-_SMALL = 1e-280  # weights below this are taken again with a wider range, where the machine has one
-_LARGE = 1e-120  # a world's weight from which on sums of worlds are as exact as any
+_SMALL = 1e-280  # smaller weights are computed again in a type with a wider range, where the machine has one
+_LARGE = 1e-120  # sums of worlds are exact if the weight of a world is at least this
 _AT_ONCE = 2**19  # states of groups computed together: what fits into a cache
 
 
@@ -78,7 +78,7 @@ def posteriors(priors: Array, counts: Sequence[int] | None = None, rows: Sequenc
         expected[some] = _expected(scaled[some], rows, counts)
     if turned:
         expected, rows = expected.transpose(0, 2, 1), counts
-    # not >: a weight that is no number must not pass for a possible one
+    # not >: NaN must not count as a possible weight
     impossible = ~(expected.sum(axis=(1, 2)) > 0)
     probability = np.minimum(expected / np.asarray(rows)[:, None], 1)
     probability[impossible] = 1
@@ -108,7 +108,7 @@ def _weights(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> t
     groups, signatures, values = priors.shape
     factor = np.ascontiguousarray(priors.transpose(1, 2, 0))
     values_in_turn = np.repeat(np.arange(values), counts)
-    # values are given one after another; a state says how many rows of each signature have got theirs
+    # values are assigned one after another; a state is how many rows of each signature have one
     levels = _transitions(rows)
     forward = np.zeros((_states(rows), groups), dtype=priors.dtype)
     forward[0] = 1
@@ -134,7 +134,7 @@ def _transitions(rows: tuple[int, ...]) -> list[list[tuple[Whole, Whole]]]:
     shape = tuple(count + 1 for count in rows)
     done = np.indices(shape).reshape(len(rows), -1)
     level = done.sum(axis=0)
-    # states are numbered like the cells of an array of this shape: one more row of a signature is one stride further
+    # states are numbered like the entries of an array of this shape: one more row of a signature is one stride
     strides = [math.prod(shape[place + 1 :]) for place in range(len(shape))]
     levels = []
     for number in range(sum(rows)):
@@ -267,7 +267,7 @@ def _least_other(numbers: Array, none: float = np.inf) -> Array:
     """Return for each place of the last axis the least number at another place, `none` where there is none."""
     if numbers.shape[-1] == 1:
         return np.full_like(numbers, none)
-    # at the place of the least it is the second least, at every other place the least
+    # at the least value's place: the second least; elsewhere: the least
     first = np.argmin(numbers, axis=-1)[..., None]
     least = np.take_along_axis(numbers, first, axis=-1)
     others = numbers.copy()
@@ -320,7 +320,7 @@ def ceiling(largest: ArrayLike, size: ArrayLike, r: float) -> Array:
     f, n = np.broadcast_arrays(np.asarray(largest, dtype=float), np.asarray(size, dtype=float))
     free = (f < 1) & (f > 0)
     odds = np.divide(f, 1 - f, out=np.zeros(f.shape), where=free)
-    # below r rows nothing is met: the ceiling is put under every deviation
+    # with fewer than r rows no bound can hold: the ceiling is set below every deviation
     return np.where(free, (n - r) * f / np.where(free, odds * (r - 1) + n - 1, 1), np.where(n < r, -1.0, 0.0))
 
 

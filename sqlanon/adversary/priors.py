@@ -9,7 +9,7 @@ from sqlanon.adversary.posterior import Array, Whole
 if TYPE_CHECKING:
     import pandas as pd
 
-_LARGEST_TABLE = 2**22  # pairs of a signature and a value whose priors are laid out to be looked up
+_LARGEST_TABLE = 2**22  # at most so many pairs of a signature and a value are laid out for lookup
 
 
 class Priors:

@@ -56,7 +56,7 @@ def _largest_of_sets(size: int, l: int, excluded: int) -> float:
     return (size - 1 + 1 / l) / (size - excluded / l)
 
 
-MOST_CODES = 50  # of one quasi column: more values than that are taken together
+MOST_CODES = 50  # codes of one quasi column; if it has more values, neighbours share a code
 LEAST_IN_SOURCE = 0.95  # of the people in the release whom the source must hold
 
 

@@ -137,7 +137,7 @@ def _judge(reached: float, excluded: int, promised: float | None, even: bool) ->
     if excluded:
         whom = "in the worst group, by who can exclude so many values"
         attack = f"{excluded} value{'s' if excluded > 1 else ''} excluded"
-        # what different values promise holds for who excludes some of them as well
+        # different values also limit the confidence of an adversary who can exclude some of them
         leak = beyond if promised is not None and not even else None
         return Finding(
             "background knowledge", attack, reached=reached, promised=promised, chance=None, whom=whom, leak=leak

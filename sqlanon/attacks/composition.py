@@ -13,7 +13,7 @@ from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables
 
 
-# Several releases of randomized values: who is alone with the quasi values shows what is published most
+# Several releases of randomized values: of a person with unique quasi values, the value published most often
 # often.
 def pool_releases(
     view: View, others: Sequence[Release], truth: Sql | None, promised: float | None

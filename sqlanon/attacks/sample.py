@@ -8,7 +8,7 @@ from sqlanon.errors import UsageError
 from sqlanon.forms.form import Form
 from sqlanon.wording import option
 
-LEAST = 10_000  # rows: of fewer a share is known to a point of a hundred at best, and little is learned
+LEAST = 10_000  # rows; with fewer, a share is known to one percentage point at best, and little is learned
 
 
 def read_sample(rows: int | None, seed: int | None) -> "Sample | None":

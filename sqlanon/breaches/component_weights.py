@@ -75,7 +75,7 @@ def _count_worlds(component: RestrictedComponent) -> tuple[int, int]:
     ]
     for row, tuples in zip(classes, free, strict=True):
         if any(count and not tuple_count for count, tuple_count in zip(row, tuples, strict=True)):
-            return 0, 0  # a node that no tuple can cover; else all tuples together cover every node
+            return 0, 0  # no tuple covers some node, so there is no world; else all tuples cover every node
     leading = free[largest]
     # Worlds = (leading term) · total, total = 1 - … in fixed point: where it cancels to less than half of its bits,
     # it is computed again with twice as many.

@@ -14,8 +14,8 @@ from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
 
 BINS = 10  # codes of a column of numbers or dates, and of all rare values of another
-MOST_CODES = 50  # values of one column that have codes of their own
-ROWS_PER_VALUE = 10  # rows of a code, per sensitive value: with fewer the release says nothing of it
+MOST_CODES = 50  # at most so many values of a column have a code of their own
+ROWS_PER_VALUE = 10  # a code needs so many rows per sensitive value; with fewer the release tells nothing about it
 
 
 class ModelRows(Workspace):

@@ -8,7 +8,7 @@ from sqlanon.near_texts import find_near
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison
 
-MOST_COMPARED = 2_000  # published texts that a misspelt one is compared with
+MOST_COMPARED = 2_000  # a misspelt text is compared with at most so many published ones
 CHUNK = 200  # constants that are looked for by one query
 MOST_SENTENCES = 5  # about constants of one query: of more, the number alone is said
 MOST_NAMED = 6  # values of a column, up to which all are named

@@ -31,14 +31,14 @@ class DirectoryTarget:
                 f" another {option('out')}"
             )
         refuse_in_any_release(self.path)
-        # first put back what a dead run had set aside: it may be the release that stands in the way
+        # first restore what a dead run had set aside: it may be the release at this target
         recover_directory(self.path)
         _replaceable_files(self.path, overwrite)
         if not os.access(self.path.parent, os.W_OK | os.X_OK):
             raise TargetError(f"no right to write in {str(self.path.parent)!r}; choose another {option('out')}")
         self._written: dict[Path, int] = {}
         self._exchange = DirectoryExchange(self.path)
-        try:  # again, for another run may have ended since, and from now on none writes here
+        try:  # checked again, because another run may have ended since; from now on no other run writes here
             self._replaced = _replaceable_files(self.path, overwrite)
         except BaseException:
             self.close()

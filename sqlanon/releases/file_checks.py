@@ -17,7 +17,7 @@ from sqlanon.verification.checks import Check, PublishedTables, Report, equal_fi
 
 def file_path(directory: Path, name: str) -> Path:
     """Return the path of a release's file; refuse a name that leads elsewhere."""
-    # a foreign manifest may name any file of this machine, whose digest would then be told
+    # a stranger's manifest may name any file of this machine, and its digest would be shown
     if Path(name).name != name or name in (".", "..") or len(name) > 200 or "\0" in name:
         raise ReleaseError(f"the manifest names a file outside the release: {name[:80]!r}")
     return directory / name
@@ -78,7 +78,7 @@ def _digest(path: Path, claimed_size: Any) -> str:
     if not path.is_file():
         return "missing"
     size = path.stat().st_size
-    # a file that takes no room on the disk would be read for hours
+    # a sparse file would be read for hours
     if size > MOST_BYTES and isinstance(claimed_size, int) and size != claimed_size:
         return f"{size:,} bytes, and not {claimed_size:,}"
     try:

@@ -13,7 +13,7 @@ from sqlanon.plans.templates import Sql
 from sqlanon.read_places import MANIFEST
 
 __all__ = ["MANIFEST", "Place", "State", "Target", "file_sha256", "read_manifest_text"]
-State = tuple[int, int, int, int]  # numbers of a directory and its manifest, the manifest's size and time
+State = tuple[int, int, int, int]  # inode numbers of a directory and its manifest, and the manifest's size and time
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("sqlanon")
-LARGE = 200_000  # rows from which on a page has learning's findings of a sample of so many
+LARGE = 200_000  # with more rows than this, learning attacks a sample of so many
 MOST_SHOWN = 15  # values or combinations
-MOST_TRUE = 2000  # combinations of the source among which those shown are looked up
-MOST_SPLIT = 50  # different values of a quasi column by which people are told apart
+MOST_TRUE = 2000  # at most so many combinations of the source are read for the lookup
+MOST_SPLIT = 50  # a quasi column may have at most so many different values to split the frequencies by
 MOST_RANGES = 12  # of sizes
 MOST_LINES = 10_000  # of a comparison
 _NEEDED = ("method", "parameter", "workload", "selectivity")

@@ -147,7 +147,7 @@ def _determined(classes: Classes, line: dict[str, Any], columns: Sequence[str], 
     shared, determined_rows = row["shared_rows"], row["determined_rows"]
     if shared < SHARED * rows or determined_rows < DETERMINED * shared:
         return 0.0
-    # where one value is that frequent anyway, a column that tells it tells nothing
+    # if one value is that frequent anyway, predicting it tells nothing
     if determined_rows <= line["largest_share"] * shared * (1 + (1 - DETERMINED)) and determined_rows < shared:
         return 0.0
     return float(determined_rows / shared)
@@ -271,7 +271,7 @@ def _population_figures(classes: Classes) -> dict[str, Any]:
         names = {name: classes.names[name] for name in question.quasi}
         relations = {"class": classes.of(), "population": select_columns(source, names)}
         row: dict[str, Any] = classes.row("risks/population_risk", relations, quasi=classes.quasi)
-        # the risk of a row that the population lacks would be one over nothing
+        # the risk of a row that is not in the population would be 1/0
         if row["missing_rows"]:
             raise DataError(
                 f"{row['missing_rows']:,} rows have quasi values that nobody in the population has; the source is no"

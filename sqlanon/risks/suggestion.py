@@ -26,7 +26,9 @@ from sqlanon.sql.sources.queried_source import QueriedSource, source_words
 from sqlanon.wording import option
 
 NEARLY_UNIQUE = 0.9  # of the rows have a value that nobody else has
-FEW_VALUES = 0.05  # of the rows, at most, are different values where people are told apart by several columns together
+FEW_VALUES = (
+    0.05  # share of different values among the rows, at most, for a column that identifies only together with others
+)
 MOST_SUGGESTED = 6  # quasi columns
 USUAL_L = 5
 LEAVE_OUT = "leave out"

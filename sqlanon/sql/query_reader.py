@@ -166,7 +166,7 @@ class _ClauseReader:
 
     def _require_aggregate(self) -> None:
         if not any(map(reads_aggregate, self.results.nodes)):
-            for node in self.results.nodes:  # MAX(x) is told by its own name, not as a query without an aggregate
+            for node in self.results.nodes:  # MAX(x) is refused by its own name, not as a query without an aggregate
                 check_expression(node, WORDING)
             WORDING.refuse("a query without an aggregate")
 

@@ -51,7 +51,7 @@ class Shell:
 
 _TABLE, _VIEW = "create temporary table {name} as", "create temporary view {name} as"
 _TEMPORARY: dict[Kind, str] = {"table": _TABLE, "view": _VIEW}
-# views here are not temporary: they would outlive the session, and tell the source's name
+# views are not temporary here: they would outlive the session, and contain the source's name
 _ONLY_TABLES: dict[Kind, str] = {"table": _TABLE, "view": _TABLE}
 # the call's result is selected, so that no optimizer leaves the call out
 _ERROR = "select case when refusal is not null then {error}(refusal) end as checked\nfrom (\n{query}\n) as checked"
@@ -222,7 +222,7 @@ def _write_key(plan: Plan, dialect: str) -> list[str]:
     creation = f"-- key: what the session was given\n{shell.keeping[shell.key_kind].format(name=relation)}"
     selection = f"select lower({shell.key}) as {quote_relation('secret', dialect)};"
     key_guard = Guard("key_count <> 1 or key_length <> 64", "the key is missing: hand over 64 hex digits")
-    # only the key's length is read: a refusal that quotes a value must not quote the key
+    # only the key's length is read, because an error message that quotes a value must not quote the key
     lengths = f"select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from {plan.key}"
     return [f"{creation}\n{selection}" if shell.key else "", _stop_where(lengths, (key_guard,), dialect)]
 

@@ -12,7 +12,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.wording import spoken
 
-# without these words DuckDB decides by itself, and a random or expensive step could run once per reader
+# without MATERIALIZED DuckDB decides itself, and a random or expensive step could run once per reader
 _KEEPING = {"table": "as materialized", "view": "as not materialized"}
 
 

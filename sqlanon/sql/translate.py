@@ -52,7 +52,9 @@ def translate(sql: str, dialect: str, run: bool = False) -> str:
 
 def write_tree(tree: exp.Expr, dialect: str) -> str:
     """Write a syntax tree, names quoted, everything else in lower case; refuse what sqlglot would drop."""
-    for written in tree.find_all(exp.Var):  # what we wrote ourselves, texts of several lines in it: none is indented
+    for written in tree.find_all(
+        exp.Var
+    ):  # our own text, which may contain literals of several lines: they must not be indented
         written.set("this", written.name.replace("\n", Generator.SENTINEL_LINE_BREAK))
     # every name is quoted: none of ours can be a reserved word, and one that is quoted once and bare once stays the
     # same name where bare names are folded to upper case

@@ -129,7 +129,7 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
     linked_sums = _add_up(published, rows.linked, [side.choice for side in sides], rows.whole)
     misplaced, sums = 0, []
     for number, side in enumerate(sides, start=1):
-        # a number packs what lies in the ranges alone: quasi values are looked at as they stand as well
+        # packing loses values outside the ranges, so quasi values are also compared unpacked
         plain = [rows.names] if side.weight is None else []
         added = _add_up(published, side.rows, [side.choice, *plain], rows.whole, side.weight)
         sums.append(added[1:])
@@ -170,7 +170,7 @@ def _add_up(
 def _count_others(published: PublishedTables, linked: Sql, side: _Side) -> int:
     """Return how many rows one side has and the other has not, beyond those that may be missing."""
     listed = ", ".join(side.choice)
-    # a row of the other side is taken off as often as its weight says
+    # a row of the other side is subtracted as often as its weight says
     weighed = f"select {listed}, 1 - {side.weight or 1} as {WEIGHT} from {side.rows}"
     relations = {
         "published": Sql(f"(select {listed}, 1 as {WEIGHT} from {linked} union all {weighed})"),

@@ -31,7 +31,7 @@ BOUNDED = (
     " certified bounds, and is given as their middle with error_bound half of their distance"
 )
 REASON = "bounds"
-FEW = 4  # other tuples of a node; one with more says next to nothing from below
+FEW = 4  # other tuples of a node; a node with more hardly improves the lower bound
 
 
 def lay_out_tuples(layout: StatementLayout) -> JoinTree:

@@ -31,7 +31,7 @@ from sqlanon.wording import option
 
 WORD = 64  # worlds side by side in one whole number
 SWEEPS = 12
-SURE = 48  # so many tuples that are not known: all are left out in at most 2^-48 of the worlds
+SURE = 48  # of so many unknown tuples, all are left out in at most 2^-48 of the worlds
 
 CONFIDENCE = 0.99
 
