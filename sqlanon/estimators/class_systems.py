@@ -6,7 +6,7 @@ the direction which classes share is about.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -92,29 +92,29 @@ class ClassSystems:
 
     @cached_property
     def _class_sums(self) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array, Array]:
-        """Return what sums directions by class, LV x L: plainly, by d, by C f; and f' C f, L."""
+        """Return what sums directions by class, LV x L: plainly, by d, by C f/f' C f; and f' C f, L."""
         owner, code = self.cells
         lines, width = self.totals * self.prior + MEAN_VARIANCE * self.rows[:, None], len(self.totals)
-        plain, own, mean = (
+        size = (self.totals * lines).sum(axis=1)
+        plain, own, share = (
             self.lay_cells(numbers, owner, width)
-            for numbers in (np.ones(len(owner)), self.prior[owner, code], lines[owner, code])
+            for numbers in (np.ones(len(owner)), self.prior[owner, code], (lines / size[:, None])[owner, code])
         )
-        return plain, own, mean, np.asarray((self.totals * lines).sum(axis=1))
+        return plain, own, share, np.asarray(size)
 
     def sum_classes(self, directions: sparse.csr_array) -> Array:
         """Return the sum of directions (D x LV) over each class's values, D x L."""
         return np.asarray((directions @ self._class_sums[0]).toarray())
 
-    def find_share(self, directions: sparse.csr_array) -> Array:
+    def find_share(self, directions: sparse.csr_array) -> sparse.csr_array:
         """Return how much of f to take from directions, D x L: it makes no difference, for f (p - x̄) sums to 0."""
-        _, _, mean, size = self._class_sums
-        return np.asarray((directions @ mean).toarray() / size)
+        return directions @ self._class_sums[2]
 
     def measure_prior(self, directions: sparse.csr_array) -> Array:
         """Return x' C x class by class, D x L, of directions x (D x LV) less their share s of f: s = x' C f/f' C f."""
         own = (directions.power(2) @ self._class_sums[1]).toarray()
         whole = own + MEAN_VARIANCE * self.sum_classes(directions) ** 2
-        rest = whole - self.find_share(directions) ** 2 * self._class_sums[3]
+        rest = whole - self.find_share(directions).power(2).toarray() * self._class_sums[3]
         return np.asarray(np.where(rest > ROUNDING * whole, rest, 0.0))
 
     @cached_property
@@ -127,14 +127,36 @@ class ClassSystems:
 
 @dataclass(frozen=True)
 class SharedBlocks:
-    """Hold the lower triangles of the classes' blocks: for each of T2 places k² x L, a class in a column."""
+    """Make the lower triangles of the classes' blocks, k² x L with a class in a column, where a place of t2 needs them.
 
-    by_class: Sequence[sparse.csc_array]
+    lines: U' B^-1 of each class on those of its values that are shared, r x n. places: where these stand among the k, n
+    each, ascending. weights: λ/(κ + λ t2), T2 x R.
+    """
+
+    lines: Sequence[Array]
+    places: Sequence[IntArray]
+    weights: Array
     size: int
+    _by_class: dict[int, sparse.csc_array] = field(default_factory=dict)
 
     def add(self, own_place: int, weight: Array) -> Array:
-        """Return Σ_c weight (L) times a class's block at place `own_place` of t2, k x k, lower triangle only."""
-        return np.asarray(self.by_class[own_place] @ weight).reshape(self.size, self.size)
+        """Return sum over c of weight_c times the class's block at a place of t2, k x k, lower triangle only."""
+        if own_place not in self._by_class:
+            self._by_class[own_place] = self._make(own_place)
+        return np.asarray(self._by_class[own_place] @ weight).reshape(self.size, self.size)
+
+    def _make(self, own_place: int) -> sparse.csc_array:
+        entries, rows, starts, first = list[Array](), list[IntArray](), [0], 0
+        for lines, places in zip(self.lines, self.places, strict=True):
+            weight = self.weights[own_place, first : first + len(lines)]
+            first += len(lines)
+            # places ascend: the lower triangle of a block lies in the lower triangle of k x k
+            low, high = np.tril_indices(len(places))
+            entries.append(((lines.T * weight) @ lines)[low, high])
+            rows.append((places[low] * self.size + places[high]).astype(np.int32))
+            starts.append(starts[-1] + len(low))
+        shape = self.size**2, len(self.lines)
+        return sparse.csc_array((np.concatenate(entries), np.concatenate(rows), np.array(starts)), shape)
 
 
 @dataclass(frozen=True)
@@ -163,6 +185,7 @@ def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassS
     owner = np.repeat(np.arange(len(classes)), np.array([len(system.roots) for system in systems], dtype=np.int64))
     roots = np.concatenate([np.zeros(0), *(system.roots for system in systems)])
     totals_by_root = (rows / np.maximum(groups, 1.0))[owner] + roots * OWN_GRID[:, None]
+    lines, columns = _share_lines(classes, systems, _find_places(shared_codes, value_count))
     return ClassSystems(
         totals=totals,
         size_products=size_products,
@@ -174,9 +197,9 @@ def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassS
         roots=roots,
         owner=owner,
         shared_codes=shared_codes,
-        shared_rotation=_stack_rotations(classes, systems, _find_places(shared_codes, value_count)),
+        shared_rotation=_stack_lines(lines, columns, len(shared_codes), turned=False),
         totals_by_root=totals_by_root,
-        blocks=_make_blocks(classes, systems, totals_by_root, _find_places(shared_codes, value_count)),
+        blocks=SharedBlocks(lines, columns, roots / totals_by_root, len(shared_codes)),
     )
 
 
@@ -209,13 +232,12 @@ def _find_eigenvectors(
 ) -> tuple[Array, Array]:
     """Return the positive roots of P B' S B P and their vectors (r, r x n): where groups are few, from S's factor."""
     ends = 1 / scale
-    if release_class.groups < FEW_GROUPS * len(scale):
+    if few_groups := release_class.groups < FEW_GROUPS * len(scale):
         occurrences = _factor(release_class.normal)
         held = occurrences * scale + pull * np.outer(occurrences.sum(axis=1), ends)
         trace = float((held**2).sum())
         held -= np.outer(held @ mean_direction, mean_direction)
-        _, singular, lines = np.linalg.svd(held, full_matrices=False)
-        roots = singular**2
+        scaled = held @ held.T
     else:
         scaled = release_class.normal * scale + pull * np.outer(release_class.normal.sum(axis=1), ends)
         scaled = scaled * scale[:, None] + pull * np.outer(ends, scaled.sum(axis=0))
@@ -224,10 +246,10 @@ def _find_eigenvectors(
         removed -= mean_direction * (mean_direction @ removed) / 2
         scaled -= np.outer(removed, mean_direction)
         scaled -= np.outer(mean_direction, removed)
-        roots, vectors = np.linalg.eigh(scaled)
-        lines = vectors.T
+    roots, vectors = np.linalg.eigh(scaled)
     positive = roots > TOLERANCE * max(trace, TOLERANCE)
-    return roots[positive], lines[positive]
+    roots, lines = roots[positive], vectors.T[positive]
+    return roots, lines @ held / np.sqrt(roots)[:, None] if few_groups else lines
 
 
 def _factor(normal: Array) -> Array:
@@ -247,14 +269,13 @@ def _stack_own_rotations(classes: Sequence[ReleaseClass], systems: Sequence[_Eig
     return _stack_lines(blocks, columns, len(classes) * value_count, turned=True)
 
 
-def _stack_rotations(classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], places: IntArray) -> Lines:
-    """Write U' D^-1 of all classes, on the values that they share, as one matrix R x k."""
-    blocks, columns = [], []
-    for release_class, system in zip(classes, systems, strict=True):
-        shared = places[release_class.codes] >= 0
-        blocks.append(system.returned[:, shared])
-        columns.append(places[release_class.codes][shared])
-    return _stack_lines(blocks, columns, int(places.max(initial=-1)) + 1, turned=False)
+def _share_lines(
+    classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], places: IntArray
+) -> tuple[list[Array], list[IntArray]]:
+    """Return U' B^-1 of each class on the values that classes share, r x n, and where these stand among them."""
+    shared = [places[release_class.codes] >= 0 for release_class in classes]
+    lines = [system.returned[:, inside] for system, inside in zip(systems, shared, strict=True)]
+    return lines, [places[release_class.codes[inside]] for release_class, inside in zip(classes, shared, strict=True)]
 
 
 def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: int, turned: bool) -> Lines:
@@ -277,33 +298,6 @@ def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: in
         starts += (starts[-1] + len(column) * np.arange(1, len(block) + 1)).tolist()
     lines = sparse.csr_array((np.concatenate(entries), np.concatenate(places), np.array(starts)), shape=shape)
     return lines.tocsc() if turned else lines
-
-
-def _make_blocks(
-    classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], totals_by_root: Array, places: IntArray
-) -> SharedBlocks:
-    """Make what each class says of θ at every place of the grid; of a block only its lower triangle is kept."""
-    size = int(places.max(initial=-1)) + 1
-    place, starts, start = [np.zeros(0, dtype=np.int32)], [0], 0
-    triangles: list[list[Array]] = [[np.zeros(0)] for _ in OWN_GRID]
-    for release_class, system in zip(classes, systems, strict=True):
-        roots, shared = system.roots, places[release_class.codes] >= 0
-        lines = system.returned[:, shared].T  # n x r
-        weight = roots / totals_by_root[:, start : start + len(roots)]
-        start += len(roots)
-        if not size:
-            continue
-        # codes ascend, and so do their places: the lower triangle of a block lies in the lower triangle of k x k
-        low, high = np.tril_indices(len(lines))
-        own_places = places[release_class.codes][shared]
-        place.append((own_places[low] * size + own_places[high]).astype(np.int32))
-        starts.append(starts[-1] + len(low))
-        for own_triangles, line in zip(triangles, weight, strict=True):
-            own_triangles.append(((lines * line) @ lines.T)[low, high])
-    if not size:
-        return SharedBlocks([], 0)
-    rows, columns, shape = np.concatenate(place), np.array(starts), (size**2, len(classes))
-    return SharedBlocks([sparse.csc_array((np.concatenate(each), rows, columns), shape) for each in triangles], size)
 
 
 def _find_places(codes: IntArray, value_count: int) -> IntArray:

@@ -15,6 +15,7 @@ Axes: L classes, V values, R eigenvectors with a positive root (of all classes),
 (one f per class and value), T1 and T2 places of the grid.
 """
 
+import itertools
 from dataclasses import replace
 from functools import cached_property
 
@@ -25,7 +26,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from sqlanon.estimators.class_moments import CentredOutcome
 from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems, Lines
-from sqlanon.estimators.evidence import Array, Estimate, Evidence, answer_unbiased
+from sqlanon.estimators.evidence import Array, Estimate, Evidence, IntArray, answer_unbiased
 from sqlanon.estimators.one_core import on_one_core
 
 SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
@@ -33,6 +34,7 @@ SOLVING_ORDER = (4, 0, 2, 1, 3)  # of SHARED_GRID: its ends bound what lies betw
 UNSOLVED = 1e-12  # of the largest weight: a place of the grid that has less is not solved for
 NO_WEIGHT = 1e-9  # of a place of the grid that is left out
 FULL = 0.1  # of what directions say along eigenvectors: with more than that, BLAS multiplies it sooner as a whole
+MOST = 0.8  # of directions: where more reach a class, all are multiplied, and none is copied
 MOST_HIDDEN = 2.0  # √K that the direction may hide, for every standard deviation that it stands out
 
 
@@ -76,8 +78,8 @@ class Posterior:
         """Solve for θ at every t2 and t1; return twice the log likelihood of both from that of t2 alone, T2 x T1.
 
         Given ε's part, θ has the precision H + I/t1, H = sum over c of a²/(φ w) times the class's block, and the mean
-        (H + I/t1)^-1 r, r = sum of score_r a/(φ w total_r) u_r; its likelihood is r' mean - log det (H t1 + I). Both
-        terms grow with t1: where those of its neighbours leave no weight, a place is not solved and has none.
+        (H + I/t1)^-1 r, r = sum of score_r a/(φ w total_r) u_r; its likelihood is r' mean - log det (H t1 + I). Where
+        what is known of other places leaves no weight to a place, it is not solved and has none.
         """
         systems, scatter = self.systems, self.outcome.scatter
         count = len(systems.shared_codes)
@@ -86,12 +88,20 @@ class Posterior:
         self.factors: dict[tuple[int, int], Array] = {}
         self.shared_mean: Array = np.zeros((len(OWN_GRID), len(SHARED_GRID), count))
         shape = (len(OWN_GRID), len(SHARED_GRID))
+        # r' mean is at most `explained`, log det at least `spread`; both grow with t1.
         explained, spread, whole = np.full(shape, np.inf), np.zeros(shape), np.full(shape, -np.inf)
         for shared_place in SOLVING_ORDER:
             prior = SHARED_GRID[shared_place]
-            above, below = explained[:, shared_place:].min(axis=1), spread[:, : shared_place + 1].max(axis=1)
-            most, least = likelihood[:, 0] + above - below, whole.max() + 2 * np.log(UNSOLVED)
-            for own_place in map(int, np.flatnonzero(most > least)):
+            for own_place in map(int, np.argsort(-likelihood[:, 0])):
+                place = own_place, shared_place
+                if shared_place == SOLVING_ORDER[0]:
+                    explained[place] = self._bound_explained(own_place, right[own_place])
+                above = explained[own_place, shared_place:].min()
+                # of each root h of H, log(1 + t1 h) is concave in t1
+                ratio = np.minimum(prior / SHARED_GRID, 1.0)
+                below = (ratio * spread[own_place]).max()
+                if likelihood[own_place, 0] + above - below <= whole.max() + 2 * np.log(UNSOLVED):
+                    continue
                 if own_place not in normal:
                     normal[own_place] = systems.blocks.add(own_place, precision)
                 precise = normal[own_place].copy()
@@ -101,13 +111,25 @@ class Posterior:
                 if failed:
                     raise np.linalg.LinAlgError("what classes have in common has no positive precision")
                 mean, _ = dpotrs(factor, right[own_place], lower=False)
-                self.factors[own_place, shared_place] = factor
-                self.shared_mean[own_place, shared_place] = mean
-                place = own_place, shared_place
+                self.factors[place] = factor
+                self.shared_mean[place] = mean
                 explained[place] = right[own_place] @ mean
                 spread[place] = 2 * np.log(factor.diagonal()).sum() + count * np.log(prior)
                 whole[place] = likelihood[own_place, 0] + explained[place] - spread[place]
         return whole
+
+    def _bound_explained(self, own_place: int, right: Array) -> float:
+        """Return what r' mean is at most at the largest t1, by what is solved there; infinity where nothing is.
+
+        A root weighs λ/(κ + λ t2) in H, which falls as t2 grows, and t2 times that grows: H is at least H at a larger
+        t2, and at least t2'/t2 times H at a smaller t2'.
+        """
+        most = float("inf")
+        for (solved, shared_place), factor in self.factors.items():
+            if shared_place == SOLVING_ORDER[0]:
+                mean, _ = dpotrs(factor, right, lower=False)
+                most = min(most, float(right @ mean) * max(OWN_GRID[own_place] / OWN_GRID[solved], 1.0))
+        return most
 
     @on_one_core()
     def estimate_sums(self, directions: sparse.csr_array) -> tuple[Array, Array]:
@@ -204,14 +226,24 @@ class Posterior:
     def _pass_shared(self, whole: Array, rotated: Lines) -> Array:
         """Return what of θ passes into the answer, D x places of t2 x k: nothing where a class can tell."""
         systems = self.systems
-        shift = np.zeros((len(whole), len(self.own_places), whole.shape[1]))
+        shift = np.repeat(whole[:, None], len(self.own_places), axis=1)
         for number, own_place in enumerate(self.own_places):
             seen = (1 - self.left[own_place]) * self.effect[systems.owner]
-            seen_part = (rotated * seen) @ systems.shared_rotation
-            if isinstance(seen_part, sparse.sparray):
-                seen_part = seen_part.toarray()
-            shift[:, number] = whole - seen_part
+            shift[:, number] -= _pass_classes(rotated * seen, systems.shared_rotation, systems.owner)
         return shift
+
+
+def _pass_classes(rotated: Lines, lines: Lines, owner: IntArray) -> Array:
+    """Return rotated (D x R) @ lines (R x k), dense ones class by class: many directions reach few classes."""
+    if isinstance(rotated, sparse.sparray) or isinstance(lines, sparse.sparray):
+        product = rotated @ lines
+        return product.toarray() if isinstance(product, sparse.sparray) else product
+    total = np.zeros((len(rotated), lines.shape[1]))
+    for first, end in itertools.pairwise(np.searchsorted(owner, np.arange(owner[-1] + 2))):
+        reaching = rotated[:, first:end].any(axis=1)
+        rows = slice(None) if reaching.mean() > MOST else np.flatnonzero(reaching)
+        total[rows] += rotated[rows, first:end] @ lines[first:end]
+    return total
 
 
 def estimate(evidence: Evidence) -> Estimate:

@@ -245,7 +245,7 @@ def test_directions_are_centred_as_by_definition(census):
     few = random.random((4, *systems.totals.shape)) * (random.random((4, *systems.totals.shape)) < 0.3)
     directions = np.concatenate([few * (systems.totals > 0), systems.totals[None]])
     lines = sparse.csr_array(directions.reshape(len(directions), -1))
-    share, size = systems.find_share(lines), systems.measure_prior(lines)
+    share, size = systems.find_share(lines).toarray(), systems.measure_prior(lines)
     for number, owner in itertools.product(range(len(directions)), range(len(systems.totals))):
         f, inside = systems.totals[owner], systems.totals[owner] > 0
         covariance = np.diag(systems.prior[owner]) + MEAN_VARIANCE * np.outer(inside, inside)
