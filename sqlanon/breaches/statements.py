@@ -119,14 +119,14 @@ def lay_out_covers(layout: StatementLayout) -> None:
 def list_shapes(layout: StatementLayout) -> dict[str, dict[str, object]]:
     """Return what different shapes are read off, by name: where associations meet, settled ones, and with rivals."""
     sizes, matches = ([(Sql(f"{kind}_{n}"), f"{kind}_{n}") for n in layout.numbers] for kind in ("size", "match"))
-    carried = [(Sql(f"held_{number}"), f"held_{number}") for number in (1, 2)]
+    held_counts = [(Sql(f"held_{number}"), f"held_{number}") for number in (1, 2)]
     read = {"shape": ("meeting", [*sizes, *matches])}
     if layout.graph.is_simple:  # one node of each part matches
         settled = [(Sql("cast(1 as bigint)"), name) for _, name in matches]
         read["simple_shape"] = "sized", [*sizes, *settled]
     if layout.is_weighted:
-        read["rival_shape"] = "rival", [*sizes, *carried]
-        read["held_shape"] = "meeting", [*sizes, *matches, *carried]
+        read["rival_shape"] = "rival", [*sizes, *held_counts]
+        read["held_shape"] = "meeting", [*sizes, *matches, *held_counts]
     return {name: {"relation": layout.relations[of], "columns": columns} for name, (of, columns) in read.items()}
 
 

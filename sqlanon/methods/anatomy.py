@@ -91,7 +91,7 @@ def design(request: Request, l: int, max_suppressed: float, block: int | None) -
     layout = packing.layout_of(request)
     attribute = qit_st.attribute(NAME, request, "l", l, block, layout)
     if request.following is not None:
-        attribute = republication.carried_attribute(attribute, request.following)
+        attribute = republication.add_ledger_columns(attribute, request.following)
     return OneColumn(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l}, layout=layout)
 
 

@@ -81,7 +81,7 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
     size = f"cast({parameter} as bigint)"
     selected = {"quasi_1": "whole", "identifier_1": "chosen_text", "identifier_2": "row_text"}
     return source_values("id", selected) | {
-        "carried_texts": [],
+        "payload_texts": [],
         "identifier_columns": ["identifier_1"],
         "coded_columns": ["quasi_1", "identity"],
         "drawn_columns": ["quasi_1", "code"],

@@ -59,7 +59,7 @@ def layout_of(request: Request) -> Layout | None:
     return layout
 
 
-def carried_quasi(request: Request, layout: Layout | None) -> tuple[str, ...]:
+def payload_quasi(request: Request, layout: Layout | None) -> tuple[str, ...]:
     """Return the columns that hold the quasi values of the rows that are drawn for."""
     return quasi_names(request) if layout is None else (PACKED,)
 

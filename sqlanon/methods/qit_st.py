@@ -75,7 +75,7 @@ def attribute(
         parameter=parameter,
         purpose=f"{method}/{sensitive}",
         groups_per_block=block or ONE_BLOCK,
-        payload=packing.carried_quasi(request, layout),
+        payload=packing.payload_quasi(request, layout),
     )
 
 

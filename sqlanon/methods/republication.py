@@ -74,7 +74,7 @@ def following(design: Design) -> Following:
     return release
 
 
-def carried_attribute(attribute: Attribute, release: Following) -> Attribute:
+def add_ledger_columns(attribute: Attribute, release: Following) -> Attribute:
     """Return the attribute with what the ledger needs of each row, and draws of this release alone."""
     purpose = attribute.purpose if release.is_first else f"{attribute.purpose}/release {release.number}"
     payload = (*attribute.payload, "person", "mark", "class_mark", *release.mover_columns)

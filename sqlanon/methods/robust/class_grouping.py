@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlanon.methods import grouping, packing
 from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import identity_names, quasi_names
-from sqlanon.methods.packing import carried_quasi
+from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
@@ -162,7 +162,7 @@ def coding(design: ClassGrouping) -> tuple[dict[str, object], dict[str, str]]:
     request = design.request
     # codes are given to rows that already have their identity, so that draws depend on it and not on the code
     identified = identity_names(request) == ("identity",)
-    drawn_from = (*carried_quasi(request, design.layout), *identity_names(request))
+    drawn_from = (*payload_quasi(request, design.layout), *identity_names(request))
     # under a ledger rows carry their person's name
     drawn_from += tuple(name for name in design.attribute.payload if name not in drawn_from)
     values: dict[str, object] = {"drawn_from": drawn_from, "signature": design.signature}

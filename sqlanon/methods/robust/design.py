@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from sqlanon.errors import UsageError
 from sqlanon.methods import packing, qit_st
 from sqlanon.methods.internal_names import quasi_names
-from sqlanon.methods.republication import carried_attribute
+from sqlanon.methods.republication import add_ledger_columns
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
 from sqlanon.methods.robust.class_grouping import ClassGrouping, signature
 from sqlanon.methods.robust.several_columns import SeveralClasses, codes_of
@@ -143,7 +143,7 @@ def design(
     if request.following is not None:
         if background or repair:
             raise UsageError(NOT_FOLLOWED)
-        attribute = carried_attribute(attribute, request.following)
+        attribute = add_ledger_columns(attribute, request.following)
     backgrounds = _backgrounds(request, background, background_from)
     if guarantee == "delta" and not (background or repair):
         raise UsageError(NOTHING_TO_ACCEPT)

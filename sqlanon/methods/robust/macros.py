@@ -53,7 +53,7 @@ def _values(refusals: list[macro_steps.Refusal]) -> dict[str, object]:
     values["selected"] = [*_listed(grouping["selected"]), (Sql("signature_text"), "quasi_2")]
     return values | {
         "further_texts": [("signature_text", Sql(f"cast({KNOWN} as varchar[])"))],
-        "carried_texts": ["quasi_2"],
+        "payload_texts": ["quasi_2"],
         "signature": ("quasi_2",),
         "size": Sql(SIZE),
         # no group is refused, and must not be divided by before

@@ -19,7 +19,7 @@ from sqlanon.methods.base import Steps
 from sqlanon.methods.feasibility import NO_ROWS, NO_VALUE
 from sqlanon.methods.grouping import Attribute
 from sqlanon.methods.internal_names import identity_names, rows_to_draw_for, sensitive_names, tie_names
-from sqlanon.methods.packing import carried_quasi
+from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.robust import class_grouping
 from sqlanon.methods.robust.class_grouping import ClassGrouping
 from sqlanon.methods.robust.suppression import MILLION, name_worst
@@ -233,7 +233,7 @@ def order_class_values(design: SeveralClasses) -> Steps:
 def code_rows(design: SeveralClasses) -> Steps:
     """Return the steps that give rows the numbers of their values, and their class."""
     request = design.request
-    columns = (*carried_quasi(request, design.layout), *identity_names(request))
+    columns = (*payload_quasi(request, design.layout), *identity_names(request))
     values: dict[str, object] = {**design.signed, "drawn_from": (*columns, *design.codes)}
     signed = tuple(dict.fromkeys((*columns, *design.signature)))  # by their signature rows find their class
     return (
@@ -245,7 +245,7 @@ def code_rows(design: SeveralClasses) -> Steps:
 def draw_coded(design: SeveralClasses) -> Steps:
     """Return the steps that draw for every row, once, and leave rows over until every column has room."""
     ties = tie_names(design.request)
-    payload = (*carried_quasi(design.request, design.layout), *design.codes)
+    payload = (*payload_quasi(design.request, design.layout), *design.codes)
     drawn = replace(design, attribute=replace(design.attribute, payload=payload))
     columns: dict[str, object] = {"kept_columns": (*payload, "draw", *ties)}
     per_block = {"signature": (), **design.size, "groups_per_block": design.attribute.groups_per_block}

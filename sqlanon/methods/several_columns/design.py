@@ -108,7 +108,7 @@ def attributes_of(
             parameter=parameter,
             purpose=f"{method}/{column}",
             groups_per_block=block or ONE_BLOCK,
-            payload=(*packing.carried_quasi(request, layout), *codes),
+            payload=(*packing.payload_quasi(request, layout), *codes),
             internal=name,
             suffix=f"_{number}",
         )

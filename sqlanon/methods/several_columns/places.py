@@ -6,7 +6,7 @@ places with one if neither brings a value that the other's group has.
 """
 
 from sqlanon.methods.base import Steps
-from sqlanon.methods.packing import carried_quasi
+from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.several_columns.coding import show_values
 from sqlanon.methods.several_columns.design import SharedGroups
 from sqlanon.plans.plan import Repeat, Step, count_left_over
@@ -24,7 +24,7 @@ def seats(design: SharedGroups) -> dict[str, object]:
 def change_places(design: SharedGroups) -> Steps:
     """Return the steps from `seated` to `grouped`: clashing rows change places, and who still clashes leaves."""
     codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
-    quasi = carried_quasi(design.request, design.layout)
+    quasi = payload_quasi(design.request, design.layout)
     rest = count_left_over("standing", "place > 1", "waiting")
     rotated = Step("methods/several_columns/rotated", values={**codes, **further, "first_code": design.codes[0]})
     return (

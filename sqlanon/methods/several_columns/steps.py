@@ -3,7 +3,7 @@
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.internal_names import identity_names, rows_to_draw_for, sensitive_names
-from sqlanon.methods.packing import carried_quasi
+from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.several_columns.coding import code_values, count_values, lead_values, link_values, number_values
 from sqlanon.methods.several_columns.design import SeveralColumns, SharedGroups
@@ -48,7 +48,7 @@ def code_rows(design: Grouped) -> Steps:
     if not isinstance(design, SeveralColumns):
         return grouping.code_rows(design)
     request = design.request
-    columns = (*carried_quasi(request, design.layout), *identity_names(request))
+    columns = (*payload_quasi(request, design.layout), *identity_names(request))
     return (code_values(design, rows_to_draw_for(request), columns),)
 
 
@@ -92,7 +92,7 @@ def publish_st(design: Grouped) -> Steps:
 
 def link_rows(design: Grouped) -> Steps:
     """Return the steps of the rows that the run knows to the end, one for each sensitive column."""
-    linked = {"linked_columns": carried_quasi(design.request, design.layout)}
+    linked = {"linked_columns": payload_quasi(design.request, design.layout)}
     if not isinstance(design, SharedGroups):
         return (Step("methods/qit_st/linked", "view", values=linked),)
     return link_values(design, linked)

@@ -96,7 +96,7 @@ def _refuse_unfollowed(request: Request, release: Following, drops: bool) -> Non
 
 def _followed_attribute(attribute: Attribute, release: Following) -> Attribute:
     """Return the attribute with what the ledger needs of each row, and a draw by which rows of later releases wait."""
-    payload = republication.carried_attribute(attribute, release)
+    payload = republication.add_ledger_columns(attribute, release)
     return payload if release.is_first else replace(payload, draws=(*payload.draws, "wait_draw"))
 
 

@@ -21,7 +21,7 @@ from sqlanon.methods.grouping import (
     seat_rows_of,
 )
 from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
-from sqlanon.methods.packing import carried_quasi
+from sqlanon.methods.packing import payload_quasi
 from sqlanon.plans.plan import Request, Row, Step, relation_name
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
@@ -83,7 +83,7 @@ def design(
     """Decide on the attributes' decoy groups; epsilon, alpha and target_error are for the guarantee alone."""
     gammas = _gammas(request, gamma)
     layout = packing.layout_of(request)
-    attributes = _attributes(request, gammas, block or ONE_BLOCK, carried_quasi(request, layout))
+    attributes = _attributes(request, gammas, block or ONE_BLOCK, payload_quasi(request, layout))
     drops = _drops_residue(gammas, residue)
     return Randomization(request=request, attribute=attributes[0], attributes=attributes, drops=drops, layout=layout)
 
@@ -133,7 +133,7 @@ def link_rows(design: Randomization) -> Steps:
             "view",
             suffix=f"_{number}",
             values={
-                "linked_columns": carried_quasi(design.request, design.layout),
+                "linked_columns": payload_quasi(design.request, design.layout),
                 # left out once, before the first attribute's groups are formed
                 "left_out": left_out if design.drops and number == 1 else [],
             },

@@ -118,7 +118,7 @@ def refine_clusters(
     )
 
 
-CARRIED = ("row_number", "sensitive_count", "cell_code")  # what a row keeps to the end: by which it is judged
+ROW_COLUMNS = ("row_number", "sensitive_count", "cell_code")  # what a row keeps to the end: by which it is judged
 WORD_DIGITS = 18  # a whole number holds as many
 MOST_BITS = 31  # that tell the branches of a level apart
 FOLDS = 6  # after which each of 64 bits has met all before it
@@ -152,7 +152,7 @@ class Clustering:
     @property
     def payload(self) -> tuple[str, ...]:
         """Return what a row keeps to the end: packed rows are whole and need no join with what they were."""
-        return CARRIED if self.layout is None else (*CARRIED, PACKED, *self.ties)
+        return ROW_COLUMNS if self.layout is None else (*ROW_COLUMNS, PACKED, *self.ties)
 
     @property
     def scaled(self) -> list[int]:
@@ -253,7 +253,7 @@ def _placed(clustering: Clustering, prefix: str) -> tuple[Step, ...]:
         rows, extent = f"branch_codes{suffix}", f"extent{suffix}"
     if clustering.layout is None:
         return (*category_steps, _point(clustering, rows), _arranged(clustering))
-    passed = list(dict.fromkeys((*CARRIED, *clustering.ties)))
+    passed = list(dict.fromkeys((*ROW_COLUMNS, *clustering.ties)))
     steps = scales.steps(clustering.dimensions, clustering.scaled, _scale_weights(clustering), passed, prefix)
     return (
         scales.begun(clustering.dimensions, passed),
