@@ -140,7 +140,10 @@ class SharedBlocks:
     _by_class: dict[int, sparse.csc_array] = field(default_factory=dict)
 
     def add(self, own_place: int, weight: Array) -> Array:
-        """Return sum over c of weight_c times the class's block at a place of t2, k x k, lower triangle only."""
+        """Return sum over c of weight_c times the class's block, k x k, lower triangle only.
+
+        own_place: a place of t2 in the grid; its blocks are made when one is needed. weight: of each class, C.
+        """
         if own_place not in self._by_class:
             self._by_class[own_place] = self._make(own_place)
         return np.asarray(self._by_class[own_place] @ weight).reshape(self.size, self.size)
