@@ -105,7 +105,7 @@ PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust, "uncertain": uncert
 FOLLOWED = {"anatomy": {"l": 4}, "splu": {"gamma": 4}, "robust": {"r": 2.5, "background_from": [("sex",)]}}
 # of several sensitive columns: what is asked, and a relation that only they have
 SEVERAL = {
-    "anatomy": ({"l": 4}, "standing"),
+    "anatomy": ({"l": 4}, "clashing"),
     "mondrian": ({"k": 10, "l": 4}, "diverse_place_2"),
     "robust": ({"r": 2.5, "background_from": [("sex",)]}, "room_last"),
 }

@@ -25,13 +25,13 @@ def change_places(design: SharedGroups) -> Steps:
     """Return the steps from `seated` to `grouped`: clashing rows change places, and who still clashes leaves."""
     codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
     quasi = payload_quasi(design.request, design.layout)
-    rest = count_left_over("standing", "place > 1", "waiting")
+    rest = count_left_over("clashing", "place > 1", "waiting")
     rotated = Step("methods/several_columns/rotated", values={**codes, **further, "first_code": design.codes[0]})
     return (
         Step("methods/several_columns/blocks"),
-        Step("methods/several_columns/standing", values={**codes, **further}),
-        Repeat("rotation", "standing", (rotated,), rest, ROTATIONS),
-        Repeat("exchange_places", "standing", _exchange(design), rest, TURNS),
+        Step("methods/several_columns/clashing", values={**codes, **further}),
+        Repeat("rotation", "clashing", (rotated,), rest, ROTATIONS),
+        Repeat("exchange_places", "clashing", _exchange(design), rest, TURNS),
         Step("methods/several_columns/resettled", values={"group_size": design.attribute.size}),
         Step("methods/several_columns/renamed"),
         Step("methods/several_columns/grouped", "view", values={**codes, "payload": quasi}),

@@ -476,8 +476,8 @@ from "sqlanon_block_1" as block
 inner join "sqlanon_frequency_led" as frequency on block.code = frequency.code
 group by block.block;
 
--- standing: The rows of groups in which a value stands twice, each with its place among those that share a value with it: who has the first place stays, the others stand
-create temporary table "sqlanon_standing" as
+-- clashing: The rows of groups in which a value stands twice, each with its place among those that share a value with it: who has the first place stays, the others stand
+create temporary table "sqlanon_clashing" as
 with concerned as (
     select group_id
     from "sqlanon_seated"
@@ -518,15 +518,15 @@ from member;
 create temporary table "sqlanon_rotated" as
 with waiting as (
     select
-        standing.block,
-        standing.number,
+        clashing.block,
+        clashing.number,
         blocks.first_block,
-        standing."code" as seated_by,
-        standing.group_id,
-        ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * standing.turn) % 2147483647 as draw
-    from "sqlanon_standing" as standing
-    inner join "sqlanon_blocks" as blocks on standing.block = blocks.block
-    where standing.place > 1
+        clashing."code" as seated_by,
+        clashing.group_id,
+        ((clashing.block * 1000003 + clashing.number + 1) % 2147483647) * (48271 + 69621 * clashing.turn) % 2147483647 as draw
+    from "sqlanon_clashing" as clashing
+    inner join "sqlanon_blocks" as blocks on clashing.block = blocks.block
+    where clashing.place > 1
 ),
 lined_up as (
     select
@@ -548,15 +548,15 @@ called as (
 ),
 moved as (
     select
-        standing.block,
-        standing.number,
-        standing."code",
-        standing."code_2",
-        coalesce(called.group_id, standing.group_id) as group_id,
-        case when called.group_id is null then standing.is_moved else 1 end as is_moved,
-        standing.turn + 1 as turn
-    from "sqlanon_standing" as standing
-    left join called on standing.block = called.block and standing.number = called.number
+        clashing.block,
+        clashing.number,
+        clashing."code",
+        clashing."code_2",
+        coalesce(called.group_id, clashing.group_id) as group_id,
+        case when called.group_id is null then clashing.is_moved else 1 end as is_moved,
+        clashing.turn + 1 as turn
+    from "sqlanon_clashing" as clashing
+    left join called on clashing.block = called.block and clashing.number = called.number
 ),
 placed as (
     select
@@ -585,10 +585,10 @@ select
 from judged
 where last_place > 1 or is_moved = 1;
 
-drop table "sqlanon_standing";
+drop table "sqlanon_clashing";
 
 -- rotation
-create temporary table "sqlanon_standing" as
+create temporary table "sqlanon_clashing" as
 select * from "sqlanon_rotated";
 
 drop table "sqlanon_rotated";
@@ -792,15 +792,15 @@ with ahead as (
 ),
 asking as (
     select
-        standing.block,
-        standing.number,
+        clashing.block,
+        clashing.number,
         blocks.block_count,
         blocks.first_block,
-        ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * (standing.turn * 128 + ahead.place)) % 2147483647 as draw
-    from "sqlanon_standing" as standing
-    inner join "sqlanon_blocks" as blocks on standing.block = blocks.block
-    inner join ahead on ahead.place < 8 * (standing.turn - 3 + 1)
-    where standing.place > 1
+        ((clashing.block * 1000003 + clashing.number + 1) % 2147483647) * (48271 + 69621 * (clashing.turn * 128 + ahead.place)) % 2147483647 as draw
+    from "sqlanon_clashing" as clashing
+    inner join "sqlanon_blocks" as blocks on clashing.block = blocks.block
+    inner join ahead on ahead.place < 8 * (clashing.turn - 3 + 1)
+    where clashing.place > 1
 ),
 called as (
     select
@@ -827,10 +827,10 @@ with present as (
         seated.number,
         seated."code",
         seated."code_2",
-        coalesce(standing.group_id, seated.group_id) as group_id
+        coalesce(clashing.group_id, seated.group_id) as group_id
     from "sqlanon_seated" as seated
-    left join "sqlanon_standing" as standing
-        on seated.block = standing.block and seated.number = standing.number
+    left join "sqlanon_clashing" as clashing
+        on seated.block = clashing.block and seated.number = clashing.number
 ),
 asked as (
     select distinct
@@ -844,7 +844,7 @@ chosen as (
     inner join asked on present.block = asked.partner_block and present.number = asked.partner_number
     union
     select group_id
-    from "sqlanon_standing"
+    from "sqlanon_clashing"
     where place > 1
 )
 select present.*
@@ -981,15 +981,15 @@ from moved;
 create temporary table "sqlanon_reseated" as
 with moved as (
     select
-        standing.block,
-        standing.number,
-        standing."code",
-        standing."code_2",
-        coalesce(exchange.group_id, standing.group_id) as group_id,
-        case when exchange.group_id is null then standing.is_moved else 1 end as is_moved
-    from "sqlanon_standing" as standing
+        clashing.block,
+        clashing.number,
+        clashing."code",
+        clashing."code_2",
+        coalesce(exchange.group_id, clashing.group_id) as group_id,
+        case when exchange.group_id is null then clashing.is_moved else 1 end as is_moved
+    from "sqlanon_clashing" as clashing
     left join "sqlanon_exchange" as exchange
-        on standing.block = exchange.block and standing.number = exchange.number
+        on clashing.block = exchange.block and clashing.number = exchange.number
     union all
     select
         near.block,
@@ -1001,9 +1001,9 @@ with moved as (
     from "sqlanon_near" as near
     inner join "sqlanon_exchange" as exchange
         on near.block = exchange.block and near.number = exchange.number
-    left join "sqlanon_standing" as standing
-        on near.block = standing.block and near.number = standing.number
-    where standing.number is null
+    left join "sqlanon_clashing" as clashing
+        on near.block = clashing.block and near.number = clashing.number
+    where clashing.number is null
 ),
 placed as (
     select
@@ -1031,13 +1031,13 @@ select
     taken.turn + 1 as turn,
     judged.place
 from judged
-cross join (select max(turn) as turn from "sqlanon_standing") as taken
+cross join (select max(turn) as turn from "sqlanon_clashing") as taken
 where judged.last_place > 1 or judged.is_moved = 1;
 
-drop table "sqlanon_standing";
+drop table "sqlanon_clashing";
 
 -- exchange_places
-create temporary table "sqlanon_standing" as
+create temporary table "sqlanon_clashing" as
 select * from "sqlanon_reseated";
 
 drop table "sqlanon_reseated";
@@ -1054,10 +1054,10 @@ drop table "sqlanon_offered";
 create temporary table "sqlanon_resettled" as
 with counted as (
     select
-        standing.*,
+        clashing.*,
         max(place) over (partition by group_id) as last_place,
         sum(case when place = 1 then 1 else 0 end) over (partition by group_id) as group_rows
-    from "sqlanon_standing" as standing
+    from "sqlanon_clashing" as clashing
 )
 select
     block,

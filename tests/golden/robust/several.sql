@@ -815,7 +815,7 @@ inner join "sqlanon_renumbered" as renumbered
 -- -inner join "sqlanon_frequency_led" as frequency on block.code = frequency.code
 -- +inner join "sqlanon_frequency" as frequency on block.code = frequency.code
 
--- standing: as in anatomy/several.sql, but for
+-- clashing: as in anatomy/several.sql, but for
 -- -        seated."code",
 -- +        seated."code_1",
 -- -    member."code",
@@ -824,14 +824,14 @@ inner join "sqlanon_renumbered" as renumbered
 -- rotation: turn 1 of 1
 
 -- rotated: as in anatomy/several.sql, but for
--- -        standing."code" as seated_by,
--- +        standing."code_1" as seated_by,
--- -        standing."code",
--- +        standing."code_1",
+-- -        clashing."code" as seated_by,
+-- +        clashing."code_1" as seated_by,
+-- -        clashing."code",
+-- +        clashing."code_1",
 -- -    "code",
 -- +    "code_1",
 
-drop table "sqlanon_standing";
+drop table "sqlanon_clashing";
 
 -- rotation: as in anatomy/several.sql
 
@@ -858,8 +858,8 @@ drop table "sqlanon_rotated";
 -- exchange: as in anatomy/several.sql
 
 -- reseated: as in anatomy/several.sql, but for
--- -        standing."code",
--- +        standing."code_1",
+-- -        clashing."code",
+-- +        clashing."code_1",
 -- -        near."code",
 -- +        near."code_1",
 -- -            row_number() over (partition by moved.group_id, moved."code" order by moved.block asc nulls last, moved.number asc nulls last),
@@ -867,7 +867,7 @@ drop table "sqlanon_rotated";
 -- -    judged."code",
 -- +    judged."code_1",
 
-drop table "sqlanon_standing";
+drop table "sqlanon_clashing";
 
 -- exchange_places: as in anatomy/several.sql
 
