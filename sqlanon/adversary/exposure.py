@@ -52,11 +52,11 @@ class Exposure:
 
     def add(self, signatures: Holding, values: Holding, priors: Priors) -> None:
         """Add groups; both holdings hold the same groups, each with as many rows as values."""
-        for (items, rows), (kinds, counts), often in _group_by_shape(signatures.sorted(), values.sorted()):
-            most = max(1, _AT_ONCE // (items.shape[1] * kinds.shape[1]))
+        for (items, rows), (held, counts), often in _group_by_shape(signatures.sorted(), values.sorted()):
+            most = max(1, _AT_ONCE // (items.shape[1] * held.shape[1]))
             for start in range(0, len(often), most):
                 some = slice(start, start + most)
-                self._add(priors.of(items[some], kinds[some]), rows[some], counts[some], often[some])
+                self._add(priors.of(items[some], held[some]), rows[some], counts[some], often[some])
 
     def _add(self, priors: Array, rows: Whole, counts: Whole, often: Whole) -> None:
         """Add groups with as many different signatures and values; `often` counts each group's equals."""

@@ -13,8 +13,7 @@ from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables
 
 
-# Several releases of randomized values: of a person with unique quasi values, the value published most often
-# often.
+# Several releases of randomized values: of a person with unique quasi values, the value published most often.
 def pool_releases(
     view: View, others: Sequence[Release], truth: Sql | None, promised: float | None
 ) -> tuple[list[Finding], list[str]]:

@@ -37,9 +37,8 @@ MOST_VALUES = 1000  # sensitive values: least squares solves a system of so many
 MOST_PAIRS = 20_000_000  # of a pattern of randomized rows and a value; all are weighed in every turn
 TURNS = 8  # of the fit; on Adult and the census the share named right does not grow after
 LAST_DEALS = 3  # turns of dealing values out after the last odds
-BAYES_TURNS = (
-    1  # turns after the fit to randomized values; more would follow the likelihood of few codes, away from the truth
-)
+# turns after the fit to randomized values; more would follow the likelihood of few codes, away from the truth
+BAYES_TURNS = 1
 NAMED = "effects fitted to the groups' counts, as completed tables have them"
 RANDOMIZED_NAMED = "effects fitted to the values' counts, as completed tables have them"
 _KEPT = ("person_number", "group_id", "combination")

@@ -70,7 +70,10 @@ def _add_publish(app: typer.Typer, method: Method[Any]) -> None:
         # with --plan it need not be given: what is missing without it is told when that is known
         options, name = PlanOptions, method.plans_promises
         arguments[name] = replace(arguments[name], default=None)
-    _add(app, method, command=command, sentence=method.sentence, example=example, options=options, declared=arguments)
+    _add(
+        app, method, command=command, sentence=method.sentence, example=example, options=options,
+        declared=arguments, cls=SourceCommand,
+    )  # fmt: skip
 
 
 def _add_compile(app: typer.Typer, method: Method[Any]) -> None:
@@ -82,7 +85,7 @@ def _add_compile(app: typer.Typer, method: Method[Any]) -> None:
     example = f"compile {method.name} {method.compile_example}"
     _add(
         app, method, command=command, sentence=method.compile_sentence, example=example, options=options,
-        declared=declared, cls=_reader_of_scripts(method),
+        declared=declared, cls=ScriptCommand,
     )  # fmt: skip
 
 
@@ -94,7 +97,7 @@ def _add(
     example: str,
     options: type,
     declared: Mapping[str, Parameter],
-    cls: type[TyperCommand] | None = None,
+    cls: type[TyperCommand],
 ) -> None:
     """Register a command whose signature holds the verb's own options and the method's parameters.
 
@@ -107,7 +110,7 @@ def _add(
     command.__name__, command.__doc__ = method.name, sentence
     command.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
     command.__annotations__ = {argument.name: argument.annotation for argument in arguments} | {"return": None}
-    app.command(method.name, cls=cls or SourceCommand, epilog=f"Example: sqlanon {example}")(command)
+    app.command(method.name, cls=cls, epilog=f"Example: sqlanon {example}")(command)
 
 
 class SourceCommand(TyperCommand):
@@ -128,18 +131,16 @@ class SourceCommand(TyperCommand):
             raise
 
 
-def _reader_of_scripts(method: Method[Any]) -> type[TyperCommand]:
-    """Return the command of a method's script, which tells why it lacks an option of publish."""
+class ScriptCommand(SourceCommand):
+    """The command of a method's script."""
 
-    class ScriptCommand(SourceCommand):
-        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-            try:
-                return super().parse_args(ctx, args)
-            except _WRONG_WORDS as error:
-                method.refuse_in_scripts([getattr(error, "option_name", "")])
-                raise
-
-    return ScriptCommand
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; raise UsageError for an option that publish has, and no script."""
+        try:
+            return super().parse_args(ctx, args)
+        except _WRONG_WORDS as error:
+            METHODS[self.name or ""].refuse_in_scripts([getattr(error, "option_name", "")])
+            raise
 
 
 def _shared(options: type, name: str, hint: Any) -> inspect.Parameter:

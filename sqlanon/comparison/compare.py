@@ -31,7 +31,6 @@ from sqlanon.comparison.workload import WORKLOADS, AskedQuery, Microdata, draw_q
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, QueryError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.plans.build import render_query
 from sqlanon.plans.coarsening import resolve_rules
 from sqlanon.plans.roles import Roles, resolve_roles
 from sqlanon.plans.templates import ident
@@ -58,14 +57,7 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
         raise UsageError(f"column {nested[0]!r} holds nested values; roles take columns of single values")
     workspace = Workspace(engine, {}, {}, {})
     try:
-        names = (*roles.quasi, *roles.sensitive)
-        selected = [(source.expression(name), name) for name in names]
-        rows = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
-        relation = workspace.keep("microdata", rows)
-        name = f"{workspace.prefix}microdata"
-        data = Microdata(
-            workspace, relation, name, roles.quasi, roles.sensitive, {column: types[column] for column in names}
-        )
+        data = Microdata.read(workspace, source, types, roles.quasi, roles.sensitive)
         comparison = _compare(question, roles, data)
         return replace(comparison, notes=(*comparison.notes, *source.note_lacking(roles.all)))
     finally:

@@ -10,7 +10,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, QueryError, SourceError
 from sqlanon.estimation.plain_counts import read_plain_counts
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.plans.build import render_query
 from sqlanon.sql.query_reader import parse_query
 from sqlanon.sql.sources.source_query import SourceQuery, write_over_source
 from sqlanon.sql.user_sql import split_queries
@@ -67,14 +66,10 @@ def true_answer(
     Raises QueryError where the query is outside the grammar, or which rows it has depends on the figures.
     """
     found_source, types = engine.find_source(source)
-    selected = [(found_source.expression(name), name) for name in (*quasi, *sensitive)]
-    rows = render_query("shared/source", {"relation": found_source.relation, "selected": selected}, {})
     workspace = Workspace(engine, {}, {}, {})
     try:
-        relation, name = workspace.keep("microdata", rows), f"{workspace.prefix}microdata"
-        sql_types = {column: types[column] for column in (*quasi, *sensitive)}
-        data = Microdata(workspace, relation, name, tuple(quasi), tuple(sensitive), sql_types)
-        shape = write_over_source(query, name, data.quasi, data.sensitive)
+        data = Microdata.read(workspace, found_source, types, quasi, sensitive)
+        shape = write_over_source(query, data.name, data.quasi, data.sensitive)
         return shape, _true_answer(data, shape, None)
     finally:
         workspace.close()

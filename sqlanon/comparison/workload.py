@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.errors import DataError
 from sqlanon.estimation.coded_rows import CodedRows, Condition
 from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.plans.build import render_query
+from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.source_query import SourceQuery
 
@@ -53,6 +55,24 @@ class Microdata:
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     types: Mapping[str, str]
+
+    @classmethod
+    def read(
+        cls,
+        workspace: Workspace,
+        source: Source,
+        types: Mapping[str, str],
+        quasi: Sequence[str],
+        sensitive: Sequence[str],
+    ) -> "Microdata":
+        """Keep these columns of a source in the workspace."""
+        names = (*quasi, *sensitive)
+        selected = [(source.expression(name), name) for name in names]
+        rows = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
+        relation, name = workspace.keep("microdata", rows), f"{workspace.prefix}microdata"
+        return cls(
+            workspace, relation, name, tuple(quasi), tuple(sensitive), {column: types[column] for column in names}
+        )
 
     def renamed(self) -> "Microdata":
         """Return the same rows with the columns called as a query's pieces call them: quasi_1 …, sensitive."""

@@ -84,7 +84,7 @@ class QuantileSearch:
         assert isinstance(quantile, Quantile)
         assert aggregate.argument is not None
         run = self.start(self.plain(aggregates=(Aggregate(COUNT),)))
-        reader = (_AverageShares if run.AVERAGES else _CountedShares)(self, aggregate)
+        reader = (_AverageShares if run.answers_averages else _CountedShares)(self, aggregate)
         thresholds = _Thresholds(aggregate.argument, run, self.has_errors)
         try:
             if any(number in derived.read for derived in self.query.derived) and not thresholds.numeric:
@@ -154,7 +154,7 @@ class _Thresholds:
         conditions = run.query.filters(*(("sensitive",) if of_values else ("constant", "quasi", "mixed")))
         if not (of_values or has_errors):
             columns = set(_COLUMN.findall(argument.sql))
-            if len(columns) != 1 or not (run.AVERAGES or _COLUMN.fullmatch(argument.sql)):
+            if len(columns) != 1 or not (run.answers_averages or _COLUMN.fullmatch(argument.sql)):
                 raise QueryError(_RANGES)
             domain, conditions = run.domain(columns.pop()), []
         text = run.space.render(

@@ -39,14 +39,14 @@ class QueryRun:
     """Run one query: its pieces sorted, the texts that are made of them, and what every method's answers share.
 
     A method says where its relations stand, how its release is read and what follows from it (`estimate_aggregates`).
-    SELECTING: the roles of the conditions that select sensitive values. AVERAGES: whether AVG is answered. HELD: what
-    `require_memory` counts with. splits_averages: whether the error of an expression over several aggregates follows
-    from the sum and the count of each AVG in it, else from AVG's own.
+    SELECTING: the roles of the conditions that select sensitive values. answers_averages: whether AVG is answered.
+    held: what `require_memory` counts with. splits_averages: whether the error of an expression over several aggregates
+    follows from the sum and the count of each AVG in it, else from AVG's own.
     """
 
     SELECTING: tuple[Role, ...] = ("sensitive",)
-    AVERAGES = True
-    HELD: NumbersHeld
+    answers_averages = True
+    held: NumbersHeld
     splits_averages = True
 
     def __init__(self, space: Workspace, query: Query) -> None:
@@ -227,11 +227,11 @@ class QueryRun:
     def require_memory(self, selected: SelectedValues, values: int) -> None:
         """Refuse what would not fit, before more of it is read than its groups. values: that the release has."""
         cells, hits = self.count_cells()
-        cases, measured = int(selected.case.max(initial=0)) + 1, self.HELD.measure * len(self.measures)
+        cases, measured = int(selected.case.max(initial=0)) + 1, self.held.measure * len(self.measures)
         lines: float = cases * self.count_lines(values)
         if self.quasi_keys:
             lines = min(lines, self.lines_of_hit() * hits / max(cells, 1))
-        each = lines * self.HELD.copies * (LINE + measured) + cases * values * (self.HELD.value + measured)
+        each = lines * self.held.copies * (LINE + measured) + cases * values * (self.held.value + measured)
         each += selected.set_count * ANSWER * len(self.query.aggregates)
         sets = SET * selected.set_count * values if selected.set_count > 1 else 0
         require_memory(self.space.engine, sets + self.count_solved(cells), cells, each)

@@ -34,9 +34,8 @@ class Workspace:
         self._made: list[str] = []
         self._remembered: dict[str, dict[str, Numbers]] = {}
         self._types: dict[str, str] = {}
-        self.missing_constants: dict[
-            Comparison, str
-        ] = {}  # of constants in queries that no row equals; "" where one does
+        # of constants in queries that no row equals; "" where one does
+        self.missing_constants: dict[Comparison, str] = {}
 
     def render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one template; the release's own parameters are added where its header declares them."""

@@ -26,8 +26,8 @@ _BY_CLASS = {"moment": "estimation/qit_st/moment", "scatter": "estimation/qit_st
 class ByClass(Uniform):
     """Add the classes, the moments by class, and how hits scatter over groups."""
 
-    HELD = replace(Uniform.HELD, copies=3)
-    SPLITS_AVERAGES = False  # the posteriors of a sum and of a count are not of one model: their ratio is no average
+    held = replace(Uniform.held, copies=3)
+    splits_averages = False  # the posteriors of a sum and of a count are not of one model: their ratio is no average
 
     def preparing_statements(self) -> list[tuple[str, str]]:
         """Add what tells groups' classes."""

@@ -32,11 +32,11 @@ TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values:
 class Uniform:
     """How one run reads what its groups say: here for the uniform estimate alone.
 
-    HELD: what is held at once. SPLITS_AVERAGES: as `QueryRun` has it.
+    held: what is held at once. splits_averages: as `QueryRun` has it.
     """
 
-    HELD = NumbersHeld(value=6, measure=10)
-    SPLITS_AVERAGES = True
+    held = NumbersHeld(value=6, measure=10)
+    splits_averages = True
 
     def __init__(self, run: "GroupRun") -> None:
         """Take the run, whose relations are placed."""
@@ -87,7 +87,7 @@ class GroupRun(QueryRun):
 
     def __init__(self, loaded: GroupTables, query: Query, classes: ClassTables, way: type[Uniform] = Uniform) -> None:
         """Place the query's relations; nothing runs yet."""
-        self.HELD, self.splits_averages = way.HELD, way.SPLITS_AVERAGES
+        self.held, self.splits_averages = way.held, way.splits_averages
         super().__init__(loaded, query)
         self.loaded, self.classes, self.way = loaded, classes, way(self)
         self._place_relations()

@@ -67,7 +67,7 @@ class PublishedRun(QueryRun):
     the sensitive columns that are read, from 1; columns: these with the relations of their values.
     """
 
-    HELD = NumbersHeld(value=12, measure=12)
+    held = NumbersHeld(value=12, measure=12)
 
     def __init__(self, loaded: Randomized, query: Query, estimator: str, iteration: Iteration | None = None) -> None:
         """Place the query's relations; nothing runs yet."""

@@ -150,10 +150,10 @@ class RunStep:
 class CellWay:
     """What one run answers from its counts: certain, possible and expected rows; a form says what of a query it takes.
 
-    AVERAGES: as `QueryRun` has it.
+    answers_averages: as `QueryRun` has it.
     """
 
-    AVERAGES = False
+    answers_averages = False
 
     def __init__(self, run: "CellRun") -> None:
         """Take the run, whose query is sorted."""
@@ -189,7 +189,7 @@ class CellRun(QueryRun):
     def __init__(self, loaded: CellTables, query: Query, way: type[CellWay]) -> None:
         """Split the query and place its relations; nothing runs yet. Raises QueryError for what is not answered."""
         super().__init__(loaded, query)
-        self.AVERAGES, self.way = way.AVERAGES, way(self)
+        self.answers_averages, self.way = way.answers_averages, way(self)
         self.way.refuse_aggregates()
         self.loaded, self.parts = loaded, split_query(query, self.measures)
         self._place_relations()

@@ -98,7 +98,7 @@ def _improve(aims: Array, at: tuple[IntArray, IntArray], frame: pd.DataFrame, si
 class Sums(CellWay):
     """Answer SUM and AVG beside COUNT."""
 
-    AVERAGES = True
+    answers_averages = True
 
     def __init__(self, run: CellRun) -> None:
         """Take the run."""

@@ -192,12 +192,16 @@ def seat_coded(design: ClassGrouping) -> Steps:
     return grouping.seat_coded(design, again=bool(design.turns))
 
 
+def renumber_groups(design: ClassGrouping) -> Step:
+    """Return the step that numbers groups anew: made class by class, their order would tell the class of each."""
+    numbers = {"group_purpose": f"{design.attribute.purpose}/group/", **grouping.draw_groups(design)}
+    return Step("methods/robust/class_grouping/renumbered", values=numbers)
+
+
 def form_class_groups(design: ClassGrouping) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
-    numbers = {"group_purpose": f"{design.attribute.purpose}/group/", **grouping.draw_groups(design)}
     return (
-        # groups are made class by class: numbers in that order would tell which class a group is of
-        Step("methods/robust/class_grouping/renumbered", values=numbers),
+        renumber_groups(design),
         Step("methods/robust/class_grouping/grouped", values={"payload": design.attribute.payload}),
     )
 

@@ -306,11 +306,9 @@ def _make_room(design: SeveralClasses, moment: str) -> tuple[Step, ...]:
 
 def form_class_groups(design: SeveralClasses) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
-    renumbered, grouped = class_grouping.form_class_groups(design)
-    assert isinstance(grouped, Step), "groups are one relation"
     return (
-        renumbered,
-        replace(grouped, yields="seated", values=seats(design)),
+        class_grouping.renumber_groups(design),
+        Step("methods/robust/class_grouping/grouped", yields="seated", values=seats(design)),
         *change_places(design),
     )
 
