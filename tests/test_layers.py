@@ -106,9 +106,15 @@ class Imports(ast.NodeVisitor):
 
 
 @functools.cache
+def parse(path: Path) -> ast.Module:
+    """Return a module's tree, which several tests walk."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imported(module: str, annotations: bool = True) -> set[str]:
     visitor = Imports(annotations)
-    visitor.visit(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+    visitor.visit(parse(MODULES[module]))
     return visitor.names
 
 
@@ -170,7 +176,7 @@ def names_of_forms(tree: ast.AST) -> set[str]:
 
 @each(module for module in MODULES if not f"{module}.".startswith("forms."))
 def test_nothing_outside_its_folder_asks_what_a_form_is_called(module):
-    named = names_of_forms(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+    named = names_of_forms(parse(MODULES[module]))
     assert {name for name in named if (module, name) not in HOMONYMS} == set(), "ask the form's object instead"
 
 
@@ -188,7 +194,7 @@ def test_only_a_package_loads_modules_by_computed_names():
 
 
 def test_names_say_what_they_hold():
-    names = [name for path in MODULES.values() for name in bindings(ast.parse(path.read_text(encoding="utf-8")))]
+    names = [name for path in MODULES.values() for name in bindings(parse(path))]
     bare = Counter(name for name in names if name in BARE)
     assert bare.total() <= MOST_BARE * len(names), f"participles and pronouns in the place of nouns: {bare}"
 
@@ -199,7 +205,7 @@ def words_of(name: str) -> set[str]:
 
 
 def test_private_words_stay_gone():
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES.values()]
+    trees = [parse(path) for path in MODULES.values()]
     defined = [
         node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
@@ -208,19 +214,20 @@ def test_private_words_stay_gone():
     assert not private, f"{private}: say it in the field's English; sqlanon/plans/__init__.py lists the project's words"
 
 
-def crowded_calls(code: str) -> list[str]:
+def crowded_calls(tree: ast.AST) -> list[str]:
     """Return the calls that hand over more than MOST_POSITIONAL arguments without names."""
-    calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return [ast.unparse(call) for call in calls if len(call.args) > MOST_POSITIONAL]
 
 
 @each(MODULES)
 def test_arguments_have_names(module):
-    assert crowded_calls(MODULES[module].read_text(encoding="utf-8")) == [], "name what is handed over"
+    assert crowded_calls(parse(MODULES[module])) == [], "name what is handed over"
 
 
 def test_crowded_calls_are_seen():
-    assert crowded_calls("f(1, 2, 3, 4, 5, 6)\nx = [g(1, 2, 3, 4, 5, *six, 7)]") == ["g(1, 2, 3, 4, 5, *six, 7)"]
+    code = "f(1, 2, 3, 4, 5, 6)\nx = [g(1, 2, 3, 4, 5, *six, 7)]"
+    assert crowded_calls(ast.parse(code)) == ["g(1, 2, 3, 4, 5, *six, 7)"]
 
 
 def test_no_circle():
@@ -306,7 +313,7 @@ TESTS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rg
 def on_top(path: Path) -> set[str]:
     """Return what a file imports as soon as it is imported: whatever stands outside functions."""
     visitor = Imports(annotations=False)
-    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    waiting: list[ast.AST] = [parse(path)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -369,7 +376,7 @@ def owner(template: str) -> str:
 
 @functools.cache
 def named_templates(module: str) -> set[str]:
-    texts = {node.value for node in ast.walk(ast.parse(MODULES[module].read_text())) if isinstance(node, ast.Constant)}
+    texts = {node.value for node in ast.walk(parse(MODULES[module])) if isinstance(node, ast.Constant)}
     return texts & TEMPLATES
 
 

@@ -30,6 +30,7 @@ from tests.engine_tables import ENGINES
 NAMED_FILE = re.compile(r"# (\w+\.\w+)\n")  # the first line of a block that is a file
 TRUE = re.compile(r"^(\S.*\S)  # True$", re.MULTILINE)
 OTHER_TESTS = {"jobs", "macros", "dbt"}  # whose blocks run in tests of their own, in DuckDB's client, cron and dbt
+SLOW = {"compare", "ledger", "report"}  # whose commands take seconds
 NOT_RUN = {
     ("attack", "text"): "lines of an output above",
     ("complete", "py"): "statsmodels is in no extra",
@@ -112,7 +113,9 @@ def run_shell(tour: Shell, text: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.thorough] * (name in SLOW)) for name in DOCUMENTS]
+)
 def test_every_block_runs_and_prints_what_is_shown(tour, name):
     changed = {}
     for block in blocks(name):

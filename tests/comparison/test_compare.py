@@ -139,6 +139,7 @@ def test_a_file_of_queries_names_what_it_leaves_out(tmp_path):
         sqlanon.compare(con, "people", **ROLES, queries=str(tmp_path / "missing.sql"))
 
 
+@pytest.mark.thorough
 def test_a_usual_strength_that_is_not_possible_gives_way_to_the_largest_that_is():
     con, few = people(90), {"queries": 6, "methods": "anatomy,splu"}
     con.execute("create table frequent as select * replace (if(rowid % 7 < 2, 'x', disease) as disease) from people")

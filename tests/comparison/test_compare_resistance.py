@@ -249,6 +249,7 @@ def test_a_column_that_gives_values_away_is_left_out_and_its_questions_count_as_
     assert again.answers.equals(found.answers) and again.command == found.command
 
 
+@pytest.mark.thorough
 def test_candidates_are_tried_as_they_are_and_coarser(con):
     roles = {**ROLES, "methods": "anatomy", "l": 2, "queries": 4}
     found = sqlanon.compare(con, "people", **roles, coarsen={"age": 2})

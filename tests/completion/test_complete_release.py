@@ -12,6 +12,7 @@ from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES
 from tests.databases import connect
 
+pytestmark = pytest.mark.xdist_group("completed")  # a release and its tables serve several tests
 KEY = "ab" * 32
 # the sensitive value depends on the area: three of six values are three times as frequent in even areas
 PEOPLE = (

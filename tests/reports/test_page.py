@@ -22,6 +22,7 @@ from sqlanon.wording import spoken
 from tests.databases import connect
 from tests.pages import BREAKOUT, ELEMENTS, SCRIPT, Reader, read_safely
 
+pytestmark = pytest.mark.xdist_group("page")  # a release and its pages serve several tests
 KEY = "ab" * 32
 
 

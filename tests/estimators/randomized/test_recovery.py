@@ -79,6 +79,7 @@ def test_standard_errors_are_the_spread_or_a_little_more(releases):
     assert 0.5 < np.median(ratio) < 1.1 and ratio.max() < 1.4
 
 
+@pytest.mark.thorough
 def test_the_closed_form_has_little_bias(releases):
     _, _, errors, _, _ = releases
     assert np.median(np.abs(errors.mean(axis=0)) / errors.std(axis=0, ddof=1)) < 0.4
