@@ -274,7 +274,8 @@ def draw_groups(design: Grouping) -> dict[str, object]:
 def _number_rows(design: Grouping, rows: str, again: bool) -> Steps:
     """Return the steps from drawn rows to `positioned`: each with its position in the order by code and draw."""
     suffix, traits, payload = design.attribute.suffix, design.request.traits, {"payload": design.attribute.payload}
-    reads, ordered = {"drawn": rows}, {**payload, "ties": tie_names(design.request)}
+    reads = {"drawn": rows}
+    ordered: dict[str, object] = {**payload, "ties": tie_names(design.request)}
     if design.numbers_by_shard:
         # a window over everything would have one worker, and hold all at once
         return (
@@ -284,6 +285,7 @@ def _number_rows(design: Grouping, rows: str, again: bool) -> Steps:
         )
     sorted_once: Kind = "table" if traits.numbers_rows else "view"
     read_again: Kind = "table" if again and not traits.numbers_rows else "view"
+    ordered = {**ordered, "packs_keys": traits.packs_keys}
     numbered = {**payload, "by_rowid": traits.numbers_rows}
     return (
         Step("methods/grouping/ordered", sorted_once, suffix=suffix, reads=reads, values=ordered),

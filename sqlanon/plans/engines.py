@@ -18,6 +18,7 @@ class Traits:
     costs less than a hash of each row, so that of a fresh key neighbours share one. wide_hashes: a hash has 64 bytes,
     and a row takes its own out of those of many rows at a fraction of what a hash costs. numbers_rows: a table numbers
     its rows one after the other (rowid), in the order in which they were written, and a sort costs less than a window.
+    packs_keys: columns of a sort that have eight bytes together, one more for each column, are sorted as one number.
     lists_numbers: a SELECT unnests a list of whole numbers. packs_rows: the source can be asked for the ranges of its
     values first, and rows that are sorted stay so where columns are read off them.
     """
@@ -27,6 +28,7 @@ class Traits:
     shares_hashes: bool = False
     wide_hashes: bool = False
     numbers_rows: bool = False
+    packs_keys: bool = False
     lists_numbers: bool = False
     packs_rows: bool = False
 
@@ -65,7 +67,9 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         libraries=("duckdb", "_duckdb"),
         options=("--database", *_LIMITS),
         sources={"table": (("database", "table"), ()), "query": (("query",), ("database",))},
-        traits=Traits(few_tables=True, shares_hashes=True, numbers_rows=True, lists_numbers=True, packs_rows=True),
+        traits=Traits(
+            few_tables=True, shares_hashes=True, numbers_rows=True, packs_keys=True, lists_numbers=True, packs_rows=True
+        ),
     ),
     "spark": DeclaredEngine(
         libraries=("pyspark",),

@@ -488,6 +488,7 @@ def test_draws_of_bytes_all_differ_and_depend_on_the_key(postgres):
     postgres.execute("create temporary table tally as select 1000 as row_count")
     postgres.execute("create temporary table key (secret text)")
     values = {"drawn_columns": ["row_number"], "row_purpose": "p/", "hash_numbers": range(8), "rows_per_hash": 64}
+    values["row_draws"] = []
     texts = {"draw": Sql("part"), "slot_draw": Sql("part || 'slot_draw'")}
     values["part_draws"] = [(name, [(name, text)]) for name, text in texts.items()]
     relations = {"rows": ident("people"), "numbers": ident("tally"), "key": ident("key")}

@@ -91,9 +91,16 @@ with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
 ),
-batch as (
-    select distinct row_number // 8 as batch_number
+stretch as (
+    select
+        min(row_number) // 8 as first_batch,
+        max(row_number) // 8 as last_batch
     from "sqlanon_population_packed"
+    group by row_number // 65536
+),
+batch as (
+    select unnest(generate_series(first_batch, last_batch)) as batch_number
+    from stretch
 ),
 hashed as (
     select
@@ -102,30 +109,26 @@ hashed as (
     from batch
     cross join row_key
 ),
-parted as (
+parted as materialized (
     select
-        cast(hash(substr(hash, 1, 8)) % 1152921504606846976 as bigint) as "draw_0",
-        cast(hash(substr(hash, 9, 8)) % 1152921504606846976 as bigint) as "draw_1",
-        cast(hash(substr(hash, 17, 8)) % 1152921504606846976 as bigint) as "draw_2",
-        cast(hash(substr(hash, 25, 8)) % 1152921504606846976 as bigint) as "draw_3",
-        cast(hash(substr(hash, 33, 8)) % 1152921504606846976 as bigint) as "draw_4",
-        cast(hash(substr(hash, 41, 8)) % 1152921504606846976 as bigint) as "draw_5",
-        cast(hash(substr(hash, 49, 8)) % 1152921504606846976 as bigint) as "draw_6",
-        cast(hash(substr(hash, 57, 8)) % 1152921504606846976 as bigint) as "draw_7",
+        hash(substr(hash, 1, 16)) as "draw_0",
+        hash(substr(hash, 17, 16)) as "draw_1",
+        hash(substr(hash, 33, 16)) as "draw_2",
+        hash(substr(hash, 49, 16)) as "draw_3",
         batch_number
     from hashed
 )
 select
-    case numbered.row_number % 8
-        when 0 then parted."draw_0"
-        when 1 then parted."draw_1"
-        when 2 then parted."draw_2"
-        when 3 then parted."draw_3"
-        when 4 then parted."draw_4"
-        when 5 then parted."draw_5"
-        when 6 then parted."draw_6"
-        when 7 then parted."draw_7"
-    end as "draw",
+    cast(case numbered.row_number % 8
+        when 0 then parted."draw_0" >> 4
+        when 1 then (parted."draw_0" & 4294967295) << 28
+        when 2 then parted."draw_1" >> 4
+        when 3 then (parted."draw_1" & 4294967295) << 28
+        when 4 then parted."draw_2" >> 4
+        when 5 then (parted."draw_2" & 4294967295) << 28
+        when 6 then parted."draw_3" >> 4
+        when 7 then (parted."draw_3" & 4294967295) << 28
+    end as bigint) as "draw",
     numbered."packed",
     numbered."code"
 from "sqlanon_coded" as numbered
@@ -136,15 +139,17 @@ create temporary table "sqlanon_ordered" as
 with keyed as (
     select
         "packed",
-        cast(code as bigint) * 4294967296 + (draw >> 28) as number
+        code,
+        cast((draw >> 28) - 2147483648 as integer) as draw_start
     from "sqlanon_drawn"
 )
 select
     "packed",
-    cast(number >> 32 as integer) as code
+    code
 from keyed
 order by
-    number asc nulls last;
+    code asc nulls last,
+    draw_start asc nulls last;
 
 -- positioned: as in duckdb.sql, but for
 -- -    ordered."quasi_1",

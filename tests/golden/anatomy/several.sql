@@ -317,17 +317,19 @@ with keyed as (
         "quasi_2",
         "code_2",
 draw, "tie",
-        cast(code as bigint) * 4294967296 + (draw >> 28) as number
+        code,
+        cast((draw >> 28) - 2147483648 as integer) as draw_start
     from "sqlanon_drawn_1"
 )
 select
     "quasi_1",
     "quasi_2",
     "code_2",
-    cast(number >> 32 as integer) as code
+    code
 from keyed
 order by
-    number asc nulls last,
+    code asc nulls last,
+    draw_start asc nulls last,
     draw asc nulls last,
     "tie" asc nulls last;
 

@@ -248,7 +248,8 @@ with keyed as (
         "quasi_3",
         "slot_draw",
 draw, "tie",
-        cast(code as bigint) * 4294967296 + (draw >> 28) as number
+        code,
+        cast((draw >> 28) - 2147483648 as integer) as draw_start
     from "sqlanon_coded"
 )
 select
@@ -256,10 +257,11 @@ select
     "quasi_2",
     "quasi_3",
     "slot_draw",
-    cast(number >> 32 as integer) as code
+    code
 from keyed
 order by
-    number asc nulls last,
+    code asc nulls last,
+    draw_start asc nulls last,
     draw asc nulls last,
     "tie" asc nulls last;
 

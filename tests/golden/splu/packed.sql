@@ -46,9 +46,16 @@ with row_key as (
     select substr(sha256(key.secret || 'splu/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
 ),
-batch as (
-    select distinct row_number // 4 as batch_number
+stretch as (
+    select
+        min(row_number) // 4 as first_batch,
+        max(row_number) // 4 as last_batch
     from "sqlanon_population_packed"
+    group by row_number // 65536
+),
+batch as (
+    select unnest(generate_series(first_batch, last_batch)) as batch_number
+    from stretch
 ),
 hashed as (
     select
@@ -57,32 +64,32 @@ hashed as (
     from batch
     cross join row_key
 ),
-parted as (
+parted as materialized (
     select
-        cast(hash(substr(hash, 1, 16)) % 1152921504606846976 as bigint) as "draw_0",
-        cast(hash(substr(hash, 17, 16)) % 1152921504606846976 as bigint) as "draw_1",
-        cast(hash(substr(hash, 33, 16)) % 1152921504606846976 as bigint) as "draw_2",
-        cast(hash(substr(hash, 49, 16)) % 1152921504606846976 as bigint) as "draw_3",
-        cast(hash(substr(hash, 1, 16) || 'slot_draw') % 1152921504606846976 as bigint) as "slot_draw_0",
-        cast(hash(substr(hash, 17, 16) || 'slot_draw') % 1152921504606846976 as bigint) as "slot_draw_1",
-        cast(hash(substr(hash, 33, 16) || 'slot_draw') % 1152921504606846976 as bigint) as "slot_draw_2",
-        cast(hash(substr(hash, 49, 16) || 'slot_draw') % 1152921504606846976 as bigint) as "slot_draw_3",
+        hash(substr(hash, 1, 16)) as "draw_0",
+        hash(substr(hash, 17, 16)) as "draw_1",
+        hash(substr(hash, 33, 16)) as "draw_2",
+        hash(substr(hash, 49, 16)) as "draw_3",
+        hash(substr(hash, 1, 16) || 'slot_draw') as "slot_draw_0",
+        hash(substr(hash, 17, 16) || 'slot_draw') as "slot_draw_1",
+        hash(substr(hash, 33, 16) || 'slot_draw') as "slot_draw_2",
+        hash(substr(hash, 49, 16) || 'slot_draw') as "slot_draw_3",
         batch_number
     from hashed
 )
 select
-    case numbered.row_number % 4
-        when 0 then parted."draw_0"
-        when 1 then parted."draw_1"
-        when 2 then parted."draw_2"
-        when 3 then parted."draw_3"
-    end as "draw",
-    case numbered.row_number % 4
-        when 0 then parted."slot_draw_0"
-        when 1 then parted."slot_draw_1"
-        when 2 then parted."slot_draw_2"
-        when 3 then parted."slot_draw_3"
-    end as "slot_draw",
+    cast(case numbered.row_number % 4
+        when 0 then parted."draw_0" >> 4
+        when 1 then parted."draw_1" >> 4
+        when 2 then parted."draw_2" >> 4
+        when 3 then parted."draw_3" >> 4
+    end as bigint) as "draw",
+    cast(case numbered.row_number % 4
+        when 0 then parted."slot_draw_0" >> 4
+        when 1 then parted."slot_draw_1" >> 4
+        when 2 then parted."slot_draw_2" >> 4
+        when 3 then parted."slot_draw_3" >> 4
+    end as bigint) as "slot_draw",
     numbered."packed",
     numbered."sensitive"
 from "sqlanon_population_packed" as numbered
