@@ -117,7 +117,7 @@ def publish(
             outputs, backgrounds, judge = publication.outputs, _known(plan, engine), _judge(accept, asked, engine)
             manifest, tables, report = write_verified(
                 engine, target, outputs=outputs, manifest=manifest, against=against, accept=judge,
-                backgrounds=backgrounds, linked=publication.linked,
+                backgrounds=backgrounds, by_its_run=True, linked=publication.linked,
             )  # fmt: skip
         given_away = _given_away(asked, engine, *against)
     # a directory is opened as its recipient will, from the files

@@ -31,6 +31,7 @@ def write_verified(
     against: tuple[Source, Mapping[str, str]] | None = None,
     accept: Callable[[Manifest, Mapping[str, Sql]], None] | None = None,
     backgrounds: Sequence[Background] = (),
+    by_its_run: bool = False,
     linked: LinkedRows | None = None,
 ) -> tuple[Manifest, dict[str, Sql], Report]:
     """Write `outputs` to `target`, verify what was written, and let it become visible only then.
@@ -38,6 +39,7 @@ def write_verified(
     against: (Source, types) of the microdata, to compare multisets with; None where it is not at hand.
     accept: looks at the finished manifest and the tables last, and raises where the release is not wanted.
     backgrounds: distributions whose posteriors are reported, and held to 1/r where that is promised.
+    by_its_run: whether the outputs are those of a plan that runs here, which nobody else has written.
     linked: what the run knows of its rows, to compare with the source and with what was written.
     Returns the finished manifest, SQL that reads each table, and the report.
     Raises VerificationError where a check fails: nothing becomes visible.
@@ -47,7 +49,9 @@ def write_verified(
         log.info("writing %s", output.name)
         tables[output.name] = target.write(output)
     log.info("verifying release")
-    report = _verify(PublishedTables(engine, tables, manifest, linked=linked), against, backgrounds)
+    report = _verify(
+        PublishedTables(engine, tables, manifest, by_its_run=by_its_run, linked=linked), against, backgrounds
+    )
     # what cannot be proved from the tables alone is not refused: `backgrounds` prove it, where they are at hand
     if report.holds is False:
         raise VerificationError(f"the release failed its own verification and was not published: {report.failed()}")

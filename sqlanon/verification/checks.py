@@ -135,13 +135,14 @@ class PublishedTables:
     """The tables of a release as they stand in an engine, and its manifest.
 
     answers: where several looks at the same tables ask the same, the answers by the text of the query.
-    linked: what the run that wrote them still knows of its rows.
+    by_its_run: whether the run that wrote them looks at them. linked: what it still knows of its rows.
     """
 
     engine: Engine
     tables: Mapping[str, Sql]
     manifest: Manifest
     answers: dict[str, Row] | None = field(default=None, compare=False, repr=False)
+    by_its_run: bool = False
     linked: LinkedRows | None = None
 
     def answer(self, sql: str) -> Row:

@@ -2,21 +2,19 @@
 
 A run knows quasi values, value and group of each of its rows to the end. These are compared with the source (quasi
 values and value), with QIT (quasi values and group) and with ST (group and value). If all three agree, nobody has
-exchanged values or groups with anybody between two steps. Each side is read once: sums of row hashes tell whether two
-sides have the same rows, in any order; only if they differ are rows counted. A run may trust these hashes, because
-nobody stands between it and its own tables. Whoever verifies somebody else's release always counts.
+exchanged values or groups with anybody between two steps. Each side is read once, as sums of row hashes, and only if
+these differ are rows counted.
 """
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
 
 from sqlanon.methods.packing import PACKED, WHOLE
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
-from sqlanon.verification.multisets import WEIGHT, align_columns, write_multiset_query
+from sqlanon.verification.multisets import WEIGHT, add_up, align_columns, write_multiset_query
 
 _VALUE, _GROUP = "sensitive_value", "group_number"
 _FRACTIONS = ("DOUBLE", "FLOAT")  # of which -0 and 0 are one value
@@ -92,7 +90,7 @@ def count_misplaced(
         rows = _read_rows(published, select, column, source, types)
         side = _Side(rows.original, [*rows.keys, _VALUE], published.manifest["dropped_rows"])
         sums, source_sums = (
-            _add_up(published, relation, [side.choice], rows.whole) for relation in (rows.linked, rows.original)
+            add_up(published, relation, [side.choice], rows.whole) for relation in (rows.linked, rows.original)
         )
         misplaced, people = (
             max(misplaced, 0 if sums == source_sums else _count_others(published, rows.linked, side)),
@@ -102,7 +100,7 @@ def count_misplaced(
         kinds = published.engine.columns(f"select * from {relation}")
         names, whole = list(kinds), {name for name, kind in kinds.items() if kind in WHOLE}
         now, side = Sql(f"(\n{again}\n)"), _Side(relation, names)
-        if _add_up(published, now, [names], whole) != _add_up(published, relation, [names], whole):
+        if add_up(published, now, [names], whole) != add_up(published, relation, [names], whole):
             misplaced = max(misplaced, _count_others(published, Sql(f"{now} as remade"), side))
     return {"people": people, "in_wrong_groups": misplaced}
 
@@ -126,12 +124,12 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
         _Side(quasi_rows, [*rows.keys, _GROUP]),
         _Side(value_rows, [_VALUE, _GROUP], weight=ident(WEIGHT)),
     )
-    linked_sums = _add_up(published, rows.linked, [side.choice for side in sides], rows.whole)
+    linked_sums = add_up(published, rows.linked, [side.choice for side in sides], rows.whole)
     misplaced, sums = 0, []
     for number, side in enumerate(sides, start=1):
         # packing loses values outside the ranges, so quasi values are also compared unpacked
         plain = [rows.names] if side.weight is None else []
-        added = _add_up(published, side.rows, [side.choice, *plain], rows.whole, side.weight)
+        added = add_up(published, side.rows, [side.choice, *plain], rows.whole, side.weight)
         sums.append(added[1:])
         if added[0] != linked_sums[0] or added[1] != linked_sums[number]:
             misplaced = max(misplaced, _count_others(published, rows.linked, side))
@@ -148,23 +146,6 @@ def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence
     assert published.linked is not None and published.linked.layout is not None
     relations = {"rows": relation, "layout": published.linked.layout}
     return published.subquery("methods/packing/packed", relations, packed_columns=names, other_columns=[*names, other])
-
-
-def _add_up(
-    published: PublishedTables, rows: Sql, choices: Sequence[Sequence[str]], whole: Set[str], weight: Sql | None = None
-) -> list[Any]:
-    """Return how many rows there are, and what their hashes come to by each choice of columns.
-
-    whole: the columns of whole numbers. weight: how many rows a line stands for, where it is not one.
-    """
-    hashed = [
-        [Sql(f"cast({ident(name)} as bigint)") if name in whole else ident(name) for name in choice]
-        for choice in choices
-    ]
-    sql = published.query("verification/linkage/fingerprint", {"line": rows}, choices=hashed, weight=weight)
-    (row,) = published.engine.rows(sql)
-    sums = [(int(row[f"high_{number}"]), int(row[f"low_{number}"])) for number in range(1, len(choices) + 1)]
-    return [int(row["row_count"]), *sums]
 
 
 def _count_others(published: PublishedTables, linked: Sql, side: _Side) -> int:

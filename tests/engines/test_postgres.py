@@ -840,7 +840,7 @@ def test_two_rows_that_change_values_add_up_to_something_else(postgres, one, oth
     def add_up(*rows):
         listed = " union all ".join(f"select ({row[0]})::bigint as number, {row[1]} as value" for row in rows)
         values = {"choices": [columns, columns[::-1]], "weight": None}
-        (sums,) = engine.rows(render("verification/linkage/fingerprint", line=Sql(f"({listed})"), **values))
+        (sums,) = engine.rows(render("verification/multisets/fingerprint", line=Sql(f"({listed})"), **values))
         return sums
 
     told, again = add_up((one, value), (other, second)), add_up((other, second), (one, value))

@@ -122,7 +122,10 @@ def by_column(published: PublishedTables) -> dict[str, PublishedTables]:
         linked = [replace(published.linked, selects=(select,)) for select in published.linked.selects]
     return {
         column: PublishedTables(
-            published.engine, *one_column(published.tables, published.manifest, column), answers, linked_rows
+            published.engine,
+            *one_column(published.tables, published.manifest, column),
+            answers,
+            linked=linked_rows,
         )
         for column, linked_rows in zip(names, linked, strict=True)
     }

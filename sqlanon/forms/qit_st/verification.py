@@ -10,14 +10,13 @@ from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.verification.linkage import compare_links
-from sqlanon.verification.multisets import WEIGHT, align_columns, multiset_check, multiset_query
+from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, align_columns, multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("qit", "st")
 EQUAL = "every group as large in QIT as in ST"
 AT_MOST = "no group larger in QIT than in ST, and none without a row: others of it have departed"
 QUASI_ROWS = "quasi_rows"
-SAME_ROWS = {"added_rows": 0, "missing_rows": 0}
 OWN_GROUP = "own_group"  # the check that everybody's value is one of their group
 COUNTS = ("rows", "groups", "qit_rows", "st_rows")  # figures that the manifest has outside of `verified`
 WHOLE_NUMBER_TYPES = (

@@ -6,12 +6,19 @@ from typing import Any
 from sqlanon.forms.qit_st.verification import COUNTS, TABLES, is_whole_number
 from sqlanon.forms.uncertain.release_relations import keep_tree_nodes, unfold_marks, write_tree_nodes
 from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows
+from sqlanon.methods.packing import WHOLE
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
-from sqlanon.verification.multisets import WEIGHT, multiset_check, write_multiset_query
+from sqlanon.verification.multisets import (
+    WEIGHT,
+    AlignedColumns,
+    compare_multisets,
+    multiset_check,
+    write_multiset_query,
+)
 from sqlanon.verification.row_order import order_check, order_queries
 
 
@@ -22,32 +29,43 @@ def against_queries(
 
     nodes: where the nodes of the hierarchies stand; constants if None.
     """
+    aligned = _align_columns(
+        published, source, types, nodes or write_tree_nodes(published, described(published.manifest))
+    )
+    return [(name, write_multiset_query(published, rows.relations, rows.names)) for name, rows in aligned.items()]
+
+
+def _align_columns(
+    published: PublishedTables, source: Source, types: Mapping[str, str], nodes: Sql
+) -> dict[str, AlignedColumns]:
+    """Return what is compared with the source, by the names of the checks; nodes: those of the hierarchies."""
     original = read_source_rows(published, source, types)
-    return [
-        ("quasi_rows", _quasi_query(published, original, nodes)),
-        ("sensitive_counts", _sensitive_query(published, original)),
-    ]
+    return {
+        "quasi_rows": _align_quasi(published, original, nodes),
+        "sensitive_counts": _align_sensitive(published, original),
+    }
 
 
-def _sensitive_query(published: PublishedTables, original: SourceRows) -> str:
-    """Write the query that compares ST's sets with the source's."""
+def _align_sensitive(published: PublishedTables, original: SourceRows) -> AlignedColumns:
+    """Return ST's sets beside the source's."""
     columns = published.manifest["columns"]
     sql_type = original.sql_types["sensitive"]
     if len(columns["values"]) == 1 and original.is_certain("sensitive"):  # single values cost a fraction of lists
         shown = Sql(f"cast({ident(columns['values'][0])} as {sql_type})")
-        values = {
-            "published": _weigh(published, published.tables["st"], shown, ident(columns["count"])),
-            "original": _weigh(published, original.rows, Sql("sensitive_alone"), Sql("1")),
-        }
-        return write_multiset_query(published, values, ["sensitive"])
+        return AlignedColumns(
+            _weigh(published, published.tables["st"], shown, ident(columns["count"])),
+            _weigh(published, original.rows, Sql("sensitive_alone"), Sql("1")),
+            ("sensitive",),
+            frozenset(["sensitive"] if sql_type.upper() in WHOLE else []),
+        )
     roles = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
     lines = published.subquery("shared/set_line", **roles)
     ordered = "list_sort({}, 'asc', 'nulls last')"
-    sets = {
-        "published": _weigh(published, lines, Sql(ordered.format(f"cast(chosen as {sql_type}[])")), Sql("occurrences")),
-        "original": _weigh(published, original.rows, Sql(ordered.format("sensitive")), Sql("1")),
-    }
-    return write_multiset_query(published, sets, ["sensitive"])
+    return AlignedColumns(
+        _weigh(published, lines, Sql(ordered.format(f"cast(chosen as {sql_type}[])")), Sql("occurrences")),
+        _weigh(published, original.rows, Sql(ordered.format("sensitive")), Sql("1")),
+        ("sensitive",),
+    )
 
 
 def _weigh(published: PublishedTables, relation: Sql, sensitive: Sql, weight: Sql) -> Sql:
@@ -55,31 +73,29 @@ def _weigh(published: PublishedTables, relation: Sql, sensitive: Sql, weight: Sq
     return published.subquery("shared/source", relation=relation, selected=[(sensitive, "sensitive"), (weight, WEIGHT)])
 
 
-def _quasi_query(published: PublishedTables, original: SourceRows, nodes: Sql | None) -> str:
-    """Write the query that compares QIT's rows with what the source's rows should show."""
+def _align_quasi(published: PublishedTables, original: SourceRows, nodes: Sql) -> AlignedColumns:
+    """Return QIT's rows beside what the source's rows should show."""
     columns = described(published.manifest)
-    inputs = {"original": original.rows, "tree_node": nodes or write_tree_nodes(published, columns)}
+    inputs = {"original": original.rows, "tree_node": nodes}
     trees = [(place, published.subquery("forms/uncertain/true_node", inputs, number=place)) for place in columns.trees]
     places = range(1, len(columns.quasi) + 1)
     others = original.split_places(place for place in places if place not in columns.trees)
     # QIT shows nodes as texts; other values are compared in the source's type, in which they were written
-    sql_types = [(n, Sql("varchar") if n in columns.trees else original.sql_types[f"quasi_{n}"]) for n in places]
+    sql_types = {n: Sql("varchar") if n in columns.trees else original.sql_types[f"quasi_{n}"] for n in places}
     unfolded = {"unfolded": unfold_marks(published, columns)}
     labels = {"labels": original.labels}
     places_by_kind = {"certain": others["certain"], "others": [*columns.trees, *others["texts"], *others["others"]]}
-    rows = {
-        "published": published.subquery(
-            "forms/uncertain/shown_row", unfolded, sql_types=sql_types, **labels, **places_by_kind
+    values = [*(["value_0"] if original.labels else []), *(f"value_{place}" for place in places)]
+    counts = [*(f"alternatives_{place}" for place in places_by_kind["others"]), "odd_marks"]
+    whole = (f"value_{place}" for place, sql_type in sql_types.items() if sql_type.upper() in WHOLE)
+    return AlignedColumns(
+        published.subquery(
+            "forms/uncertain/shown_row", unfolded, sql_types=sql_types.items(), **labels, **places_by_kind
         ),
-        "original": published.subquery("forms/uncertain/true_row", inputs, trees=trees, **others, **labels),
-    }
-    names = ["value_0"] if original.labels else []
-    names += [
-        *(f"value_{place}" for place in places),
-        *(f"alternatives_{place}" for place in places_by_kind["others"]),
-    ]
-    names.append("odd_marks")
-    return write_multiset_query(published, rows, names)
+        published.subquery("forms/uncertain/true_row", inputs, trees=trees, **others, **labels),
+        (*values, *counts),
+        frozenset([*whole, *counts]),
+    )
 
 
 def _count_hidden(published: PublishedTables) -> Mapping[str, int]:
@@ -94,8 +110,8 @@ def _count_hidden(published: PublishedTables) -> Mapping[str, int]:
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the published values are the source's alternatives, as multisets, up to dropped and hidden rows."""
     with keep_tree_nodes(published) as nodes:
-        texts = against_queries(published, source, types, nodes)
-        balances = {name: published.engine.rows(sql)[0] for name, sql in texts}
+        aligned = _align_columns(published, source, types, nodes)
+        balances = {name: compare_multisets(published, rows) for name, rows in aligned.items()}
     hidden = _count_hidden(published)
     dropped = published.manifest["dropped_rows"]
     # a hidden row shows '*' for its quasi values, while ST counts its sensitive value as any other

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.plans.manifest import manifest_text
 from tests.conftest import NASTY_NAMES, PAPERS
@@ -289,6 +290,46 @@ def test_rows_without_a_sensitive_value_are_missing_and_no_more(con):
     assert release.manifest["dropped_rows"] == 1
     assert release.verify(against="holed").holds
     assert failed(release.verify(against=str(PAPER / "table_6.parquet"))) == {"quasi_rows", "sensitive_counts"}
+
+
+CERTAIN = {"sex": "(i % 2)::integer", "age": "(i % 16)::integer", "disease": "'d' || (hash(i, 4) % 9)"}
+LISTED = {
+    **CERTAIN,
+    "age": "[(i % 16)::integer, 3][: 1 + i % 2]",
+    "disease": "['d' || (hash(i, 4) % 9), 'd1'][: 1 + i % 3]",
+}
+
+
+@pytest.mark.parametrize("columns", [CERTAIN, LISTED])
+@pytest.mark.parametrize(
+    ("step", "change", "fails"),
+    [
+        ("determined", "quasi_2 = quasi_2 + 1", "quasi_rows"),
+        ("determined", "cell_code = 3 - cell_code, set_code = 3 - set_code", "sensitive_counts"),
+    ],
+)
+def test_a_row_that_is_changed_between_steps_is_found_before_anything_is_published(
+    con, monkeypatch, tmp_path, columns, step, change, fails
+):
+    listed = ", ".join(f"{expression} as {name}" for name, expression in columns.items())
+    con.execute(f"create table people as select {listed} from range(321) t(i)")
+    create, changed = DuckDBEngine.create, []
+
+    def create_and_change(engine, statement, lasting=False):
+        create(engine, statement, lasting)
+        if statement.name == step:
+            row = f"select min(rowid) from {statement.relation} where quasi_2 = 5 and cell_code in (1, 2)"
+            (count,) = engine.connection.execute(
+                f"update {statement.relation} set {change} where rowid = ({row})"
+            ).fetchone()
+            changed.append(count)
+
+    roles = {"quasi": ["sex", "age"], "sensitive": "disease", "k": 4, "l": 2, "threshold": 0.05, "influence": "learn"}
+    assert sqlanon.uncertain(con, "people", **roles).verify(against="people").holds
+    monkeypatch.setattr(DuckDBEngine, "create", create_and_change)
+    with pytest.raises(sqlanon.VerificationError, match=rf"{fails}.*'added_rows': 1, 'missing_rows': 1"):
+        sqlanon.uncertain(con, "people", out=tmp_path / "release", **roles)
+    assert changed == [1] and not (tmp_path / "release").exists()
 
 
 def test_nasty_names_and_values_are_verified(con):
