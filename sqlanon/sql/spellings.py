@@ -30,8 +30,9 @@ class Spelling:
     pairs: whether a row is compared as pairs (is it NULL, value), for a dialect that sorts NULLs first
     fences: whether a CTE that computes a hash must be kept from being merged into the queries that read it
     hash: a well distributed whole number from 0 on, of any text
-    number_link, text_link: the hash of a row up to its value {0}, with {1} for the hash of what stands before it; the
-        first where {0} is cast to a whole number. Empty where a dialect hashes rows itself
+    known_link, number_link, text_link: the hash of a row up to its value {0}, with {1} for the hash of what stands
+        before it; the second where {0} is cast to a whole number, the first where one that is NULL is made another
+        number as well. Empty where a dialect hashes rows itself
     signed: a cast for counts, in a dialect where they are unsigned and meet no other whole number
     bits: how many bits of a whole number are set
     hash_bytes: a 64-byte hash of a text; bytes_text: eight of such bytes, from {1} on, as a text
@@ -61,6 +62,7 @@ class Spelling:
     pairs: bool = False
     fences: bool = False
     hash: str = ""
+    known_link: str = ""
     number_link: str = ""
     text_link: str = ""
     signed: str = ""
@@ -115,6 +117,7 @@ SPELLINGS = {
         hash="(HASHTEXTEXTENDED({0}, 0) & 9223372036854775807)",
         # a hash of 8 bytes reads 4 that both halves are folded to, and a record's is a sum of its values': all 64 bits
         # of a number, and of what stands before it, go into the seed. NULL is told from 0 and from an empty text
+        known_link="HASHINT4EXTENDED(0, {0} # {1})",
         number_link="HASHINT4EXTENDED(CAST({0} IS NULL AS INT), COALESCE({0}, 0) # {1})",
         text_link=(
             "HASHTEXTEXTENDED(COALESCE(CAST({0} AS TEXT) COLLATE \"C\", ''),"

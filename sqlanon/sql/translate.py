@@ -26,7 +26,7 @@ from sqlanon.sql.lists import (
 )
 from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.spark.bound_constants import is_numbered_apart, number_apart, write_out_apart
-from sqlanon.sql.spellings import DIALECTS, SPELLINGS
+from sqlanon.sql.spellings import DIALECTS, SPELLINGS, Spelling
 
 _WIDTH = 110  # letters of a line, before what is in brackets is broken up
 _CASE_COUNTS = {"SHA256"}  # ClickHouse has no sha256
@@ -151,11 +151,16 @@ def _respell_hash(node: exp.Anonymous, dialect: str) -> None:
         _fence(node.parent_select)
         chain = "0"
         for value in hashed.expressions:
-            link = spelled.number_link if value.is_type("bigint") else spelled.text_link
-            chain = link.format(value.sql(dialect, identify=True), chain)
+            chain = _link_of(spelled, value).format(value.sql(dialect, identify=True), chain)
         node.replace(exp.Var(this=f"({chain} & 9223372036854775807)"))
     else:
         _put(node, spelled.hash, dialect, hashed)
+
+
+def _link_of(spelled: Spelling, value: exp.Expr) -> str:
+    if isinstance(value, exp.Coalesce) and value.this.is_type("bigint"):
+        return spelled.known_link
+    return spelled.number_link if value.is_type("bigint") else spelled.text_link
 
 
 def _respell_bytes(node: exp.Anonymous, dialect: str) -> None:

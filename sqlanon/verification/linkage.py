@@ -6,15 +6,22 @@ exchanged values or groups with anybody between two steps. Each side is read onc
 these differ are rows counted.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlanon.methods.packing import PACKED, WHOLE
+from sqlanon.methods.packing import PACKED
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
-from sqlanon.verification.multisets import WEIGHT, add_up, align_columns, write_multiset_query
+from sqlanon.verification.multisets import (
+    WEIGHT,
+    WholeColumns,
+    add_up,
+    align_columns,
+    whole_columns,
+    write_multiset_query,
+)
 
 _VALUE, _GROUP = "sensitive_value", "group_number"
 _FRACTIONS = ("DOUBLE", "FLOAT")  # of which -0 and 0 are one value
@@ -54,7 +61,7 @@ class _Rows:
     names: Sequence[str]
     keys: Sequence[str]
     value: str
-    whole: Set[str]
+    whole: WholeColumns
 
 
 def _read_rows(
@@ -73,7 +80,8 @@ def _read_rows(
     linked_columns += [f"{value.format('sensitive')} as {_VALUE}", f"group_id as {_GROUP}"]
     linked = Sql(f"(select {', '.join(linked_columns)} from (\n{select}\n) as linked_row)")
     columns = zip([*names, _VALUE], [*spelled, source_column], strict=True)
-    whole = {PACKED, _GROUP, *(name for name, column in columns if types[column] in WHOLE)}
+    # a run counts groups and packed values from 0 on
+    whole = {**whole_columns({name: types[column] for name, column in columns}), PACKED: -1, _GROUP: -1}
     return _Rows(linked, original, names, keys, value, whole)
 
 
@@ -98,7 +106,7 @@ def count_misplaced(
         )
     for relation, again in published.linked.remade.items():
         kinds = published.engine.columns(f"select * from {relation}")
-        names, whole = list(kinds), {name for name, kind in kinds.items() if kind in WHOLE}
+        names, whole = list(kinds), whole_columns(kinds)
         now, side = Sql(f"(\n{again}\n)"), _Side(relation, names)
         if add_up(published, now, [names], whole) != add_up(published, relation, [names], whole):
             misplaced = max(misplaced, _count_others(published, Sql(f"{now} as remade"), side))

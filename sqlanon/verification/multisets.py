@@ -5,10 +5,11 @@ in any order, and only if they differ are rows counted. A run may trust these ha
 and its own tables. Whoever verifies somebody else's release always counts.
 """
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from sqlanon.methods.packing import WHOLE
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
@@ -16,19 +17,21 @@ from sqlanon.verification.checks import Check, PublishedTables
 
 WEIGHT = "line_weight"  # how many rows of the source a published line stands for
 SAME_ROWS = {"added_rows": 0, "missing_rows": 0}
+# columns of whole numbers, each with a number that it never holds and NULL is hashed as; None where it may hold any
+WholeColumns = Mapping[str, int | None]
 
 
 @dataclass(frozen=True)
 class AlignedColumns:
     """Two relations with the same columns `names`: published and original values of one type.
 
-    whole: the columns of whole numbers, where it is known.
+    whole: the columns of whole numbers, where these are known.
     """
 
     published: Sql
     original: Sql
     names: tuple[str, ...]
-    whole: frozenset[str] = frozenset()
+    whole: WholeColumns = field(default_factory=dict)
 
     @property
     def relations(self) -> dict[str, Sql]:
@@ -94,21 +97,35 @@ def compare_multisets(published: PublishedTables, aligned: AlignedColumns) -> Ro
     return published.answer(write_multiset_query(published, aligned.relations, aligned.names))
 
 
+def whole_columns(types: Mapping[str, str]) -> dict[str, int | None]:
+    """Return the columns of whole numbers among those of these types."""
+    kinds = {name: sql_type.upper() for name, sql_type in types.items()}
+    return {name: None if kind == "BIGINT" else 2**32 for name, kind in kinds.items() if kind in WHOLE}
+
+
 def add_up(
-    published: PublishedTables, rows: Sql, choices: Sequence[Sequence[str]], whole: Set[str], weight: Sql | None = None
+    published: PublishedTables,
+    rows: Sql,
+    choices: Sequence[Sequence[str]],
+    whole: WholeColumns,
+    weight: Sql | None = None,
 ) -> list[Any]:
     """Return how many rows there are, and what their hashes come to by each choice of columns.
 
-    whole: the columns of whole numbers. weight: how many rows a line stands for, where it is not one.
+    weight: how many rows a line stands for, where it is not one.
     """
-    hashed = [
-        [Sql(f"cast({ident(name)} as bigint)") if name in whole else ident(name) for name in choice]
-        for choice in choices
-    ]
+    hashed = [[_hashed_column(name, whole) for name in choice] for choice in choices]
     sql = published.query("verification/multisets/fingerprint", {"line": rows}, choices=hashed, weight=weight)
     (row,) = published.engine.rows(sql)
     sums = [(int(row[f"high_{number}"]), int(row[f"low_{number}"])) for number in range(1, len(choices) + 1)]
     return [int(row["row_count"]), *sums]
+
+
+def _hashed_column(name: str, whole: WholeColumns) -> Sql:
+    if name not in whole:
+        return ident(name)
+    number, absent = f"cast({ident(name)} as bigint)", whole[name]
+    return Sql(number if absent is None else f"coalesce({number}, {absent})")
 
 
 def multiset_check(name: str, row: Mapping[str, Any], dropped: int) -> Check:

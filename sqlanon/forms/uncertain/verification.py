@@ -6,7 +6,6 @@ from typing import Any
 from sqlanon.forms.qit_st.verification import COUNTS, TABLES, is_whole_number
 from sqlanon.forms.uncertain.release_relations import keep_tree_nodes, unfold_marks, write_tree_nodes
 from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows
-from sqlanon.methods.packing import WHOLE
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
@@ -17,6 +16,7 @@ from sqlanon.verification.multisets import (
     AlignedColumns,
     compare_multisets,
     multiset_check,
+    whole_columns,
     write_multiset_query,
 )
 from sqlanon.verification.row_order import order_check, order_queries
@@ -56,7 +56,7 @@ def _align_sensitive(published: PublishedTables, original: SourceRows) -> Aligne
             _weigh(published, published.tables["st"], shown, ident(columns["count"])),
             _weigh(published, original.rows, Sql("sensitive_alone"), Sql("1")),
             ("sensitive",),
-            frozenset(["sensitive"] if sql_type.upper() in WHOLE else []),
+            whole_columns({"sensitive": sql_type}),
         )
     roles = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
     lines = published.subquery("shared/set_line", **roles)
@@ -87,14 +87,14 @@ def _align_quasi(published: PublishedTables, original: SourceRows, nodes: Sql) -
     places_by_kind = {"certain": others["certain"], "others": [*columns.trees, *others["texts"], *others["others"]]}
     values = [*(["value_0"] if original.labels else []), *(f"value_{place}" for place in places)]
     counts = [*(f"alternatives_{place}" for place in places_by_kind["others"]), "odd_marks"]
-    whole = (f"value_{place}" for place, sql_type in sql_types.items() if sql_type.upper() in WHOLE)
+    whole = whole_columns({f"value_{place}": sql_type for place, sql_type in sql_types.items()})
     return AlignedColumns(
         published.subquery(
             "forms/uncertain/shown_row", unfolded, sql_types=sql_types.items(), **labels, **places_by_kind
         ),
         published.subquery("forms/uncertain/true_row", inputs, trees=trees, **others, **labels),
         (*values, *counts),
-        frozenset([*whole, *counts]),
+        {**whole, **dict.fromkeys(counts)},
     )
 
 
