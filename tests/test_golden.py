@@ -129,7 +129,16 @@ def several(method: str, dialect: str = "duckdb") -> Plan:
 
 def packed(method: str) -> Plan:
     roles, types = Roles(("age", "sex"), ("disease",)), {"age": "INTEGER", "sex": "TINYINT", "disease": "VARCHAR"}
-    figures = {"row_count": 600, "least_1": 18, "most_1": 90, "known_1": 600, "least_2": 0, "most_2": 1, "known_2": 600}
+    figures = {
+        "row_count": 600,
+        "different_rows": 600,
+        "least_1": 18,
+        "most_1": 90,
+        "known_1": 600,
+        "least_2": 0,
+        "most_2": 1,
+        "known_2": 600,
+    }
     source = Source(Sql('"patients"'), numbering=Sql("rowid"))
     request = Request(source, roles, types=types, ranges=figures, traits=traits_of("duckdb"))
     return METHODS[method].plan(request, **PACKED[method])

@@ -9,6 +9,7 @@ from sqlanon.plans.plan import Guard, Request, Row, Step
 from sqlanon.wording import option
 
 NEARLY = 0.9  # of the rows: from which share on a publisher should know
+FAR_OFF = 1 / 3  # of the rows: an estimate of different ones that is below it stands for none that is nearly all
 FEW = 100  # rows of which all values may differ by chance: ages of a ward, say
 AN_IDENTIFIER = (
     "the quasi column {column} has a value of its own in each of {known} rows: it identifies people, and would be"
@@ -17,12 +18,17 @@ AN_IDENTIFIER = (
 
 
 def check_quasi(design: Design) -> Steps:
-    """Return the step that refuses a quasi column that is unique by itself, and tells of those that nearly are."""
+    """Return the step that refuses a quasi column that is unique by itself, and tells of those that nearly are.
+
+    There is none where it is known beforehand that nothing would be told.
+    """
     request = design.request
     names = zip(request.roles.quasi, quasi_names(request), strict=True)
     # of lists of alternatives no single value is published exactly
     columns = {column: name for column, name in names if request.types.get(column) != "NESTED"}
     columns = {column: name for column, name in columns.items() if _may_be_unique(request, column)}
+    if not columns and not _may_differ(request):
+        return ()
     numbers = {column: number for number, column in enumerate(columns, start=1)}
     refuses = request.unique_quasi == "refuse"
     return (
@@ -42,12 +48,23 @@ def _may_be_unique(request: Request, column: str) -> bool:
 
     Where its range was measured, whole numbers in it are no more than it has room for.
     """
-    ranges = request.ranges
-    if not ranges or request.nulls == "drop":  # what was measured are all rows
+    ranges = _measured(request)
+    if not ranges:
         return True
     place = request.roles.quasi.index(column) + 1
     room = int(ranges[f"most_{place}"] or 0) - int(ranges[f"least_{place}"] or 0) + 1
     return room >= NEARLY * int(ranges[f"known_{place}"])
+
+
+def _may_differ(request: Request) -> bool:
+    """Tell whether nearly all rows may have quasi values of their own; of one column alone that is told by itself."""
+    ranges = _measured(request)
+    return not ranges or int(ranges["different_rows"]) >= FAR_OFF * int(ranges["row_count"])
+
+
+def _measured(request: Request) -> Row:
+    """Return the ranges of the rows that are published; none where those were measured that are left out, too."""
+    return {} if request.nulls == "drop" else request.ranges
 
 
 def refuse_identifiers(numbers: Mapping[str, int]) -> Callable[[Row], None]:

@@ -145,6 +145,14 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
     return Links(int(linked_sums[0]), misplaced, same_values and sums[0][1] == sums[1][1], same_values)
 
 
+def agree_in_sizes(published: PublishedTables) -> bool:
+    """Tell whether each group has as many rows in QIT as ST counts, by sums of hashes of the groups' numbers."""
+    columns = published.manifest["columns"]
+    group, count = columns["group"], ident(columns["count"])
+    shown = add_up(published, published.tables["qit"], [[group]], {group: None})
+    return shown == add_up(published, published.tables["st"], [[group]], {group: None}, count)
+
+
 def _is_packed(published: PublishedTables) -> bool:
     return published.linked is not None and published.linked.layout is not None
 

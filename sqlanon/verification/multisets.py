@@ -116,7 +116,7 @@ def add_up(
     """
     hashed = [[_hashed_column(name, whole) for name in choice] for choice in choices]
     sql = published.query("verification/multisets/fingerprint", {"line": rows}, choices=hashed, weight=weight)
-    (row,) = published.engine.rows(sql)
+    row = published.answer(sql)
     sums = [(int(row[f"high_{number}"]), int(row[f"low_{number}"])) for number in range(1, len(choices) + 1)]
     return [int(row["row_count"]), *sums]
 

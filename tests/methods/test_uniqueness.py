@@ -93,3 +93,13 @@ def test_a_column_that_is_too_narrow_to_be_unique_is_not_counted(con):
     assert any("'code' alone has 135 different values in 150 rows" in note for note in release.notes)
     people(con, 300, "'c' || i % 7")  # of anything but whole numbers no range is known
     assert "count(distinct" in sqlanon.anatomy(con, "people", quasi=["age", "code"], **ASKED).sql
+
+
+def test_combinations_are_counted_where_an_estimate_tells_that_many_may_be_unique(con):
+    """3,000 rows with 100 combinations of two columns, then with as many as there are rows."""
+    for combinations, counted in ((100, False), (3000, True)):
+        made = f"i % {combinations} % 60 as a, i % {combinations} // 60 as b, 'd' || i % 8 as disease"
+        con.execute(f"create or replace table people as select {made} from range(3000) as t(i)")
+        release = sqlanon.anatomy(con, "people", quasi=["a", "b"], **ASKED)
+        assert ("combination" in release.sql) == counted
+        assert any("tell 3,000 of 3,000 rows" in note for note in release.notes) == counted

@@ -184,6 +184,31 @@ def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_publi
     assert swapped == [2] and not (tmp_path / "release").exists()
 
 
+@pytest.mark.parametrize(
+    ("table", "changed"),
+    [
+        ("qit", "case when group_id = 7 and age = (select max(age) from written where group_id = 7) then 8 end"),
+        ("st", "case when group_id = 7 and disease = (select min(disease) from written where group_id = 7) then 8 end"),
+    ],
+)
+def test_groups_of_other_sizes_are_found_before_anything_is_published(con, monkeypatch, tmp_path, table, changed):
+    """A row of QIT, or a line of ST, is written with the number of another group: both tables count as before."""
+    con.execute("create table people as select i as age, 'd' || (hash(i, 4) % 9) as disease from range(300) t(i)")
+    write = DuckDBEngine.write_parquet
+
+    def write_another_group(engine, sql, path):
+        if path.name == f"{table}.parquet":
+            sql = f"with written as ({sql}) select * replace (coalesce({changed}, group_id) as group_id) from written"
+        return write(engine, sql, path)
+
+    monkeypatch.setattr(DuckDBEngine, "write_parquet", write_another_group)
+    with pytest.raises(sqlanon.VerificationError, match=r"sizes.*'unequal_groups': 2"):
+        sqlanon.anatomy(
+            con, "people", quasi="age", sensitive="disease", l=3, unique_quasi="keep", out=tmp_path / "release"
+        )
+    assert not (tmp_path / "release").exists()
+
+
 # two rows of different quasi values change codes, whichever groups they are in
 CHANGED = """
 with pair as (
