@@ -75,7 +75,7 @@ def _run_loop(loop: Loop, engine: Engine, watch: Callable[[Statement, float], No
     """Run a loop's turns; return the last row of its query, with the number of `turns`."""
     for turn in range(loop.limit + 1):
         (row,) = engine.rows(loop.left.statement.sql)
-        log.info("turn %d of %s: %d left over", turn, loop.name, row["left_over"])
+        log.info("%s, turn %d: %d left", loop.name, turn, row["left_over"])
         if not row["left_over"] or turn == loop.limit:
             break
         for statement in loop.body:

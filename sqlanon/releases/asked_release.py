@@ -108,7 +108,8 @@ class AskedRelease:
         `warnings`.
         """
         self._check_options(estimator, options)
-        return self._read_steadily(lambda: self._answer(sql, estimator, timeout, options))
+        log.info("answering the query")
+        return self._ask_alone(sql, estimator, timeout, options)
 
     def estimate_many(
         self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
@@ -146,8 +147,11 @@ class AskedRelease:
         together = {} if options else self._read_steadily(lambda: self._answer_together(batch, estimator, timeout))
         for place, sql in enumerate(batch):
             try:
-                alone = place not in together
-                yield as_answer(self.ask(sql, estimator, timeout=timeout, **options) if alone else together.pop(place))
+                if place in together:
+                    yield as_answer(together.pop(place))
+                else:
+                    log.info("answering query %d of %d", place + 1, len(batch))
+                    yield as_answer(self._ask_alone(sql, estimator, timeout, options))
             except (QueryError, DataError) as error:
                 yield error
 
@@ -155,6 +159,7 @@ class AskedRelease:
         """Return the answers, by place, of the queries that a session answers together."""
         session = self._open_session()
         try:
+            log.info("answering counts together")
             with time_limit(self.engine, timeout * max(len(queries), 1)):
                 answers = session.answer_many(queries, estimator)
                 return {place: self._remark(answered, queries[place]) for place, answered in answers.items()}
@@ -167,15 +172,19 @@ class AskedRelease:
         if options and estimator != "iterative":
             raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
 
-    def _answer(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "Answered":
-        session = self._open_session()
-        try:
-            log.info("answering the query")
-            with time_limit(self.engine, timeout):
-                return self._remark(session.ask(sql, estimator, **options), sql)
-        except ResourceError:
-            session.close()  # what was being made is of no use
-            raise
+    def _ask_alone(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "Answered":
+        """Return the answer of one query; where the release is replaced meanwhile, that of the new one."""
+
+        def answer() -> "Answered":
+            session = self._open_session()
+            try:
+                with time_limit(self.engine, timeout):
+                    return self._remark(session.ask(sql, estimator, **options), sql)
+            except ResourceError:
+                session.close()  # what was being made is of no use
+                raise
+
+        return self._read_steadily(answer)
 
     def _remark(self, answered: "Answered", sql: str) -> "Answered":
         """Add to an answer what the values of coarser columns stand for that a query names."""

@@ -45,8 +45,8 @@ def test_a_loop_ends_when_none_is_left(con, caplog):
             {"name": "t_key"},
             {"name": "t_number"},
         ]
-    assert "turn 0 of halves: 39 left over" in caplog.messages
-    assert "turn 5 of halves: 0 left over" in caplog.messages
+    assert "halves, turn 0: 39 left" in caplog.messages
+    assert "halves, turn 5: 0 left" in caplog.messages
     assert engine.rows("select * from duckdb_tables()") == []
 
 

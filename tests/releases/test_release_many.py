@@ -89,7 +89,8 @@ def test_counts_are_answered_together_as_alone():
         release.estimate_many(queries)
 
 
-def test_what_fails_among_many_is_answered_alone_and_says_why():
+def test_what_fails_among_many_is_answered_alone_and_says_why(caplog):
+    caplog.set_level("INFO", "sqlanon")
     con = connect()
     con.execute(
         "create table people as select i::varchar as code, ['a', 'b', 'c'][1 + i % 3] as d from range(30) as r(i)"
@@ -100,6 +101,9 @@ def test_what_fails_among_many_is_answered_alone_and_says_why():
         release.estimate_each([good, "select count(*) from release where cast(code as date) > '2020-01-01'"] * 5)
     )
     assert [type(one).__name__ for one in found] == ["Answer", "DataError"] * 5
+    alone = [message for message in caplog.messages if message.startswith("answering query ")]
+    assert alone == [f"answering query {number} of 10" for number in (2, 4, 6, 8, 10)]
+    assert "answering counts together" in caplog.messages
     with pytest.raises(DataError):
         release.estimate_many([good] * 9 + ["select count(*) from release where cast(code as date) > '2020-01-01'"])
 
