@@ -11,7 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers import newest, refusals, seals
-from sqlanon.ledgers.contents import UNSEALED, Contents, Store, unknown_words
+from sqlanon.ledgers.contents import COLUMNS, UNSEALED, Contents, Store, unknown_words
 from sqlanon.ledgers.database_file import DatabaseFile
 from sqlanon.ledgers.parquet_directory import ParquetDirectory
 from sqlanon.ledgers.request import Destination, LedgerRequest
@@ -20,7 +20,7 @@ from sqlanon.plans.following import RESERVE, Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.roles import resolve_names, split_columns
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
 from sqlanon.releases.targets import MANIFEST
 from sqlanon.wording import option
@@ -69,8 +69,8 @@ class LedgerRun:
     """A ledger that one run holds; before: what it holds so far, None before its first release.
 
     chain: what its releases are called. description: what it will say of its releases. figures: what the run has
-    counted, for its history. tables: what seals its tables after this release. note: what will be said beside it of
-    this release. notes: what to tell the publisher.
+    counted, for its history. facts: what the seals of the tables of before are of. tables: what seals its tables after
+    this release. note: what will be said beside it of this release. notes: what to tell the publisher.
     """
 
     asked: LedgerRequest
@@ -81,6 +81,7 @@ class LedgerRun:
     chain: str = ""
     description: dict[str, Any] = field(default_factory=dict)
     figures: dict[str, int] = field(default_factory=dict)
+    facts: dict[str, seals.TableFacts] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
     note: str = ""
     notes: list[str] = field(default_factory=list)
@@ -173,8 +174,11 @@ class LedgerRun:
 
     def check_tables(self) -> None:
         """Refuse persons and values that do not fit their seals, as the plan will read them: in its snapshot."""
-        if self.before is not None and self.before.description["format"] != UNSEALED:
-            seals.refuse_broken_tables(self.store.named, self.before, self.engine, self.key)
+        if self.before is None:
+            return
+        self.facts = seals.read_facts(self.engine, self.key, self.before.relations)
+        if self.before.description["format"] != UNSEALED:
+            seals.refuse_broken_tables(self.store.named, self.before, self.facts, self.key)
 
     def count(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Take the figures of a plan's reports for the ledger's history."""
@@ -185,8 +189,21 @@ class LedgerRun:
 
     def write_rows(self, made: Mapping[str, Sql]) -> None:
         """Write the persons and values that the ledger will hold, and look what seals them as they are written."""
-        with self.store.writing(made) as written:
-            self.tables = seals.seal_tables(self.engine, self.key, written)
+        before = self.before.relations["person"] if self.before is not None else None
+        # before anything is written: a server's tables take the place of those of before
+        persons = seals.add_difference(self.engine, self.key, made["person"], before, self.facts.get("person"))
+        kept = {table: self._kept(table, relation) for table, relation in made.items()}
+        with self.store.writing(kept) as written:
+            facts = {
+                "person": persons.seen(self.engine, written["person"]),
+                **seals.read_facts(self.engine, self.key, written, ["value"]),
+            }
+            self.tables = seals.seal_tables(facts, self.key)
+
+    def _kept(self, table: str, made: Sql) -> Sql:
+        """Return the columns of a relation of this run's that the ledger keeps."""
+        columns = [name for name in self.engine.columns(f"select * from {made}") if name in COLUMNS[table]]
+        return Sql(f"(select {', '.join(map(ident, columns))} from {made}) as kept")
 
     def write_history(self, manifest: Manifest) -> None:
         """Write what the ledger will say of its releases after this one."""

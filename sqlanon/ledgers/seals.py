@@ -4,27 +4,33 @@ Each release's entry is sealed with HMAC-SHA256 under a key derived from the led
 manifest, the ledger's settings, both tables, and the seal of the release before, so that entries form a chain. The
 database sums up each table: 120 bits of a keyed hash of every row are added. Without the key neither these hashes nor
 their sums are known, because the entry has only an HMAC of the sum: a forged table has the right sum with probability
-2^-120 at each attempt. A sealed ledger has another check value of its key (`check_value`) than an unsealed one: if the
-seals are removed, no key fits the ledger.
+2^-120 at each attempt. Sums of the next table of persons are those of the one before, which every run looks over, with
+the hashes of the rows that differ; that the rows written are these is shown by hashes that take no key. A sealed ledger
+has another check value of its key (`check_value`) than an unsealed one: if the seals are removed, no key fits the
+ledger.
 """
 
 import hashlib
 import hmac
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
-from sqlanon.errors import SourceError
+from sqlanon.errors import SourceError, TargetError
 from sqlanon.key import Key
 from sqlanon.ledgers.contents import COLUMNS, UNSEALED, Contents
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.verification.multisets import write_fingerprint_query
 
 SEAL = "ledger/seal/"
 TEXTS = {"person": "standing", "value": "sensitive"}  # the column of each table that may hold any text
+PLAIN = {table: sorted(COLUMNS[table] - {text}) for table, text in TEXTS.items()}
+ONCE, WEIGHT = Sql("1"), Sql("weight")  # how often a row counts
 PARTS = {
     "history": "what it says of each release is as sealed, and follows the release before",
     "description": "what it says of itself is as sealed",
@@ -51,10 +57,77 @@ def digest(value: Any) -> str:
     return hashlib.sha256(_canonical(value)).hexdigest()
 
 
-def seal_tables(engine: Engine, key: Key, relations: Mapping[str, Sql]) -> dict[str, str]:
+@dataclass(frozen=True)
+class TableFacts:
+    """What a table's seal is of: the types of its columns, how many rows it has, and the sums of their hashes."""
+
+    types: Mapping[str, str]
+    sums: Mapping[str, int]
+
+
+def read_facts(
+    engine: Engine, key: Key, relations: Mapping[str, Sql], tables: Sequence[str] = tuple(TEXTS)
+) -> dict[str, TableFacts]:
+    """Return what the seals of a ledger's tables are of; every row is hashed. tables: those that are read."""
+    facts = {}
+    for table in tables:
+        relation, derived = relations[table], _derived(_derived(key, SEAL), table)
+        sums = _sum_up(engine, derived, relation, PLAIN[table], TEXTS[table])
+        facts[table] = TableFacts(_types(engine, table, relation), sums)
+    return facts
+
+
+def seal_tables(facts: Mapping[str, TableFacts], key: Key) -> dict[str, str]:
     """Return what seals each table of a ledger: columns with their types, and all rows."""
     derived = _derived(key, SEAL)
-    return {table: _mac(derived, table, _look_over(engine, derived, table, relations[table])) for table in COLUMNS}
+    return {
+        table: _mac(derived, table, [sorted(table_facts.types.items()), dict(table_facts.sums)])
+        for table, table_facts in facts.items()
+    }
+
+
+@dataclass(frozen=True)
+class NextPersons:
+    """The table of persons as it is to be written: the sums of its rows' hashes, and what its rows come to."""
+
+    sums: Mapping[str, int]
+    fingerprint: Mapping[str, int]
+
+    def seen(self, engine: Engine, written: Sql) -> TableFacts:
+        """Return what its seal is of, as it was written; raise TargetError where other rows stand there."""
+        if _fingerprint(engine, written) != self.fingerprint:
+            raise TargetError("the table of persons in the new ledger is not what it was to be; nothing is published")
+        return TableFacts(_types(engine, "person", written), self.sums)
+
+
+def add_difference(
+    engine: Engine, key: Key, next_person: Sql, before: Sql | None, facts: TableFacts | None
+) -> NextPersons:
+    """Return what the next table of persons comes to: that of before, with the rows that differ.
+
+    before, facts: the table of before, and what its seal is of; None where there is none.
+    """
+    columns = [*PLAIN["person"], TEXTS["person"]]
+    if before is None:
+        listed = ", ".join(map(ident, columns))
+        difference = everything = Sql(f"(select {listed}, 1 as weight from {next_person})")
+    else:
+        relations = {"next_person": next_person, "known_person": before}
+        difference = Sql(f"(\n{render_query('ledgers/seals/difference', {'columns': columns}, relations)}\n)")
+        everything = Sql(f"(select {', '.join(map(ident, columns))}, 1 as weight from {before} union all {difference})")
+    derived = _derived(_derived(key, SEAL), "person")
+    sums = _sum_up(engine, derived, difference, PLAIN["person"], TEXTS["person"], WEIGHT)
+    known = facts.sums if facts is not None else {}
+    return NextPersons(
+        {name: known.get(name, 0) + number for name, number in sums.items()},
+        _fingerprint(engine, everything, WEIGHT),
+    )
+
+
+def _fingerprint(engine: Engine, persons: Sql, weight: Sql | None = None) -> dict[str, int]:
+    whole = dict.fromkeys(COLUMNS["person"] - {TEXTS["person"], "person"})
+    (row,) = engine.rows(write_fingerprint_query(persons, [[*PLAIN["person"], TEXTS["person"]]], whole, weight))
+    return {name: int(number) for name, number in row.items()}
 
 
 def seal_labels(engine: Engine, key: Key, labels: Mapping[str, Sql]) -> dict[str, str]:
@@ -66,19 +139,21 @@ def seal_labels(engine: Engine, key: Key, labels: Mapping[str, Sql]) -> dict[str
     return seals
 
 
-def _look_over(engine: Engine, key: Key, table: str, relation: Sql) -> list[Any]:
-    """Return the columns of a table with their types, how many rows it has, and the sums of their hashes."""
-    names = sorted(COLUMNS[table] - {TEXTS[table]})
-    types = engine.columns(f"select {', '.join(map(ident, [*names, TEXTS[table]]))} from {relation}")
-    return [sorted(types.items()), _sum_up(engine, _derived(key, table), relation, names, TEXTS[table])]
+def _types(engine: Engine, table: str, relation: Sql) -> dict[str, str]:
+    return engine.columns(f"select {', '.join(map(ident, [*PLAIN[table], TEXTS[table]]))} from {relation}")
 
 
-def _sum_up(engine: Engine, key: Key, relation: Sql, names: Sequence[str], text: str) -> dict[str, int]:
-    """Return how many rows a relation has, and the sums of their hashes. text: the one column that holds any text."""
+def _sum_up(
+    engine: Engine, key: Key, relation: Sql, names: Sequence[str], text: str, weight: Sql = ONCE
+) -> dict[str, int]:
+    """Return how many rows a relation has, and the sums of their hashes.
+
+    text: the one column that holds any text. weight: how often a row counts.
+    """
     secret = Sql(ident(f"{fresh_prefix()}seal"))
     try:
         engine.keep_key(secret, key)
-        values = {"plain_columns": names, "text_column": text}
+        values = {"plain_columns": names, "text_column": text, "weight": weight}
         (row,) = engine.rows(render_query("ledgers/seals/sums", values, {"sealed_table": relation, "key": secret}))
     finally:
         engine.drop([str(secret)])
@@ -112,7 +187,7 @@ def _previous(before: Sequence[Mapping[str, Any]]) -> str:
 def broken_parts(contents: Contents, engine: Engine, key: Key) -> Iterator[tuple[str, str]]:
     """Say which parts of a sealed ledger do not fit their seals, and why: PARTS, in their order."""
     yield from _broken_words(contents, key)
-    yield from _broken_tables(contents, engine, key)
+    yield from _broken_tables(contents, read_facts(engine, key, contents.relations), key)
 
 
 def _broken_words(contents: Contents, key: Key) -> Iterator[tuple[str, str]]:
@@ -122,10 +197,10 @@ def _broken_words(contents: Contents, key: Key) -> Iterator[tuple[str, str]]:
         yield "description", "what it says of itself (method, columns, parameters) does not fit the seal"
 
 
-def _broken_tables(contents: Contents, engine: Engine, key: Key) -> Iterator[tuple[str, str]]:
+def _broken_tables(contents: Contents, facts: Mapping[str, TableFacts], key: Key) -> Iterator[tuple[str, str]]:
     sealed = contents.last.get("tables")
-    for table, sum_of_rows in seal_tables(engine, key, contents.relations).items():
-        if not (isinstance(sealed, dict) and _equal(sealed.get(table), sum_of_rows)):
+    for table, seal in seal_tables(facts, key).items():
+        if not (isinstance(sealed, dict) and _equal(sealed.get(table), seal)):
             yield table, f"its table {table} does not fit the seal of release {contents.last.get('number')}"
 
 
@@ -150,9 +225,12 @@ def refuse_broken_words(named: str, contents: Contents, key: Key) -> None:
     _refuse(named, _broken_words(contents, key))
 
 
-def refuse_broken_tables(named: str, contents: Contents, engine: Engine, key: Key) -> None:
-    """Raise SourceError where somebody without the key has changed the tables of a ledger, or they are damaged."""
-    _refuse(named, _broken_tables(contents, engine, key))
+def refuse_broken_tables(named: str, contents: Contents, facts: Mapping[str, TableFacts], key: Key) -> None:
+    """Raise SourceError where somebody without the key has changed the tables of a ledger, or they are damaged.
+
+    facts: what `read_facts` says of the tables.
+    """
+    _refuse(named, _broken_tables(contents, facts, key))
 
 
 def _refuse(ledger_name: str, parts: Iterator[tuple[str, str]]) -> None:

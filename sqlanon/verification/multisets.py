@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.methods.packing import WHOLE
+from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
@@ -114,11 +115,17 @@ def add_up(
 
     weight: how many rows a line stands for, where it is not one.
     """
-    hashed = [[_hashed_column(name, whole) for name in choice] for choice in choices]
-    sql = published.query("verification/multisets/fingerprint", {"line": rows}, choices=hashed, weight=weight)
-    row = published.answer(sql)
+    row = published.answer(write_fingerprint_query(rows, choices, whole, weight))
     sums = [(int(row[f"high_{number}"]), int(row[f"low_{number}"])) for number in range(1, len(choices) + 1)]
     return [int(row["row_count"]), *sums]
+
+
+def write_fingerprint_query(
+    rows: Sql, choices: Sequence[Sequence[str]], whole: WholeColumns, weight: Sql | None = None
+) -> str:
+    """Return the query of `add_up`, for any relation."""
+    hashed = [[_hashed_column(name, whole) for name in choice] for choice in choices]
+    return render_query("verification/multisets/fingerprint", {"choices": hashed, "weight": weight}, {"line": rows})
 
 
 def _hashed_column(name: str, whole: WholeColumns) -> Sql:

@@ -16,7 +16,9 @@ from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers import refusals, seals
 from sqlanon.ledgers.contents import UNSEALED
-from sqlanon.ledgers.database_file import attached
+from sqlanon.ledgers.database_file import DatabaseFile, attached
+from sqlanon.ledgers.ledger_run import LedgerRun
+from sqlanon.plans.templates import Sql
 
 KEY, OTHER = "5e" * 32, "6f" * 32
 ASKED = {"quasi": ["age"], "sensitive": "disease", "id": "ssn", "l": 3, "key": KEY, "unique_quasi": "keep"}
@@ -254,6 +256,39 @@ def test_any_edit_of_what_a_ledger_says_is_noticed(wards, data):
             noticed = True
     engine.connection.close()
     assert noticed == changed
+
+
+@pytest.mark.parametrize(
+    "fault", ["update {0} set group_id = group_id + 1 where code = 1", "delete from {0} where standing = 'departed'"]
+)
+def test_a_ledger_that_is_not_written_as_it_was_to_be_is_never_seen(copied, monkeypatch, fault):
+    con, folder = copied
+    before, writing = (folder / "ward.ledger").read_bytes(), DatabaseFile.writing
+
+    @contextmanager
+    def faulty(self, made):
+        with writing(self, made) as written:
+            con.execute(fault.format(written["person"]))
+            yield written
+
+    monkeypatch.setattr(DatabaseFile, "writing", faulty)
+    with pytest.raises(TargetError, match="is not what it was to be"):
+        release(con, folder, "ward/4")
+    assert (folder / "ward.ledger").read_bytes() == before and not (folder / "ward" / "4").exists()
+
+
+def test_rows_that_differ_and_are_not_said_to_are_noticed(copied, monkeypatch):
+    con, folder = copied
+    write_rows = LedgerRun.write_rows
+
+    def silent(self, made):
+        same = Sql(f"(select * replace (true as is_old) from {made['person']})")
+        write_rows(self, {**made, "person": same})
+
+    monkeypatch.setattr(LedgerRun, "write_rows", silent)
+    with pytest.raises(TargetError, match="is not what it was to be"):
+        release(con, folder, "ward/4")
+    assert not (folder / "ward" / "4").exists()
 
 
 def test_older_copies_are_noticed_by_what_lies_beside(copied):

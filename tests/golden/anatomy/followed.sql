@@ -487,7 +487,7 @@ select
     group_id
 from shown;
 
--- next_person: The ledger after this release: a line for every person ever published, whose group and value never change, with what has become of them: present, stale (shown with a value that changed since), changed (left for that), departed, or moved: who moved to another group has a line for each, and counts as a move (`moves`) in both
+-- next_person: The ledger after this release: a line for every person ever published, whose group and value never change, with what has become of them: present, stale (shown with a value that changed since), changed (left for that), departed, or moved (a line for each group, and a move in both, `moves`)
 create temporary table "sqlanon_next_person" as
 with mover as (
     select person
@@ -496,22 +496,31 @@ with mover as (
 ),
 registered as (
     select
-        matched.person,
-        matched.group_id,
-        matched.code,
-        matched.entered,
+        matched.*,
+        coalesce(matched.mark, matched.known_mark) as latest_mark,
+        matched.known_moves as moves,
         case
             when not matched.is_here then 'departed'
             when matched.same_class and matched.same_value then 'present'
             when matched.same_class and false then 'stale'
             else 'changed'
-        end as standing,
-        coalesce(matched.mark, matched.known_mark) as mark,
-        matched.known_class as class_mark,
-        matched.published,
-        matched.known_moves as moves
+        end as standing
     from "sqlanon_matched" as matched
     where matched.group_id is not null
+),
+listed as (
+    select
+        person,
+        group_id,
+        code,
+        entered,
+        standing,
+        latest_mark as mark,
+        known_class as class_mark,
+        published,
+        moves,
+        standing = before and latest_mark is not distinct from known_mark and moves = known_moves as is_old
+    from registered
     union all
     select
         person,
@@ -522,7 +531,8 @@ registered as (
         mark,
         class_mark,
         published,
-        moves
+        moves,
+        true as is_old
     from ledger.main.person
     where standing = 'moved'
     union all
@@ -535,20 +545,12 @@ registered as (
         mark,
         class_mark,
         published,
-        moves
+        moves,
+        false as is_old
     from "sqlanon_entered"
 )
-select
-    person,
-    group_id,
-    code,
-    entered,
-    standing,
-    mark,
-    class_mark,
-    published,
-    moves
-from registered;
+select *
+from listed;
 
 -- outcome: How many rows of the source this release shows, how many wait for others to form a group with, and how many it leaves out in all, how many have moved to another group, how many whom releases have shown it does not show
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself

@@ -219,9 +219,9 @@ inner join held on held.group_id = grouped.group_id;
 -- shown_person: as in followed.sql
 
 -- next_person: as in followed.sql, but for
+-- -        matched.known_moves as moves,
+-- +        matched.known_moves + case when mover.person is null then 0 else 1 end as moves,
 -- +            when mover.person is not null then 'moved'
--- -        matched.known_moves as moves
--- +        matched.known_moves + case when mover.person is null then 0 else 1 end as moves
 -- +    left join mover on mover.person = matched.person
 
 -- outcome: as in followed.sql
