@@ -8,7 +8,6 @@ the direction which classes share is about.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -24,8 +23,8 @@ OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2: how much more tha
 FEW_GROUPS = 1.0  # of a class's values: S is factored before its eigenvectors are looked for
 MOST_KEPT = 60_000_000  # numbers that the classes' eigenvectors may hold, two of 5,000 values: answers tell of the rest
 ROUNDING = 1e-13  # of a difference's terms
-DENSE = 0.25  # of a matrix: with more entries than that it is held whole, for BLAS multiplies some ten times faster
-Lines: TypeAlias = sparse.csr_array | sparse.csc_array | Array
+LARGE = 10_000  # numbers of a block on average: multiplied one by one, as BLAS does it several times faster
+SQUARED = 4_000_000  # numbers of eigenvectors that are squared at once
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,11 @@ class ClassSystems:
 
     totals: f, L x V. size_products: sum |g| s_g(v), L x V. rows, groups, size_squares: N, groups, sum |g|², L.
     prior: d, L x V. The prior's covariance is C = diag(d) + M 11' = B B' over a class's values: a value that stands in
-    every group may have most rows, so that the others lie around a mean of their own. rotation: U' B', R x LV.
+    every group may have most rows, so that the others lie around a mean of their own. turned: B U, LV x R.
     roots: eigenvalues of P B' S B P, R, with P the projection onto what leaves the sum of f (p - x̄) at 0. owner: their
-    class, R. shared_codes: the values that θ is about, k. shared_rotation: U' B^-1 on these, R x k (one class: k = 0).
+    class, R. shared_codes: the values that θ is about, k. shared_lines: U' B^-1 on these, R x k (one class: k = 0).
     Of a query's w they are free, so that they are made once: totals_by_root: κ + λ t2 with κ = N/groups, T2 x R, what
-    the score's variance is for w = 1 over λ; blocks: what a class says of θ, sum over r of λ_r/(κ + λ_r t2) u_r u_r'.
+    the score's variance is for w = 1 over λ; blocks: what a class says of θ and what of θ passes into its values.
     """
 
     totals: Array
@@ -70,11 +69,11 @@ class ClassSystems:
     groups: Array
     size_squares: Array
     prior: Array
-    rotation: Lines
+    turned: "StackedBlocks"
     roots: Array
     owner: IntArray
     shared_codes: IntArray
-    shared_rotation: Lines
+    shared_lines: "StackedBlocks"
     totals_by_root: Array
     blocks: "SharedBlocks"
 
@@ -118,6 +117,28 @@ class ClassSystems:
         return np.asarray(np.where(rest > ROUNDING * whole, rest, 0.0))
 
     @cached_property
+    def cell_variance(self) -> Array:
+        """Return the posterior variance of a class's single values at every place of t2, for φ w = 1: T2 x LV.
+
+        A value alone needs no product: B U is squared, and what S does not tell of the value stays as the prior has it.
+        """
+        totals, prior = self.totals, self.prior
+        lines = totals * prior + MEAN_VARIANCE * self.rows[:, None]
+        size = (totals * lines).sum(axis=1)[:, None]
+        whole = np.where(totals > 0, prior + MEAN_VARIANCE, 0.0)
+        rest = whole - lines**2 / size
+        whole = np.where(rest > ROUNDING * whole, rest, 0.0).ravel()
+        left, seen = 1 - self.roots * OWN_GRID[:, None] / self.totals_by_root, np.zeros(len(whole))
+        variance = np.zeros((len(OWN_GRID), len(whole)))
+        for vectors, cells, roots in zip(self.turned.blocks, self.turned.rows, self.turned.columns, strict=True):
+            step = max(1, SQUARED // max(len(roots), 1))
+            for start in range(0, len(cells), step):
+                squares, some = vectors[start : start + step] ** 2, cells[start : start + step]
+                seen[some], variance[:, some] = squares.sum(axis=1), left[:, roots] @ squares.T
+        unseen = np.maximum(whole - seen, 0.0) * (whole - seen > TOLERANCE * whole)
+        return np.asarray((variance + unseen) * OWN_GRID[:, None])
+
+    @cached_property
     def everywhere(self) -> EverywhereValues:
         """Return the values that stand in every group of their class: f_v is at least the number of its groups."""
         owner, code = np.nonzero((self.totals >= self.groups[:, None]) & (self.totals > 0))
@@ -126,39 +147,102 @@ class ClassSystems:
 
 
 @dataclass(frozen=True)
-class SharedBlocks:
-    """Make the lower triangles of the classes' blocks, k² x L with a class in a column, where a place of t2 needs them.
+class StackedBlocks:
+    """Dense blocks in one sparse matrix: each stands in rows of its own, ascending, and in columns that it names.
 
-    lines: U' B^-1 of each class on those of its values that are shared, r x n. places: where these stand among the k, n
-    each, ascending. weights: λ/(κ + λ t2), T2 x R.
+    blocks: views of the matrix's numbers.
     """
 
-    lines: Sequence[Array]
-    places: Sequence[IntArray]
+    matrix: sparse.csr_array
+    blocks: Sequence[Array]
+    rows: Sequence[IntArray]
+    columns: Sequence[IntArray]
+
+    @classmethod
+    def stack(
+        cls, blocks: Sequence[Array], rows: Sequence[IntArray], columns: Sequence[IntArray], shape: tuple[int, int]
+    ) -> "StackedBlocks":
+        """Write blocks into a matrix of a shape."""
+        lengths = np.zeros(shape[0], dtype=np.int64)
+        for block_rows, block_columns in zip(rows, columns, strict=True):
+            lengths[block_rows] = len(block_columns)
+        starts, first = np.concatenate([[0], np.cumsum(lengths)]), 0
+        kind = np.int32 if max(*shape, starts[-1]) < np.iinfo(np.int32).max else np.int64
+        entries, places = np.empty(starts[-1]), np.empty(starts[-1], dtype=kind)
+        views = []
+        for block, block_columns in zip(blocks, columns, strict=True):
+            inside = slice(first, first + block.size)
+            views.append(entries[inside].reshape(block.shape))
+            views[-1][:] = block
+            places[inside].reshape(block.shape)[:] = block_columns
+            first += block.size
+        matrix = sparse.csr_array((entries, places, starts.astype(kind)), shape=shape)
+        return cls(matrix, views, rows, columns)
+
+    def multiply(self, lines: Array) -> Array:
+        """Return lines (D x rows) times the matrix, D x columns."""
+        if self.matrix.nnz < LARGE * len(self.blocks):
+            return np.asarray(lines @ self.matrix)
+        product = np.zeros((len(lines), self.matrix.shape[1]))
+        for block, rows, columns in zip(self.blocks, self.rows, self.columns, strict=True):
+            product[:, columns] += lines[:, rows] @ block
+        return product
+
+
+@dataclass(frozen=True)
+class SharedBlocks:
+    """Make what classes say of θ, and what of θ passes into their values, where a place of t2 needs it.
+
+    turned, lines: `ClassSystems` has them, a block of each class. weights: λ/(κ + λ t2), T2 x R.
+    """
+
+    turned: StackedBlocks
+    lines: StackedBlocks
     weights: Array
-    size: int
     _by_class: dict[int, sparse.csc_array] = field(default_factory=dict)
+    _passed: dict[int, sparse.csr_array] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Return k."""
+        return int(self.lines.matrix.shape[1])
 
     def add(self, own_place: int, weight: Array) -> Array:
         """Return sum over c of weight_c times the class's block, k x k, lower triangle only.
 
-        own_place: a place of t2 in the grid; its blocks are made when one is needed. weight: of each class, C.
+        The block is sum over r of λ_r/(κ + λ_r t2) u_r u_r', u_r of U' B^-1. own_place: a place of t2 in the grid; its
+        blocks are made when one is needed. weight: of each class, C.
         """
         if own_place not in self._by_class:
             self._by_class[own_place] = self._make(own_place)
         return np.asarray(self._by_class[own_place] @ weight).reshape(self.size, self.size)
 
+    def find_passed(self, own_place: int) -> sparse.csr_array:
+        """Return sum over r of λ_r/(κ + λ_r t2) times the r-th of B U and of U' B^-1, LV x k.
+
+        A value of a class is read in k steps, not in R k.
+        """
+        if own_place not in self._passed:
+            weights, stacked = self.weights[own_place], self.turned
+            products = [
+                (vectors * weights[roots]) @ lines
+                for vectors, roots, lines in zip(stacked.blocks, self.lines.rows, self.lines.blocks, strict=True)
+            ]
+            shape = stacked.matrix.shape[0], self.size
+            passed = StackedBlocks.stack(products, stacked.rows, self.lines.columns, shape)
+            self._passed[own_place] = passed.matrix
+        return self._passed[own_place]
+
     def _make(self, own_place: int) -> sparse.csc_array:
-        entries, rows, starts, first = list[Array](), list[IntArray](), [0], 0
-        for lines, places in zip(self.lines, self.places, strict=True):
-            weight = self.weights[own_place, first : first + len(lines)]
-            first += len(lines)
+        entries, rows, starts = list[Array](), list[IntArray](), [0]
+        for lines, roots, places in zip(self.lines.blocks, self.lines.rows, self.lines.columns, strict=True):
+            weight = self.weights[own_place, roots]
             # places ascend: the lower triangle of a block lies in the lower triangle of k x k
             low, high = np.tril_indices(len(places))
             entries.append(((lines.T * weight) @ lines)[low, high])
             rows.append((places[low] * self.size + places[high]).astype(np.int32))
             starts.append(starts[-1] + len(low))
-        shape = self.size**2, len(self.lines)
+        shape = self.size**2, len(self.lines.blocks)
         return sparse.csc_array((np.concatenate(entries), np.concatenate(rows), np.array(starts)), shape)
 
 
@@ -188,7 +272,7 @@ def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassS
     owner = np.repeat(np.arange(len(classes)), np.array([len(system.roots) for system in systems], dtype=np.int64))
     roots = np.concatenate([np.zeros(0), *(system.roots for system in systems)])
     totals_by_root = (rows / np.maximum(groups, 1.0))[owner] + roots * OWN_GRID[:, None]
-    lines, columns = _share_lines(classes, systems, _find_places(shared_codes, value_count))
+    turned, shared_lines = _stack_vectors(classes, systems, value_count, shared_codes)
     return ClassSystems(
         totals=totals,
         size_products=size_products,
@@ -196,13 +280,13 @@ def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassS
         groups=groups,
         size_squares=np.array([release_class.normal.sum() for release_class in classes]),
         prior=prior,
-        rotation=_stack_own_rotations(classes, systems, value_count),
+        turned=turned,
         roots=roots,
         owner=owner,
         shared_codes=shared_codes,
-        shared_rotation=_stack_lines(lines, columns, len(shared_codes), turned=False),
+        shared_lines=shared_lines,
         totals_by_root=totals_by_root,
-        blocks=SharedBlocks(lines, columns, roots / totals_by_root, len(shared_codes)),
+        blocks=SharedBlocks(turned, shared_lines, roots / totals_by_root),
     )
 
 
@@ -265,42 +349,20 @@ def _factor(normal: Array) -> Array:
     return held
 
 
-def _stack_own_rotations(classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], value_count: int) -> Lines:
-    """Write U' D of all classes as one matrix R x LV: a class's lines reach its own values only."""
-    blocks = [system.turned for system in systems]
-    columns = [number * value_count + release_class.codes for number, release_class in enumerate(classes)]
-    return _stack_lines(blocks, columns, len(classes) * value_count, turned=True)
-
-
-def _share_lines(
-    classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], places: IntArray
-) -> tuple[list[Array], list[IntArray]]:
-    """Return U' B^-1 of each class on the values that classes share, r x n, and where these stand among them."""
+def _stack_vectors(
+    classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], value_count: int, shared_codes: IntArray
+) -> tuple[StackedBlocks, StackedBlocks]:
+    """Write B U of all classes as one matrix LV x R, and U' B^-1 on the values that classes share as R x k."""
+    ends = np.cumsum([len(system.roots) for system in systems], dtype=np.int64)
+    roots = [np.arange(end - len(system.roots), end) for system, end in zip(systems, ends, strict=True)]
+    width, count = len(classes) * value_count, int(ends[-1]) if len(ends) else 0
+    cells = [number * value_count + release_class.codes for number, release_class in enumerate(classes)]
+    turned = StackedBlocks.stack([system.turned.T for system in systems], cells, roots, (width, count))
+    places = _find_places(shared_codes, value_count)
     shared = [places[release_class.codes] >= 0 for release_class in classes]
     lines = [system.returned[:, inside] for system, inside in zip(systems, shared, strict=True)]
-    return lines, [places[release_class.codes[inside]] for release_class, inside in zip(classes, shared, strict=True)]
-
-
-def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: int, turned: bool) -> Lines:
-    """Write dense blocks, one below the other, as one matrix; each fills the columns that are named for it.
-
-    turned: it will be multiplied from the left with few lines, by its columns.
-    """
-    shape = sum(len(block) for block in blocks), width
-    if sum(block.size for block in blocks) > DENSE * shape[0] * width:
-        # column by column, for directions are multiplied with it turned, and turning would copy it each time
-        whole, first = np.zeros(shape, order="F"), 0
-        for block, column in zip(blocks, columns, strict=True):
-            whole[first : first + len(block), column] = block
-            first += len(block)
-        return whole
-    entries, places, starts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [0]
-    for block, column in zip(blocks, columns, strict=True):
-        entries.append(block.ravel())
-        places.append(np.tile(column, len(block)))
-        starts += (starts[-1] + len(column) * np.arange(1, len(block) + 1)).tolist()
-    lines = sparse.csr_array((np.concatenate(entries), np.concatenate(places), np.array(starts)), shape=shape)
-    return lines.tocsc() if turned else lines
+    columns = [places[release_class.codes[inside]] for release_class, inside in zip(classes, shared, strict=True)]
+    return turned, StackedBlocks.stack(lines, roots, columns, (count, len(shared_codes)))
 
 
 def _find_places(codes: IntArray, value_count: int) -> IntArray:

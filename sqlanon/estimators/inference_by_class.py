@@ -215,12 +215,11 @@ class ClassInference(Inference):
         weights, present = np.zeros((2, self.selected.set_count, len(self.moments.totals)))
         place = (self.selected.set[inside], self.selected.code[inside])
         weights[place], present[place] = aggregate.weights[inside], aggregate.present[inside]
-        rows = self.hit_sums.sum_hits(cell, case, Summand(aggregate.number))
-        numerator = rows
-        if aggregate.number is not None:
-            numerator = self.hit_sums.sum_hits(cell, case, Summand(aggregate.number, 0.0))
         # It is a hit as often, and has as much of e, as the rows of its class on average.
-        top, bottom = (sums.total[:-1] / systems.rows for sums in (numerator, rows))
+        top, bottom = (
+            self.hit_sums.total_hits(cell, case, aggregate.number, degree)[:-1] / systems.rows
+            for degree in (aggregate.degree, 0)
+        )
         values = systems.totals / systems.rows[:, None]
         surplus = weights[:, everywhere.code] * top[everywhere.owner]
         like_class = weights @ values.T * top
@@ -253,7 +252,10 @@ class ClassInference(Inference):
         """Yield value sets with mean and variance, as many at once as memory allows."""
         systems = self.systems
         all_sets = np.unique(values.place)
-        step = max(1, CHUNK // max(1, len(systems.roots), len(OWN_GRID) * systems.totals.shape[1]))
+        # values alone in their sets are read, others are turned to the eigenvectors of their classes
+        turned = len(systems.roots) if len(values.code) > len(all_sets) else 0
+        width = max(turned, len(OWN_GRID) * len(systems.shared_codes), systems.totals.shape[1])
+        step = max(1, CHUNK // max(1, width))
         for start in range(0, len(all_sets), step):
             value_sets = all_sets[start : start + step]
             inside = np.isin(values.place, value_sets)
@@ -263,7 +265,10 @@ class ClassInference(Inference):
             number, owner = np.nonzero(systems.totals[:, code].T)
             entries = weight[number] * systems.totals[owner, code[number]]
             cells = owner * systems.totals.shape[1] + code[number]
-            directions = sparse.csr_array((entries, (place[number], cells)), (len(value_sets), systems.totals.size))
+            # indices as wide as those of what they are multiplied with, which would else be copied for each product
+            kind = systems.turned.matrix.indices.dtype
+            places = (place[number].astype(kind), cells.astype(kind))
+            directions = sparse.csr_array((entries, places), (len(value_sets), systems.totals.size))
             mean, variance = solved.posterior.estimate_sums(directions)
             rest, rest_variance = _deal_rest(solved.sums, len(value_sets), _WeighedValues(code, place, weight))
             yield value_sets, mean + rest, np.maximum(variance, 0.0) + rest_variance
@@ -285,8 +290,8 @@ class ClassInference(Inference):
 def _deal_rest(sums: ClassSums, count: int, values: _WeighedValues) -> tuple[Array, Array]:
     """Return the rest's uniform sums and their variance at most, Σ x² - (Σ x)²/n, each of length `count`."""
     rest, squares = np.zeros((2, count))
-    np.add.at(rest, values.place, values.weight * sums.uniform[-1, values.code])
-    np.add.at(squares, values.place, values.weight**2 * sums.uniform_square[-1, values.code])
+    np.add.at(rest, values.place, values.weight * sums.uniform[values.code])
+    np.add.at(squares, values.place, values.weight**2 * sums.uniform_square[values.code])
     rows = max(float(sums.rows[-1]), 1.0)
     return rest, np.maximum(squares - rest**2 / rows, 0.0)
 

@@ -15,7 +15,6 @@ Axes: L classes, V values, R eigenvectors with a positive root (of all classes),
 (one f per class and value), T1 and T2 places of the grid.
 """
 
-import itertools
 from dataclasses import replace
 from functools import cached_property
 
@@ -25,16 +24,14 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from sqlanon.estimators.class_moments import CentredOutcome
-from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems, Lines
-from sqlanon.estimators.evidence import Array, Estimate, Evidence, IntArray, answer_unbiased
+from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, answer_unbiased
 from sqlanon.estimators.one_core import on_one_core
 
 SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
 SOLVING_ORDER = (4, 0, 2, 1, 3)  # of SHARED_GRID: its ends bound what lies between them
 UNSOLVED = 1e-12  # of the largest weight: a place of the grid that has less is not solved for
 NO_WEIGHT = 1e-9  # of a place of the grid that is left out
-FULL = 0.1  # of what directions say along eigenvectors: with more than that, BLAS multiplies it sooner as a whole
-MOST = 0.8  # of directions: where more reach a class, all are multiplied, and none is copied
 MOST_HIDDEN = 2.0  # √K that the direction may hide, for every standard deviation that it stands out
 
 
@@ -51,7 +48,7 @@ class Posterior:
         total = systems.totals_by_root
         self.left = 1 - systems.roots * OWN_GRID[:, None] / total
         self.gained = OWN_GRID[:, None] / total
-        self.score = np.where(live[owner], systems.rotation @ outcome.scores.ravel(), 0.0)
+        self.score = np.where(live[owner], systems.turned.multiply(outcome.scores.reshape(1, -1))[0], 0.0)
         self.noise = outcome.scatter * outcome.variance  # φ w, L
         self.effect = outcome.variance / outcome.size  # a
         # θ is what classes have in common: of a single class that is hit in part, ε says as much.
@@ -84,7 +81,7 @@ class Posterior:
         systems, scatter = self.systems, self.outcome.scatter
         count = len(systems.shared_codes)
         precision, normal = self.effect / (self.outcome.size * scatter), dict[int, Array]()
-        right = ((self.score / systems.totals_by_root) @ systems.shared_rotation) / (self.outcome.size * scatter)
+        right = systems.shared_lines.multiply(self.score / systems.totals_by_root) / (self.outcome.size * scatter)
         self.factors: dict[tuple[int, int], Array] = {}
         self.shared_mean: Array = np.zeros((len(OWN_GRID), len(SHARED_GRID), count))
         shape = (len(OWN_GRID), len(SHARED_GRID))
@@ -143,19 +140,13 @@ class Posterior:
         if not self.noise.any():
             return plain, np.zeros_like(plain)
         grid, weights = OWN_GRID[own], self.weights[own]
-        directions = self._drop_certain(directions)
-        prior_by_class = systems.measure_prior(directions)
-        rotated = directions @ systems.rotation.T
-        if isinstance(rotated, sparse.sparray) and rotated.nnz > FULL * rotated.shape[0] * rotated.shape[1]:
-            rotated = rotated.toarray()
-        squares = rotated.power(2) if isinstance(rotated, sparse.sparray) else rotated**2
-        mean = (rotated @ (self.gained[own] * self.score).T)[:, :, None]
-        seen_variance = squares @ (grid[:, None] * self.left[own] * self.noise[systems.owner]).T
-        variance = (seen_variance + self._unseen_variance(prior_by_class, squares)[:, None] * grid)[:, :, None]
-        prior = (prior_by_class @ self.noise)[:, None, None] * grid[:, None]
+        directions = _keep(directions, self.noise[directions.indices // systems.totals.shape[1]] > 0)
+        mean = (directions @ self._means)[:, :, None]
+        variance = self._measure_variance(directions)[:, :, None]
+        prior = (systems.measure_prior(directions) @ self.noise)[:, None, None] * grid[:, None]
         if self.several:
             whole = self._add_classes(directions)
-            shift = self._pass_shared(whole[:, systems.shared_codes], rotated)
+            shift = self._pass_shared(whole[:, systems.shared_codes], directions)
             mean = mean + np.matmul(shift.transpose(1, 0, 2), self.shared_mean[own].transpose(0, 2, 1)).transpose(
                 1, 0, 2
             )
@@ -169,13 +160,33 @@ class Posterior:
         scatter, hidden = (np.einsum("dts,ts->d", each, weights) for each in (scatter, hidden))
         return plain + middle, scatter + hidden**2
 
-    def _drop_certain(self, directions: sparse.csr_array) -> sparse.csr_array:
-        """Leave the classes out of directions that have nothing uncertain: all or none of their rows are hits."""
-        if self.noise.all():
-            return directions
-        kept = self.noise[directions.indices // self.systems.totals.shape[1]] > 0
-        starts = np.concatenate([[0], np.cumsum(kept)])[directions.indptr]
-        return sparse.csr_array((directions.data[kept], directions.indices[kept], starts), directions.shape)
+    @cached_property
+    def _means(self) -> Array:
+        """Return what a class's values add to the mean without θ, LV x places of t2."""
+        along = self.gained[self.own_places] * self.score
+        return np.asarray(self.systems.turned.matrix @ along.T)
+
+    def _measure_variance(self, directions: sparse.csr_array) -> Array:
+        """Return the variance of directions without θ, D x places of t2: values that are alone in a class are read."""
+        classes = len(self.noise)
+        line = np.repeat(np.arange(directions.shape[0]), np.diff(directions.indptr))
+        pair = line * classes + directions.indices // self.systems.totals.shape[1]
+        alone = np.bincount(pair, minlength=directions.shape[0] * classes)[pair] == 1
+        single = _keep(directions, alone).power(2)
+        single.data *= self.noise[single.indices // self.systems.totals.shape[1]]
+        variance = np.stack([single @ self.systems.cell_variance[place] for place in self.own_places], axis=1)
+        return variance if alone.all() else variance + self._turn(_keep(directions, ~alone))
+
+    def _turn(self, directions: sparse.csr_array) -> Array:
+        """Return the same of directions that have several values of a class: along its eigenvectors, and beside."""
+        systems, own = self.systems, self.own_places
+        squares = (directions @ systems.turned.matrix).power(2)
+        count = len(systems.owner)
+        by_class = sparse.csr_array((np.ones(count), (np.arange(count), systems.owner)), (count, len(systems.rows)))
+        whole, seen = systems.measure_prior(directions), (squares @ by_class).toarray()
+        unseen = np.maximum(whole - seen, 0.0) * (whole - seen > TOLERANCE * whole)
+        along = squares @ (self.left[own] * self.noise[systems.owner]).T
+        return np.asarray((along + (unseen @ self.noise)[:, None]) * OWN_GRID[own])
 
     def _shared_variance(self, shift: Array) -> Array:
         """Return shift' Var θ shift at every place of the grid that has some weight, D x places of t2 x T1."""
@@ -201,16 +212,6 @@ class Posterior:
         hidden = np.abs(mean) * rest / np.maximum(1 - rest, np.sqrt(np.maximum(1 - rest, TOLERANCE)) / MOST_HIDDEN)
         return np.where(rest < 1, hidden, 0.0)
 
-    def _unseen_variance(self, whole: Array, squares: Lines) -> Array:
-        """Return the prior variance of what S does not tell, D, for t2 = 1: of the part outside its eigenvectors."""
-        owner = self.systems.owner
-        by_class = sparse.csr_array((np.ones(len(owner)), (np.arange(len(owner)), owner)), (len(owner), whole.shape[1]))
-        seen_variance = squares @ by_class
-        if isinstance(seen_variance, sparse.sparray):
-            seen_variance = seen_variance.toarray()
-        rest = np.maximum(whole - seen_variance, 0.0) * (whole - seen_variance > TOLERANCE * whole)
-        return np.asarray(rest @ self.noise)
-
     @cached_property
     def _effects(self) -> sparse.csr_array:
         """Return what sums directions over classes by value, each class times a, LV x V."""
@@ -223,27 +224,23 @@ class Posterior:
         added = directions @ self._effects
         return np.asarray(added.toarray() - (systems.find_share(directions) * self.effect) @ systems.totals)
 
-    def _pass_shared(self, whole: Array, rotated: Lines) -> Array:
+    def _pass_shared(self, whole: Array, directions: sparse.csr_array) -> Array:
         """Return what of θ passes into the answer, D x places of t2 x k: nothing where a class can tell."""
         systems = self.systems
         shift = np.repeat(whole[:, None], len(self.own_places), axis=1)
+        effect = self.effect[directions.indices // systems.totals.shape[1]]
+        weighed = sparse.csr_array((directions.data * effect, directions.indices, directions.indptr), directions.shape)
         for number, own_place in enumerate(self.own_places):
-            seen = (1 - self.left[own_place]) * self.effect[systems.owner]
-            shift[:, number] -= _pass_classes(rotated * seen, systems.shared_rotation, systems.owner)
+            shift[:, number] -= OWN_GRID[own_place] * (weighed @ systems.blocks.find_passed(int(own_place))).toarray()
         return shift
 
 
-def _pass_classes(rotated: Lines, lines: Lines, owner: IntArray) -> Array:
-    """Return rotated (D x R) @ lines (R x k), dense ones class by class: many directions reach few classes."""
-    if isinstance(rotated, sparse.sparray) or isinstance(lines, sparse.sparray):
-        product = rotated @ lines
-        return product.toarray() if isinstance(product, sparse.sparray) else product
-    total = np.zeros((len(rotated), lines.shape[1]))
-    for first, end in itertools.pairwise(np.searchsorted(owner, np.arange(owner[-1] + 2))):
-        reaching = rotated[:, first:end].any(axis=1)
-        rows = slice(None) if reaching.mean() > MOST else np.flatnonzero(reaching)
-        total[rows] += rotated[rows, first:end] @ lines[first:end]
-    return total
+def _keep(directions: sparse.csr_array, kept: BoolArray) -> sparse.csr_array:
+    """Return directions with those of their entries for which `kept` is true."""
+    if kept.all():
+        return directions
+    starts = np.concatenate([[0], np.cumsum(kept)])[directions.indptr].astype(directions.indptr.dtype)
+    return sparse.csr_array((directions.data[kept], directions.indices[kept], starts), directions.shape)
 
 
 def estimate(evidence: Evidence) -> Estimate:

@@ -15,6 +15,7 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.qit_st.session import GroupSession
 from sqlanon.estimators import OF_CLASSES, OF_GROUPS, ridge
+from sqlanon.estimators.class_moments import centre_outcome
 from sqlanon.estimators.class_systems import MEAN_VARIANCE, OWN_GRID, ReleaseClass, prepare_classes
 from sqlanon.estimators.inference_by_class import bound_left_out
 from sqlanon.plans.templates import Sql, ident
@@ -286,12 +287,40 @@ def test_a_class_of_few_groups_is_prepared_from_a_factor_as_from_the_normal_equa
     for own_place in range(len(OWN_GRID)):
         # vectors have no sign of their own: what is compared is the matrix that answers are made with
         posteriors = [
-            system.rotation.T @ (sparse.diags_array(1 / system.totals_by_root[own_place]) @ system.rotation)
+            ((system.turned.matrix / system.totals_by_root[own_place]) @ system.turned.matrix.T).toarray()
             for system in systems
         ]
         np.testing.assert_allclose(*posteriors, rtol=1e-9, atol=1e-12)
         blocks = (system.blocks.add(own_place, np.array([1.0, 2.0])) for system in systems)
         np.testing.assert_allclose(*blocks, rtol=1e-7, atol=1e-9)
+        passed = (system.blocks.find_passed(own_place).toarray() for system in systems)
+        np.testing.assert_allclose(*passed, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(*(system.cell_variance for system in systems), rtol=1e-7)
+
+
+@pytest.mark.parametrize("large", [0, 10**9])
+def test_values_alone_are_read_as_sets_of_values_are_turned(census, monkeypatch, large):
+    """A value with a second one of weight 0 in each class is a set, and goes through the eigenvectors."""
+    monkeypatch.setattr("sqlanon.estimators.class_systems.LARGE", large)
+    census.answer(f"{COUNT} age > 40 and income = 2")
+    systems, random = census.classes.load_systems(), np.random.default_rng(7)
+    sums = Mock(total=random.integers(20, 80, len(systems.rows) + 1).astype(float), size=1.0)
+    sums.square, sums.group_square, sums.sized = sums.total, 3 * sums.total, 4.5 * sums.total
+    sums.shared = random.random((len(systems.rows) + 1, systems.totals.shape[1])) * sums.total[:, None] / 2
+    posterior = ridge.Posterior(systems, centre_outcome(systems, sums))
+    assert posterior.several
+    owner, code = systems.cells
+    count, width = systems.totals.shape[1], systems.totals.size
+    weights = random.random(len(code))
+    alone = sparse.csr_array((weights, (code, owner * count + code)), (count, width))
+    lines, cells = (
+        np.concatenate([code, code]),
+        np.concatenate([owner * count + code, owner * count + (code + 1) % count]),
+    )
+    sets = sparse.csr_array((np.concatenate([weights, 0 * weights]), (lines, cells)), (count, width))
+    assert sets.nnz == 2 * alone.nnz
+    for one, both in zip(posterior.estimate_sums(alone), posterior.estimate_sums(sets), strict=True):
+        np.testing.assert_allclose(one, both, rtol=1e-10)
 
 
 def test_classes_beyond_memory_are_answered_uniformly(census, monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 
 from sqlanon.estimation.failures import require_finite_sums
 from sqlanon.estimation.qit_st.group_run import Uniform
-from sqlanon.estimators.class_moments import sums_of_frames
+from sqlanon.estimators.class_moments import sums_of_columns
 from sqlanon.estimators.class_systems import OWN_GRID
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.inference_by_class import MOST_KEPT, ClassInference
@@ -15,8 +15,6 @@ from sqlanon.estimators.moments import SelectedValues
 from sqlanon.estimators.ridge import SHARED_GRID
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from sqlanon.engines.base import Numbers
 
 POSTERIOR = 2 * len(OWN_GRID) + 1  # numbers that are kept for an eigenvector
@@ -67,10 +65,10 @@ class ByClass(Uniform):
             return super().infer(selected)
         moment = self._read_by_place("moment")
         # refuses what is no number, before squares are read
-        moments = self.run.arrange_moments(_columns(moment), selected)
+        moments = self.run.arrange_moments(moment, selected)
         scatter = self._read_by_place("scatter")
-        require_finite_sums(_columns(scatter))
-        hit_sums = sums_of_frames(moment, scatter, len(systems.rows), len(totals))
+        require_finite_sums(scatter)
+        hit_sums = sums_of_columns(moment, scatter, len(systems.rows), len(totals))
         return ClassInference(moments, selected, systems, hit_sums, classes.left_out)
 
     def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
@@ -93,12 +91,9 @@ class ByClass(Uniform):
             )
         super().tell_limits(inference, undetermined, exact)
 
-    def _read_by_place(self, name: str) -> "pd.DataFrame":
+    def _read_by_place(self, name: str) -> "dict[str, Numbers]":
         """Run a query by class; add each class's place among those that are solved."""
-        frame = self.run.loaded.engine.frame(self._render_by_class(_BY_CLASS[name]))
-        classes = frame["class"].to_numpy(dtype=np.int64) if "class" in frame else np.zeros(len(frame), dtype=np.int64)
-        return frame.assign(place=self.run.classes.place_classes(classes))
-
-
-def _columns(frame: "pd.DataFrame") -> "dict[str, Numbers]":
-    return {str(name): column.to_numpy() for name, column in frame.items()}
+        columns = self.run.loaded.engine.arrays(self._render_by_class(_BY_CLASS[name]))
+        lines = len(columns["cell"])
+        classes = columns["class"].astype(np.int64) if "class" in columns else np.zeros(lines, dtype=np.int64)
+        return columns | {"place": self.run.classes.place_classes(classes)}
