@@ -159,19 +159,19 @@ class LineColumns:
         self._place, self._code = (_take(moment, name, lines[0]).astype(np.int64) for name in ("place", "code"))
 
     def sum_values(self, name: str) -> Array:
-        """Return a column of `moment` by class and value, L + 1 x V."""
+        """Return the column `name` of `moment` by class and value, L + 1 x V."""
         classes, values = self._shape
         line, cell = _take(self._moment, name, self._moment_lines), self._place * values + self._code
         return np.bincount(cell, line, classes * values).reshape(self._shape).astype(float, copy=False)
 
     def sum_rest(self, name: str) -> Array:
-        """Return a column of `moment` by value over the groups of several classes, V."""
+        """Return the column `name` of `moment` by value over the groups of several classes, V."""
         rest = self._place == self._shape[0] - 1
         line = _take(self._moment, name, self._moment_lines[rest])
         return np.bincount(self._code[rest], line, self._shape[1]).astype(float, copy=False)
 
     def sum_classes(self, name: str) -> Array:
-        """Return a column of `scatter` by class, L + 1."""
+        """Return the column `name` of `scatter` by class, L + 1."""
         place = _take(self._scatter, "place", self._scatter_lines).astype(np.int64)
         line = _take(self._scatter, name, self._scatter_lines)
         return np.bincount(place, line, self._shape[0]).astype(float, copy=False)

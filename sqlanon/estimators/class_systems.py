@@ -162,7 +162,7 @@ class StackedBlocks:
     def stack(
         cls, blocks: Sequence[Array], rows: Sequence[IntArray], columns: Sequence[IntArray], shape: tuple[int, int]
     ) -> "StackedBlocks":
-        """Write blocks into a matrix of a shape."""
+        """Return blocks, each with its rows and columns, written into a matrix of this shape."""
         lengths = np.zeros(shape[0], dtype=np.int64)
         for block_rows, block_columns in zip(rows, columns, strict=True):
             lengths[block_rows] = len(block_columns)
@@ -220,7 +220,7 @@ class SharedBlocks:
     def find_passed(self, own_place: int) -> sparse.csr_array:
         """Return sum over r of λ_r/(κ + λ_r t2) times the r-th of B U and of U' B^-1, LV x k.
 
-        A value of a class is read in k steps, not in R k.
+        A value of a class is read in k steps, not in R k. own_place: a place of t2 in the grid.
         """
         if own_place not in self._passed:
             weights, stacked = self.weights[own_place], self.turned
