@@ -1,8 +1,9 @@
 """BK(L,K)-clustering (Ren, Yang, Zhang and Jia, 2012) as one sort and a cut; what is not diverse is then mended.
 
 The templates are `sql_templates/methods/uncertain/clustering/`. They read `determined` (row_number, quasi_1 …,
-cell_code, sensitive_count, a draw), the sensitive cells' `alternative` (cell_code, text), the hierarchies and
-`influence` (sensitive, influence_1 …, weight), and end in `clustered` (row_number, cluster, suppressed).
+cell_code, sensitive_count, a draw) and `cell_count` (cell_code, sensitive_count, row_count), the sensitive cells'
+`alternative` (cell_code, text), the hierarchies and `influence` (sensitive, influence_1 …, weight), and end in
+`clustered` (row_number, cluster, suppressed).
 """
 
 from collections.abc import Sequence
@@ -118,7 +119,6 @@ def refine_clusters(
     )
 
 
-ROW_COLUMNS = ("row_number", "sensitive_count", "cell_code")  # what a row keeps to the end: by which it is judged
 WORD_DIGITS = 18  # a whole number holds as many
 MOST_BITS = 31  # that tell the branches of a level apart
 FOLDS = 6  # after which each of 64 bits has met all before it
@@ -152,7 +152,8 @@ class Clustering:
     @property
     def payload(self) -> tuple[str, ...]:
         """Return what a row keeps to the end: packed rows are whole and need no join with what they were."""
-        return ROW_COLUMNS if self.layout is None else (*ROW_COLUMNS, PACKED, *self.ties)
+        own = ("row_number", "sensitive_count") if self.layout is None else (PACKED,)
+        return (*own, "cell_code", *self.ties)
 
     @property
     def scaled(self) -> list[int]:
@@ -167,10 +168,11 @@ class Clustering:
     @property
     def diversity(self) -> Diversity:
         """Return what is asked of the clusters' sensitive values."""
-        passed = () if self.layout is None else self.payload[1:]
+        passed = ("row_number",) if self.layout is None else ("position", *self.payload)
         sizes, ties = (self.k, self.l, self.undiverse, self.most_rows), tuple(self.ties)
         # what numbers rows as it writes them is DuckDB, which counts bits of whole numbers as well
-        return Diversity(*sizes, ties, self.certain, passed, by_remainders=self.sorts_rows)
+        by_remainders = self.sorts_rows and self.layout is not None
+        return Diversity(*sizes, ties, passed, self.certain, by_remainders)
 
     @property
     def rows(self) -> str:
@@ -186,6 +188,9 @@ def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
         *_sorted(asked),
         *(_refined(asked) if asked.refine else ()),
         *diversity.steps(asked.diversity, asked.rows, asked.dimensions, prefix),
+        Step("methods/uncertain/clustering/measured", "view")
+        if asked.layout is None
+        else scales.unpack(asked.dimensions),
         _quality(asked),
     )
 
@@ -253,7 +258,7 @@ def _placed(clustering: Clustering, prefix: str) -> tuple[Step, ...]:
         rows, extent = f"branch_codes{suffix}", f"extent{suffix}"
     if clustering.layout is None:
         return (*category_steps, _point(clustering, rows), _arranged(clustering))
-    passed = list(dict.fromkeys((*ROW_COLUMNS, *clustering.ties)))
+    passed = ["cell_code", *clustering.ties]
     steps = scales.steps(clustering.dimensions, clustering.scaled, _scale_weights(clustering), passed, prefix)
     return (
         scales.begun(clustering.dimensions, passed),

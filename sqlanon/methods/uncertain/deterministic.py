@@ -64,10 +64,11 @@ def _folded(reading: Reading, rows: str) -> list[Step]:
     ]
 
 
-def determined(reading: Reading, prefix: str, rows: str) -> tuple[Step, ...]:
-    """Return the steps from `drawn` to `determined`, with the hierarchies and the sets of sensitive values.
+def determined(reading: Reading, prefix: str, rows: str, packed: bool) -> tuple[Step, ...]:
+    """Return the steps from `drawn` to `determined` and `cell_count`, with the hierarchies and the sensitive sets.
 
-    rows: the relation of the rows whose cells are looked at before.
+    rows: the relation of the rows whose cells are looked at before. packed: whether rows will be: they keep no number,
+    and each has one sensitive value, which its cell's code tells.
     """
     steps: list[Step] = []
     for column in reading.quasi:
@@ -88,13 +89,19 @@ def determined(reading: Reading, prefix: str, rows: str) -> tuple[Step, ...]:
         ]
 
     values = {
-        "row_columns": reading.row_columns,
+        "row_columns": [name for name in reading.row_columns if not (packed and name == "row_number")],
+        "tell_sets": not packed,
         "plain": numbers("number", "moment", "category", uncertain=False),
         "nodes": [(number, relation_name(prefix, f"ancestor_{number}")) for number in numbers("hierarchy")],
         "largest": numbers("number", "moment", uncertain=True),
         "first": numbers("category", uncertain=True),
     }
-    return (*steps, Step("methods/uncertain/deterministic/determined", values=values))
+    held = Sql("min(sensitive_count)" if reading.sensitive.uncertain else "1")
+    return (
+        *steps,
+        Step("methods/uncertain/deterministic/determined", values=values),
+        Step("methods/uncertain/deterministic/cell_count", values={"sensitive_count": held}),
+    )
 
 
 def _cell(column: str, suffix: str, rows: str) -> Step:

@@ -138,9 +138,9 @@ class Diversity:
     """What is asked of the clusters' sensitive values.
 
     k: least rows of a cluster; l: least different weights where a value is grave. undiverse: what becomes of a cluster
-    that fails. most_rows: of a cluster. ties: columns of `determined` that draw which row goes where. certain: whether
-    no sensitive cell holds several values. passed: what rows keep to the end beside their number; where there is any,
-    rows are packed. by_remainders: whether an engine counts bits of all values of a cluster at once.
+    that fails. most_rows: of a cluster. ties: columns of rows that draw which of them goes where. passed: what rows
+    keep to the end. certain: whether no sensitive cell holds several values. by_remainders: whether rows are packed,
+    and an engine counts bits of all values of a cluster at once.
     """
 
     k: int
@@ -148,14 +148,14 @@ class Diversity:
     undiverse: Undiverse
     most_rows: int
     ties: tuple[str, ...]
+    passed: tuple[str, ...] = ("row_number",)
     certain: bool = False
-    passed: tuple[str, ...] = ()
     by_remainders: bool = False
 
     @property
     def in_regions(self) -> bool:
         """Return whether only clusters that fail are looked at value by value."""
-        return self.by_remainders and bool(self.passed) and self.certain and self.undiverse == "merge"
+        return self.by_remainders and self.certain and self.undiverse == "merge"
 
     @property
     def near_rows(self) -> int:

@@ -26,6 +26,7 @@ from sqlanon.methods.uncertain.influence import Learn, MatrixTable, read_matrix
 from sqlanon.methods.uncertain.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
+from sqlanon.plans.statement import Kind
 from sqlanon.sql.spellings import ARRAY_DIALECTS, DIALECTS
 from sqlanon.wording import option
 
@@ -185,14 +186,15 @@ def _widened(values: Mapping[str, Any], label: list[str]) -> dict[str, Any]:
 
 
 def draw_rows(design: Uncertain) -> Steps:
-    """Return the step that draws for every row: a view where one statement alone reads it, cheaply."""
-    return draw_from(design, "sensitive", kind="view" if design.request.traits.few_tables else "table")
+    """Return the step that draws for every row, to sort by it: a view where one statement reads it alone, cheaply."""
+    kind: Kind = "view" if design.request.traits.few_tables else "table"
+    return draw_from(design, "sensitive", kind=kind, are_sorted=True)
 
 
 def make_deterministic(design: Uncertain) -> Steps:
     """Return the steps that end in `determined`: single quasi values, and sets of sensitive ones."""
     few = design.request.traits.few_tables
-    return determined(design.reading, design.prefix, "population" if few else "drawn")
+    return determined(design.reading, design.prefix, "population" if few else "drawn", design.layout is not None)
 
 
 def check_stars(design: Uncertain) -> Steps:

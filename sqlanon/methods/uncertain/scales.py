@@ -1,10 +1,12 @@
 """Rows of packed quasi values: what a number adds to the sort is looked up by its value instead of computed row by row.
 
 The templates are `sql_templates/methods/uncertain/scales/`. They read `determined`, and end in `scaled`: its rows with
-`packed`, number_1 …, weighed_1 …, where the quasi values fit into one number (`methods/packing.py`).
+`packed`, number_1 …, weighed_1 …, where the quasi values fit into one number (`methods/packing.py`); `unpacked` reads
+the numbers off it again, in clusters.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlanon.methods.packing import PACKED, Layout
 from sqlanon.methods.uncertain import dimensions as attributes
@@ -15,6 +17,26 @@ MOST_VALUES = 2**12  # of a column, none included: beyond, to look values up cos
 
 # each word's name, and in it the weights of a place's coarse, fine and exact bins
 Weights = Sequence[tuple[str, Sequence[tuple[str, str, str]]]]
+
+
+class PackedNumber(NamedTuple):
+    """A number's place among the quasi values, and the columns of what is made of it, by the parts of their names."""
+
+    place: int
+    read: str
+    number: str
+    share: str
+    lowest: str
+    span: str
+
+
+def unpack(dimensions: Sequence[Dimension]) -> Step:
+    """Return the step of the rows of the clusters with what distances go by."""
+    numbers = [
+        PackedNumber(place, *(f"{part}_{place}" for part in PackedNumber._fields[1:]))
+        for place, _ in attributes.numbers(dimensions)
+    ]
+    return Step("methods/uncertain/scales/unpacked", "view", yields="measured", values={"numbers": numbers})
 
 
 def scaled_places(dimensions: Sequence[Dimension], layout: Layout | None) -> list[int]:
@@ -44,10 +66,9 @@ def steps(
         "words": [(word, weighed(word)) for word in words],
     }
     return (
-        *(_scale(dimensions[place - 1], place, [(word, *of[number]) for word, of in weights])
-          for number, place in enumerate(places)),
+        *(_scale(place, [(word, *of[number]) for word, of in weights]) for number, place in enumerate(places)),
         Step("methods/uncertain/scales/scaled", "view", values=looked_up),
-    )  # fmt: skip
+    )
 
 
 def weighed(word: str) -> str:
@@ -55,9 +76,8 @@ def weighed(word: str) -> str:
     return f"weighed_{word}"
 
 
-def _scale(dimension: Dimension, place: int, weights: Sequence[tuple[str, str, str, str]]) -> Step:
+def _scale(place: int, weights: Sequence[tuple[str, str, str, str]]) -> Step:
     values = {
-        "number": dimension.reading,
         "place": place,
         **{name: f"{name}_{place}" for name in ("share", "lowest", "span")},
         "weights": weights,

@@ -384,6 +384,15 @@ inner join "sqlanon_sensitive_set" as sensitive_set on drawn.sensitive = sensiti
 left join "sqlanon_ancestor_1" as ancestor_1
     on drawn.quasi_1 = ancestor_1.cell;
 
+-- cell_count: How many rows have each different sensitive cell, and how many values it holds
+create temporary table "sqlanon_cell_count" as
+select
+    cell_code,
+    min(sensitive_count) as sensitive_count,
+    count(*) as row_count
+from "sqlanon_determined"
+group by cell_code;
+
 -- matrix: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
 create temporary table "sqlanon_matrix" as
 with line as (
@@ -503,8 +512,6 @@ from totalled;
 create temporary table "sqlanon_value_ranges" as
 select
     count(*) as row_count,
-    min(sensitive_count) as least_alternatives,
-    max(sensitive_count) as most_alternatives,
     min(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) as "lowest_2",
     max(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) - min(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) as "span_2"
 from "sqlanon_determined";
@@ -520,19 +527,12 @@ inner join "sqlanon_value" as value on alternative.text = value.sensitive;
 
 -- representative: One value that stands for each different sensitive cell when rows are dealt out: a grave one if the cell has any, and of these the one that the fewest rows hold
 create temporary table "sqlanon_representative" as
-with cell as (
-    select
-        cell_code,
-        count(*) as row_count
-    from "sqlanon_determined"
-    group by cell_code
-),
-frequency as (
+with frequency as (
     select
         held.held,
-        sum(cell.row_count) as row_count
+        sum(cell_count.row_count) as row_count
     from "sqlanon_held" as held
-    inner join cell on held.cell_code = cell.cell_code
+    inner join "sqlanon_cell_count" as cell_count on held.cell_code = cell_count.cell_code
     group by held.held
 ),
 ranked as (
@@ -566,7 +566,13 @@ from (
             when grave_count > 0 and most_alternatives = 1 and (least_size is null or least_size > 20) then 'L = 3 is not possible in groups of at most 20 rows'
         end as refusal
     from (
-        with counted as (
+        with cell_range as (
+            select
+                coalesce(min(sensitive_count), 0) as least_alternatives,
+                coalesce(max(sensitive_count), 0) as most_alternatives
+            from "sqlanon_cell_count"
+        ),
+        counted as (
             select
                 count(*) as value_count,
                 coalesce(cast(sum(grave) as bigint), 0) as grave_count
@@ -576,9 +582,9 @@ from (
             select
                 representative.held,
                 representative.grave,
-                count(*) as row_count
-            from "sqlanon_determined" as determined
-            inner join "sqlanon_representative" as representative on determined.cell_code = representative.cell_code
+                cast(sum(cell_count.row_count) as bigint) as row_count
+            from "sqlanon_cell_count" as cell_count
+            inner join "sqlanon_representative" as representative on cell_count.cell_code = representative.cell_code
             group by representative.held, representative.grave
         ),
         asked as (
@@ -668,12 +674,13 @@ from (
             counted.value_count,
             counted.grave_count,
             grave.grave_rows,
-            coalesce(value_ranges.least_alternatives, 0) as least_alternatives,
-            coalesce(value_ranges.most_alternatives, 0) as most_alternatives,
+            cell_range.least_alternatives,
+            cell_range.most_alternatives,
             judged.least_size,
             judged.largest_size,
             judged.largest_l
         from "sqlanon_value_ranges" as value_ranges
+        cross join cell_range
         cross join counted
         cross join judged
         cross join grave
@@ -1023,7 +1030,9 @@ turned as (
 select
     "row_number",
     "sensitive_count",
-    "cell_code"
+    "cell_code",
+    "draw",
+    "tie"
 from turned
 order by "word_1" asc nulls last, "draw" asc nulls last, "tie" asc nulls last;
 
@@ -1039,6 +1048,8 @@ select
     ordered."row_number",
     ordered."sensitive_count",
     ordered."cell_code",
+    ordered."draw",
+    ordered."tie",
     ordered.rowid - total.first_number as position,
     least((ordered.rowid - total.first_number) // 5, total.row_count // 5 - 1) as cluster
 from "sqlanon_ordered" as ordered
@@ -1380,24 +1391,23 @@ from phased;
 create temporary table "sqlanon_seat" as
 with drawn as (
     select
-        clustering.row_number,
+        clustering.position,
         judged.target,
         representative.held,
         representative.grave,
-        determined."draw",
-        determined."tie",
+        clustering."draw",
+        clustering."tie",
         row_number() over (
             partition by judged.target, representative.held
-            order by determined."draw" asc nulls last, determined."tie" asc nulls last, clustering.row_number asc nulls last
+            order by clustering."draw" asc nulls last, clustering."tie" asc nulls last, clustering.position asc nulls last
         ) - 1 as turn
     from "sqlanon_clustering" as clustering
     inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
-    inner join "sqlanon_determined" as determined on clustering.row_number = determined.row_number
     inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
     where judged.width > 1
 )
 select
-    drawn.row_number,
+    drawn.position,
     drawn.target,
     drawn.held,
     drawn.grave,
@@ -1418,7 +1428,7 @@ with ranked as (
         *,
         row_number() over (
             partition by target, group_number, held
-            order by "draw" asc nulls last, "tie" asc nulls last, row_number asc nulls last
+            order by "draw" asc nulls last, "tie" asc nulls last, position asc nulls last
         ) as meeting
     from "sqlanon_seat"
 ),
@@ -1430,7 +1440,7 @@ weighed as (
         cast(sum(1 - grave) over (partition by target, group_number) as bigint) as harmless_rows,
         row_number() over (
             partition by target, group_number, grave
-            order by case when meeting = 1 then 0 else 1 end asc nulls last, "draw" asc nulls last, "tie" asc nulls last, row_number asc nulls last
+            order by case when meeting = 1 then 0 else 1 end asc nulls last, "draw" asc nulls last, "tie" asc nulls last, position asc nulls last
         ) as place
     from ranked
 ),
@@ -1441,7 +1451,7 @@ kept as (
     from weighed
 )
 select
-    row_number,
+    position,
     target,
     group_number,
     cast(case
@@ -1454,16 +1464,25 @@ from kept;
 create temporary table "sqlanon_clustered" as
 with numbered as (
     select
-        row_number,
+        position,
         target + dense_rank() over (partition by target order by group_number asc nulls last, piece asc nulls last) - 1 as cluster
     from "sqlanon_spared"
 )
 select
-    clustering.row_number,
+    clustering."row_number",
     coalesce(numbered.cluster, clustering.cluster) as cluster,
     0 as suppressed
 from "sqlanon_clustering" as clustering
-left join numbered on clustering.row_number = numbered.row_number;
+left join numbered on clustering.position = numbered.position;
+
+-- measured: The rows of the clusters with what distances go by
+create temporary view "sqlanon_measured" as
+select
+    point.*,
+    clustered.cluster as target,
+    clustered.row_number as position
+from "sqlanon_clustered" as clustered
+inner join "sqlanon_point" as point on clustered.row_number = point.row_number;
 
 -- quality: How good the clusters are: the objective (1/m) sum |e| * (largest distance in e), and the largest of these distances
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
@@ -1494,12 +1513,9 @@ chosen as (
     where size.row_count <= 2000 and size.cluster % total.stride < 1
 ),
 member as (
-    select
-        point.*,
-        clustered.cluster as target
+    select measured.*
     from chosen
-    inner join "sqlanon_clustered" as clustered on chosen.cluster = clustered.cluster
-    inner join "sqlanon_point" as point on clustered.row_number = point.row_number
+    inner join "sqlanon_measured" as measured on chosen.cluster = measured.target
 ),
 diameter as (
     select
@@ -1514,7 +1530,7 @@ diameter as (
     )
 )) as diameter
     from member as a
-    inner join member as b on a.target = b.target and a.row_number < b.row_number
+    inner join member as b on a.target = b.target and a.position < b.position
     cross join "sqlanon_importance" as importance
     group by a.target
 ),
@@ -1632,6 +1648,6 @@ order by
     counted.row_count asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 41 relations, the last first
+-- 43 relations, the last first
 
 commit;

@@ -448,6 +448,17 @@ left join "sqlanon_ancestor_1" as "ancestor_1"
   on "drawn"."quasi_1" = "ancestor_1"."cell";
 analyze "sqlanon_determined";
 
+-- cell_count: How many rows have each different sensitive cell, and how many values it holds
+create temporary table "sqlanon_cell_count" as
+select
+  "cell_code",
+  min("sensitive_count") as "sensitive_count",
+  count(*) as "row_count"
+from "sqlanon_determined"
+group by
+  "cell_code";
+analyze "sqlanon_cell_count";
+
 -- matrix: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
 create temporary table "sqlanon_matrix" as
 with "line" as (
@@ -591,8 +602,6 @@ analyze "sqlanon_importance";
 create temporary table "sqlanon_value_ranges" as
 select
   count(*) as "row_count",
-  min("sensitive_count") as "least_alternatives",
-  max("sensitive_count") as "most_alternatives",
   min(
     case
       when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
@@ -626,20 +635,13 @@ analyze "sqlanon_held";
 
 -- representative: One value that stands for each different sensitive cell when rows are dealt out: a grave one if the cell has any, and of these the one that the fewest rows hold
 create temporary table "sqlanon_representative" as
-with "cell" as (
-  select
-    "cell_code",
-    count(*) as "row_count"
-  from "sqlanon_determined"
-  group by
-    "cell_code"
-), "frequency" as (
+with "frequency" as (
   select
     "held"."held",
-    sum("cell"."row_count") as "row_count"
+    sum("cell_count"."row_count") as "row_count"
   from "sqlanon_held" as "held"
-  inner join "cell"
-    on "held"."cell_code" = "cell"."cell_code"
+  inner join "sqlanon_cell_count" as "cell_count"
+    on "held"."cell_code" = "cell_count"."cell_code"
   group by
     "held"."held"
 ), "ranked" as (
@@ -680,7 +682,12 @@ declare refusal text := (
         then 'L = 3 is not possible in groups of at most 20 rows'
       end as "refusal"
     from (
-      with "counted" as (
+      with "cell_range" as (
+        select
+          coalesce(min("sensitive_count"), 0) as "least_alternatives",
+          coalesce(max("sensitive_count"), 0) as "most_alternatives"
+        from "sqlanon_cell_count"
+      ), "counted" as (
         select
           count(*) as "value_count",
           coalesce(cast(sum("grave") as bigint), 0) as "grave_count"
@@ -689,10 +696,10 @@ declare refusal text := (
         select
           "representative"."held",
           "representative"."grave",
-          count(*) as "row_count"
-        from "sqlanon_determined" as "determined"
+          cast(sum("cell_count"."row_count") as bigint) as "row_count"
+        from "sqlanon_cell_count" as "cell_count"
         inner join "sqlanon_representative" as "representative"
-          on "determined"."cell_code" = "representative"."cell_code"
+          on "cell_count"."cell_code" = "representative"."cell_code"
         group by
           "representative"."held",
           "representative"."grave"
@@ -784,12 +791,13 @@ declare refusal text := (
         "counted"."value_count",
         "counted"."grave_count",
         "grave"."grave_rows",
-        coalesce("value_ranges"."least_alternatives", 0) as "least_alternatives",
-        coalesce("value_ranges"."most_alternatives", 0) as "most_alternatives",
+        "cell_range"."least_alternatives",
+        "cell_range"."most_alternatives",
         "judged"."least_size",
         "judged"."largest_size",
         "judged"."largest_l"
       from "sqlanon_value_ranges" as "value_ranges"
+      cross join "cell_range"
       cross join "counted"
       cross join "judged"
       cross join "grave"
@@ -1195,6 +1203,8 @@ select
   "row_number",
   "sensitive_count",
   "cell_code",
+  "draw",
+  "tie",
   "position",
   least(("position" / 5), ("row_count" / 5) - 1) as "cluster"
 from "lined";
@@ -1577,28 +1587,26 @@ analyze "sqlanon_portion";
 create temporary table "sqlanon_seat" as
 with "drawn" as (
   select
-    "clustering"."row_number",
+    "clustering"."position",
     "judged"."target",
     "representative"."held",
     "representative"."grave",
-    "determined"."draw",
-    "determined"."tie",
+    "clustering"."draw",
+    "clustering"."tie",
     row_number() over (
       partition by "judged"."target", "representative"."held"
-      order by "determined"."draw" asc, "determined"."tie" asc, "clustering"."row_number" asc
+      order by "clustering"."draw" asc, "clustering"."tie" asc, "clustering"."position" asc
     ) - 1 as "turn"
   from "sqlanon_clustering" as "clustering"
   inner join "sqlanon_judged" as "judged"
     on "clustering"."cluster" = "judged"."cluster"
-  inner join "sqlanon_determined" as "determined"
-    on "clustering"."row_number" = "determined"."row_number"
   inner join "sqlanon_representative" as "representative"
     on "clustering"."cell_code" = "representative"."cell_code"
   where
     "judged"."width" > 1
 )
 select
-  "drawn"."row_number",
+  "drawn"."position",
   "drawn"."target",
   "drawn"."held",
   "drawn"."grave",
@@ -1622,7 +1630,7 @@ create temporary table "sqlanon_spared" as
 with "ranked" as (
   select
     *,
-    row_number() over (partition by "target", "group_number", "held" order by "draw" asc, "tie" asc, "row_number" asc) as "meeting"
+    row_number() over (partition by "target", "group_number", "held" order by "draw" asc, "tie" asc, "position" asc) as "meeting"
   from "sqlanon_seat"
 ), "weighed" as (
   select
@@ -1632,7 +1640,7 @@ with "ranked" as (
     cast(sum(1 - "grave") over (partition by "target", "group_number") as bigint) as "harmless_rows",
     row_number() over (
       partition by "target", "group_number", "grave"
-      order by case when "meeting" = 1 then 0 else 1 end asc, "draw" asc, "tie" asc, "row_number" asc
+      order by case when "meeting" = 1 then 0 else 1 end asc, "draw" asc, "tie" asc, "position" asc
     ) as "place"
   from "ranked"
 ), "kept" as (
@@ -1642,7 +1650,7 @@ with "ranked" as (
   from "weighed"
 )
 select
-  "row_number",
+  "position",
   "target",
   "group_number",
   cast(case
@@ -1657,7 +1665,7 @@ analyze "sqlanon_spared";
 create temporary table "sqlanon_clustered" as
 with "numbered" as (
   select
-    "row_number",
+    "position",
     "target" + dense_rank() over (partition by "target" order by "group_number" asc, "piece" asc) - 1 as "cluster"
   from "sqlanon_spared"
 )
@@ -1667,8 +1675,18 @@ select
   0 as "suppressed"
 from "sqlanon_clustering" as "clustering"
 left join "numbered"
-  on "clustering"."row_number" = "numbered"."row_number";
+  on "clustering"."position" = "numbered"."position";
 analyze "sqlanon_clustered";
+
+-- measured: The rows of the clusters with what distances go by
+create temporary view "sqlanon_measured" as
+select
+  "point".*,
+  "clustered"."cluster" as "target",
+  "clustered"."row_number" as "position"
+from "sqlanon_clustered" as "clustered"
+inner join "sqlanon_point" as "point"
+  on "clustered"."row_number" = "point"."row_number";
 
 -- quality: How good the clusters are: the objective (1/m) sum |e| * (largest distance in e), and the largest of these distances
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
@@ -1699,13 +1717,10 @@ with "size" as (
     "size"."row_count" <= 2000 and "size"."cluster" % "total"."stride" < 1
 ), "member" as (
   select
-    "point".*,
-    "clustered"."cluster" as "target"
+    "measured".*
   from "chosen"
-  inner join "sqlanon_clustered" as "clustered"
-    on "chosen"."cluster" = "clustered"."cluster"
-  inner join "sqlanon_point" as "point"
-    on "clustered"."row_number" = "point"."row_number"
+  inner join "sqlanon_measured" as "measured"
+    on "chosen"."cluster" = "measured"."target"
 ), "diameter" as (
   select
     "a"."target",
@@ -1719,7 +1734,7 @@ with "size" as (
     ) as "diameter"
   from "member" as "a"
   inner join "member" as "b"
-    on "a"."target" = "b"."target" and "a"."row_number" < "b"."row_number"
+    on "a"."target" = "b"."target" and "a"."position" < "b"."position"
   cross join "sqlanon_importance" as "importance"
   group by
     "a"."target"
@@ -1840,6 +1855,6 @@ order by
 analyze "sqlanon_st";
 
 -- the rest is microdata and the key: forget it
--- 40 relations, the last first
+-- 42 relations, the last first
 
 commit;

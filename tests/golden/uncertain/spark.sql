@@ -241,6 +241,8 @@ from (
 
 -- determined: as in postgres.sql
 
+-- cell_count: as in postgres.sql
+
 -- matrix: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
 create table `sqlanon_matrix` using parquet as
 with `line` as (
@@ -337,8 +339,6 @@ from `totalled`;
 create table `sqlanon_value_ranges` using parquet as
 select
   count(*) as `row_count`,
-  min(`sensitive_count`) as `least_alternatives`,
-  max(`sensitive_count`) as `most_alternatives`,
   min(case when abs(cast(`quasi_2` as double)) <= cast(1e300 as double) then cast(`quasi_2` as double) end) as `lowest_2`,
   max(case when abs(cast(`quasi_2` as double)) <= cast(1e300 as double) then cast(`quasi_2` as double) end) - min(case when abs(cast(`quasi_2` as double)) <= cast(1e300 as double) then cast(`quasi_2` as double) end) as `span_2`
 from `sqlanon_determined`;
@@ -350,7 +350,12 @@ from `sqlanon_determined`;
 -- feasibility: What decides whether there can be clusters: N, the different weights, whether all rows hold the same values, and for L, where all rows are one region, in groups of what size at least they are diverse, and up to which L groups of `most_rows` are
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
-    with `counted` as (
+    with `cell_range` as (
+      select
+        coalesce(min(`sensitive_count`), 0) as `least_alternatives`,
+        coalesce(max(`sensitive_count`), 0) as `most_alternatives`
+      from `sqlanon_cell_count`
+    ), `counted` as (
       select
         count(*) as `value_count`,
         coalesce(cast(sum(`grave`) as bigint), 0) as `grave_count`
@@ -359,10 +364,10 @@ from (
       select
         `representative`.`held`,
         `representative`.`grave`,
-        count(*) as `row_count`
-      from `sqlanon_determined` as `determined`
+        cast(sum(`cell_count`.`row_count`) as bigint) as `row_count`
+      from `sqlanon_cell_count` as `cell_count`
       inner join `sqlanon_representative` as `representative`
-        on `determined`.`cell_code` = `representative`.`cell_code`
+        on `cell_count`.`cell_code` = `representative`.`cell_code`
       group by
         `representative`.`held`,
         `representative`.`grave`
@@ -473,12 +478,13 @@ from (
         `counted`.`value_count`,
         `counted`.`grave_count`,
         `grave`.`grave_rows`,
-        coalesce(`value_ranges`.`least_alternatives`, 0) as `least_alternatives`,
-        coalesce(`value_ranges`.`most_alternatives`, 0) as `most_alternatives`,
+        `cell_range`.`least_alternatives`,
+        `cell_range`.`most_alternatives`,
         `judged`.`least_size`,
         `judged`.`largest_size`,
         `judged`.`largest_l`
       from `sqlanon_value_ranges` as `value_ranges`
+      cross join `cell_range`
       cross join `counted`
       cross join `judged`
       cross join `grave`
@@ -670,6 +676,8 @@ from (
 
 -- clustered: as in postgres.sql
 
+-- measured: as in postgres.sql
+
 -- quality: as in postgres.sql, but for
 -- -      (cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) / 500000)
 -- +      (cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) div 500000)
@@ -735,4 +743,4 @@ order by
 -- +  "counted"."row_count" asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 40 relations, the last first
+-- 42 relations, the last first

@@ -78,6 +78,10 @@ def table(con, rows, attributes, weights, draws=None):
     ]
     if lines:
         con.executemany(f"insert into determined values ({', '.join('?' * (len(attributes) + 4))})", lines)
+    con.execute(
+        "create or replace table cell_count as select cell_code, min(sensitive_count) as sensitive_count,"
+        " count(*) as row_count from determined group by cell_code"
+    ).fetchall()
     con.execute("create or replace table alternative (cell_code int, text varchar)").fetchall()
     if codes:
         con.executemany(
@@ -96,7 +100,7 @@ def table(con, rows, attributes, weights, draws=None):
 def plan(asked):
     """Return the plan of clusters alone."""
     trees = {one.relation: Sql(f'"{one.relation}"') for one in asked.dimensions if one.relation}
-    given = {name: Sql(f'"{name}"') for name in ("determined", "alternative", "influence")}
+    given = {name: Sql(f'"{name}"') for name in ("determined", "cell_count", "alternative", "influence")}
     return Plan("uncertain", build(steps(asked), {}, "t_", {**given, **trees}), Publication(()), key=Sql('"t_key"'))
 
 
@@ -440,7 +444,7 @@ def a_table(con, size=300):
 def test_neither_threads_nor_the_order_of_rows_show(con):
     asked = Clustering(a_table(con), 3, 3, 0.05, "merge", 3)
     found = [clustered(con, asked)[0]]
-    for name in ("determined", "alternative", "influence", "hierarchy_3"):
+    for name in ("determined", "cell_count", "alternative", "influence", "hierarchy_3"):
         con.execute(f"create or replace table {name} as select * from {name} order by random()").fetchall()
     for threads in (1, 4):
         con.execute(f"set threads = {threads}").fetchall()
@@ -465,7 +469,7 @@ def test_postgres_makes_the_same_clusters(con, server):
     asked = Clustering(a_table(con, 200), 3, 3, 0.05, "merge", 3)
     expected = clustered(con, asked)
     with psycopg.connect(server.new_database("clusters"), autocommit=True) as session:
-        for name in ("determined", "alternative", "influence", "hierarchy_3"):
+        for name in ("determined", "cell_count", "alternative", "influence", "hierarchy_3"):
             described = con.execute(f"describe {name}").fetchall()
             columns = ", ".join(f"{column[0]} {column[1].replace('DOUBLE', 'float8')}" for column in described)
             session.execute(f"create temporary table {name} ({columns})")
