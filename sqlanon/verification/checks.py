@@ -135,7 +135,8 @@ class PublishedTables:
     """The tables of a release as they stand in an engine, and its manifest.
 
     answers: where several looks at the same tables ask the same, the answers by the text of the query.
-    by_its_run: whether the run that wrote them looks at them. linked: what it still knows of its rows.
+    by_its_run: whether the run that wrote them looks at them. linked: what it still knows of its rows. original: the
+    microdata, with the types of its columns, that the run compares them with.
     """
 
     engine: Engine
@@ -144,6 +145,7 @@ class PublishedTables:
     answers: dict[str, Row] | None = field(default=None, compare=False, repr=False)
     by_its_run: bool = False
     linked: LinkedRows | None = None
+    original: tuple[Source, Mapping[str, str]] | None = None
 
     def answer(self, sql: str) -> Row:
         """Return the one row of a query over the tables."""

@@ -7,7 +7,7 @@ these differ are rows counted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlanon.methods.packing import PACKED
 from sqlanon.plans.plan import Source
@@ -19,6 +19,8 @@ from sqlanon.verification.multisets import (
     WholeColumns,
     add_up,
     align_columns,
+    hashed_columns,
+    read_sums,
     whole_columns,
     write_multiset_query,
 )
@@ -29,13 +31,17 @@ _FRACTIONS = ("DOUBLE", "FLOAT")  # of which -0 and 0 are one value
 
 @dataclass(frozen=True)
 class Links:
-    """How many rows there are, how many of them have another value or group than they should, and whether QIT has the
-    quasi values, and ST the sensitive ones, of all rows of the source and no others."""
+    """How many rows there are, and how many of them have another value or group than they should.
+
+    same_quasi, same_values: whether QIT has the quasi values, and ST the sensitive ones, of all rows of the source and
+    no others. same_sizes: whether groups have the run's sizes in both.
+    """
 
     people: int
     misplaced: int
     same_quasi: bool
     same_values: bool
+    same_sizes: bool
 
 
 @dataclass(frozen=True)
@@ -120,37 +126,58 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
     (sensitive,), (select,) = columns["sensitive"], published.linked.selects
     rows = _read_rows(published, select, sensitive, source, types)
     group, count = ident(columns["group"]), ident(columns["count"])
-    people = align_columns(published, "qit", columns["quasi"], source, types, group)
     values = align_columns(published, "st", [sensitive], source, types, Sql(f"{group} as {_GROUP}, {count}"))
-    quasi_rows = Sql(f"(select {', '.join(people.names)}, {WEIGHT} as {_GROUP} from {people.published})")
-    if _is_packed(published):
-        quasi_rows = _pack(published, quasi_rows, _GROUP, people.names)
     (value,) = values.names
     value_rows = Sql(f"(select {rows.value.format(value)} as {_VALUE}, {_GROUP}, {WEIGHT} from {values.published})")
     sides = (
         _Side(rows.original, [*rows.keys, _VALUE], dropped),
-        _Side(quasi_rows, [*rows.keys, _GROUP]),
+        _Side(_read_quasi(published, source, types), [*rows.keys, _GROUP]),
         _Side(value_rows, [_VALUE, _GROUP], weight=ident(WEIGHT)),
     )
     linked_sums = add_up(published, rows.linked, [side.choice for side in sides], rows.whole)
-    misplaced, sums = 0, []
+    misplaced, sums, agree = 0, [], []
+    in_order = packed_order_query(published)
     for number, side in enumerate(sides, start=1):
         # packing loses values outside the ranges, so quasi values are also compared unpacked
         plain = [rows.names] if side.weight is None else []
-        added = add_up(published, side.rows, [side.choice, *plain], rows.whole, side.weight)
+        if number == 2 and in_order is not None:
+            added = read_sums(published.answer(in_order), 2)
+        else:
+            added = add_up(published, side.rows, [side.choice, *plain], rows.whole, side.weight)
         sums.append(added[1:])
-        if added[0] != linked_sums[0] or added[1] != linked_sums[number]:
+        agree.append(added[0] == linked_sums[0] and added[1] == linked_sums[number])
+        if not agree[-1]:
             misplaced = max(misplaced, _count_others(published, rows.linked, side))
     same_values = not dropped and not misplaced  # the run's rows have the source's values, and ST has the run's
-    return Links(int(linked_sums[0]), misplaced, same_values and sums[0][1] == sums[1][1], same_values)
+    same_quasi = same_values and sums[0][1] == sums[1][1]
+    return Links(int(linked_sums[0]), misplaced, same_quasi, same_values, all(agree[1:]))
 
 
-def agree_in_sizes(published: PublishedTables) -> bool:
-    """Tell whether each group has as many rows in QIT as ST counts, by sums of hashes of the groups' numbers."""
+def packed_order_query(published: PublishedTables) -> str | None:
+    """Return the query that tells how a run's QIT is ordered, and what its rows add up to for `compare_links`.
+
+    None where its rows are not packed, or lie in several files. (A value outside the ranges, of which the packed number
+    says nothing, is none of the source: the sums tell.)
+    """
+    if published.linked is None or published.original is None or not _is_packed(published) or published.engine.in_parts:
+        return None
+    source, types = published.original
+    stretches = [
+        _read_quasi(replace(published, tables={**published.tables, "qit": stretch}), source, types)
+        for stretch in published.engine.in_stretches(published.tables["qit"])
+    ]
     columns = published.manifest["columns"]
-    group, count = columns["group"], ident(columns["count"])
-    shown = add_up(published, published.tables["qit"], [[group]], {group: None})
-    return shown == add_up(published, published.tables["st"], [[group]], {group: None}, count)
+    rows = _read_rows(published, published.linked.selects[0], columns["sensitive"][0], source, types)
+    choices = hashed_columns([[*rows.keys, _GROUP], rows.names], rows.whole)
+    return published.query("verification/row_order/packed_order", {}, stretches=stretches, choices=choices)
+
+
+def _read_quasi(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Sql:
+    """Return QIT's quasi values, packed as well where the run packs them, and groups."""
+    columns = published.manifest["columns"]
+    people = align_columns(published, "qit", columns["quasi"], source, types, ident(columns["group"]))
+    quasi_rows = Sql(f"(select {', '.join(people.names)}, {WEIGHT} as {_GROUP} from {people.published})")
+    return _pack(published, quasi_rows, _GROUP, people.names) if _is_packed(published) else quasi_rows
 
 
 def _is_packed(published: PublishedTables) -> bool:

@@ -209,6 +209,33 @@ def test_groups_of_other_sizes_are_found_before_anything_is_published(con, monke
     assert not (tmp_path / "release").exists()
 
 
+@pytest.mark.parametrize("stretch", [10, 1000])
+@pytest.mark.parametrize(
+    ("rewritten", "fault"),
+    [
+        ("from written order by hash(age)", "row_order.*misplaced rows of qit"),
+        ("from (from written offset 150) union all from (from written limit 150)", "misplaced rows of qit.: 1"),
+        ("select * replace (case when age = 150 then 151 else age end as age) from written", "quasi_rows"),
+        ("from written where age <> 150", "quasi_rows"),
+    ],
+)  # fmt: skip
+def test_packed_rows_are_looked_at_as_they_were_written(con, monkeypatch, tmp_path, stretch, rewritten, fault):
+    """One reading tells the order and the rows, in one stretch and in two whose seam is behind row 150."""
+    con.execute("create table people as select i as age, 'd' || (hash(i, 4) % 9) as disease from range(300) t(i)")
+    con.execute("set threads = 2")
+    write, asked = DuckDBEngine.write_parquet, {"quasi": "age", "sensitive": "disease", "unique_quasi": "keep"}
+
+    def write_otherwise(engine, sql, path):
+        return write(engine, f"with written as ({sql}) {rewritten}" if path.name == "qit.parquet" else sql, path)
+
+    monkeypatch.setattr("sqlanon.engines.duckdb.engine.STRETCH", stretch)
+    assert sqlanon.anatomy(con, "people", l=3, out=tmp_path / "sound", **asked).verify().holds
+    monkeypatch.setattr(DuckDBEngine, "write_parquet", write_otherwise)
+    with pytest.raises(sqlanon.VerificationError, match=fault):
+        sqlanon.anatomy(con, "people", l=3, out=tmp_path / "release", **asked)
+    assert not (tmp_path / "release").exists()
+
+
 # two rows of different quasi values change codes, whichever groups they are in
 CHANGED = """
 with pair as (

@@ -115,7 +115,7 @@ def by_column(published: PublishedTables) -> dict[str, PublishedTables]:
 
     What is asked of the tables that all columns share is asked once.
     """
-    answers: dict[str, Row] = {}
+    answers: dict[str, Row] = {} if published.answers is None else published.answers
     names = published.manifest["columns"]["sensitive"]
     linked: list[LinkedRows | None] = [None] * len(names)
     if published.linked is not None:
@@ -126,6 +126,7 @@ def by_column(published: PublishedTables) -> dict[str, PublishedTables]:
             *one_column(published.tables, published.manifest, column),
             answers,
             linked=linked_rows,
+            original=published.original,
         )
         for column, linked_rows in zip(names, linked, strict=True)
     }

@@ -9,7 +9,7 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
-from sqlanon.verification.linkage import agree_in_sizes, compare_links
+from sqlanon.verification.linkage import compare_links, packed_order_query
 from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, align_columns, multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
@@ -87,18 +87,22 @@ def queries(published: PublishedTables, counts_shown: bool = True) -> list[tuple
     table_columns = published_columns(published.manifest)
     # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
     lines = {"qit": table_columns["qit"], "st": table_columns["st"][:-1]}
+    orders = dict(order_queries(published, lines, all_differ=frozenset({"st"})))
+    if (sql := packed_order_query(published)) is not None:
+        orders["order of qit"] = sql
     return [
         (
             "groups",
             published.query("forms/qit_st/verification/groups", {}, **roles, l=published.manifest["parameters"]["l"]),
         ),
-        *order_queries(published, lines, all_differ=frozenset({"st"})),
+        *orders.items(),
     ]
 
 
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, sizes, diversity, confidence."""
-    counts_shown = published.linked is None or not agree_in_sizes(published)
+    links = published.linked and published.original and compare_links(published, *published.original)
+    counts_shown = not (links and links.same_sizes)
     answers = {name: published.answer(sql) for name, sql in queries(published, counts_shown)}
     l = published.manifest["parameters"]["l"]
     least = l + published.manifest["parameters"].get("reserve", 0)
