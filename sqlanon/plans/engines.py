@@ -85,7 +85,7 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         reads="Parquet only",
         options=("--master", *_LIMITS),
         sources={name: ((name,), ("master",)) for name in ("path", "table", "query")},
-        traits=Traits(few_tables=True, lists_numbers=True, packs_rows=True),
+        traits=Traits(few_tables=True, sketches_counts=True, lists_numbers=True, packs_rows=True),
         lacks={
             "schema": Mark(OURS, "publishes to a directory"),
             "session": Mark(OURS, "publishes to a directory"),
@@ -101,7 +101,14 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         reads="tables only",
         options=("--dsn",),
         sources={name: ((name,), ("dsn",)) for name in ("table", "query")},
-        traits=Traits(row_by_row=True, few_tables=True, wide_hashes=True, lists_numbers=True, packs_rows=True),
+        traits=Traits(
+            row_by_row=True,
+            few_tables=True,
+            wide_hashes=True,
+            sketches_counts=True,
+            lists_numbers=True,
+            packs_rows=True,
+        ),
         lacks={
             "directory": Mark(ENGINE, "keeps everything in the server and writes no files"),
             "look_alikes": Mark(OURS, "the letters that have no width are not spelled in its SQL"),

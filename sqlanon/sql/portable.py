@@ -104,6 +104,7 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.DataTypeParam: {"this"},
     exp.Lag: {"this"},
     exp.Avg: {"this"},
+    exp.ApproxDistinct: {"this"},
     exp.Round: {"this", "decimals"},
     exp.Like: _BINARY,
     exp.MD5: {"this"},

@@ -33,6 +33,7 @@ class Spelling:
     known_link, number_link, text_link: the hash of a row up to its value {0}, with {1} for the hash of what stands
         before it; the second where {0} is cast to a whole number, the first where one that is NULL is made another
         number as well. Empty where a dialect hashes rows itself
+    different: about how many different hashes {0} there are, for a dialect without such a function
     signed: a cast for counts, in a dialect where they are unsigned and meet no other whole number
     bits: how many bits of a whole number are set
     hash_bytes: a 64-byte hash of a text; bytes_text: eight of such bytes, from {1} on, as a text
@@ -65,6 +66,7 @@ class Spelling:
     known_link: str = ""
     number_link: str = ""
     text_link: str = ""
+    different: str = ""
     signed: str = ""
     bits: str = "BIT_COUNT({0})"
     hash_bytes: str = ""
@@ -122,6 +124,11 @@ SPELLINGS = {
         text_link=(
             "HASHTEXTEXTENDED(COALESCE(CAST({0} AS TEXT) COLLATE \"C\", ''),"
             " {1} # CAST(CAST({0} IS NULL AS INT) AS BIGINT))"
+        ),
+        # the different ones of a sixteenth of all hashes are counted; of few rows it is said that all may differ
+        different=(
+            "CASE WHEN COUNT(*) < 100000 THEN COUNT(*)"
+            " ELSE 16 * COUNT(DISTINCT CASE WHEN {0} & 15 = 0 THEN {0} END) END"
         ),
         hash_bytes="SHA512(CONVERT_TO({0}, 'UTF8'))",
         bytes_text="ENCODE(SUBSTR({0}, CAST({1} AS INT), 8), 'hex')",

@@ -149,12 +149,21 @@ def _respell_hash(node: exp.Anonymous, dialect: str) -> None:
     spelled, hashed = SPELLINGS[dialect], node.expressions[0]
     if spelled.number_link and isinstance(hashed, exp.Anonymous) and hashed.name.lower() == "row":
         _fence(node.parent_select)
-        chain = "0"
-        for value in hashed.expressions:
-            chain = _link_of(spelled, value).format(value.sql(dialect, identify=True), chain)
-        node.replace(exp.Var(this=f"({chain} & 9223372036854775807)"))
+        node.replace(_hash_row(hashed, dialect))
     else:
         _put(node, spelled.hash, dialect, hashed)
+
+
+def _respell_sketch(node: exp.ApproxDistinct, dialect: str) -> None:
+    if spelling := SPELLINGS[dialect].different:
+        _put(node, spelling, dialect, _hash_row(node.this, dialect))
+
+
+def _hash_row(row: exp.Anonymous, dialect: str) -> exp.Var:
+    chain = "0"
+    for value in row.expressions:
+        chain = _link_of(SPELLINGS[dialect], value).format(value.sql(dialect, identify=True), chain)
+    return exp.Var(this=f"({chain} & 9223372036854775807)")
 
 
 def _link_of(spelled: Spelling, value: exp.Expr) -> str:
@@ -266,6 +275,7 @@ _RESPELLED: dict[type[exp.Expr], Callable[..., None]] = {
     exp.Div: _respell_division,
     exp.Round: _respell_round,
     exp.Anonymous: _respell_named,
+    exp.ApproxDistinct: _respell_sketch,
     exp.Collate: _respell_collation,
     exp.TimeToUnix: _respell_seconds,
     exp.GroupConcat: _respell_join,

@@ -507,6 +507,25 @@ def test_draws_of_bytes_all_differ_and_depend_on_the_key(postgres):
     assert len(set(seen)) == 4000
 
 
+@pytest.mark.parametrize(
+    ("rows", "combinations", "counted"), [(3000, 100, True), (120_000, 20_000, False), (120_000, 120_000, True)]
+)
+def test_combinations_of_many_rows_are_estimated_and_counted_where_they_may_be_unique(
+    postgres, rows, combinations, counted
+):
+    postgres.execute(
+        f"create temporary table people as select i % {combinations} % 600 as a, i % {combinations} / 600 as b,"
+        f" 'd' || i % 8 as disease from generate_series(1, {rows}) as t(i)"
+    )
+    release = sqlanon.anatomy(postgres, "people", quasi=["a", "b"], sensitive="disease", l=4)
+    assert ("combination" in release.sql) == counted
+    assert any("tell 120,000 of 120,000 rows" in note for note in release.notes) == (combinations == rows)
+    engine, columns = engine_of(postgres), [ident("a"), ident("b")]
+    values = {"relation": ident("people"), "columns": columns, "sketches_counts": True}
+    (told,) = engine.rows(render("methods/packing/ranges", **values))
+    assert told["different_rows"] == (rows if rows == 3000 else pytest.approx(combinations, rel=0.1))
+
+
 def test_rows_that_are_left_out_leave_no_row_without_a_draw(postgres):
     postgres.execute(
         "create temporary table people as select i % 9 as age, case when i % 4 > 0 then 'd' || i % 7 end as disease"

@@ -333,6 +333,15 @@ def test_rows_that_spark_keeps_have_the_size_they_have(spark):
     assert len(stored - {one.id() for one in spark._jsc.sc().getRDDStorageInfo()}) == 1
 
 
+@pytest.mark.parametrize("combinations", [100, 3000])
+def test_spark_counts_combinations_where_many_may_be_unique(spark, tmp_path, combinations):
+    columns = f"id % {combinations} % 60 as a", f"id % {combinations} div 60 as b", "concat('d', id % 8) as disease"
+    spark.range(3000).selectExpr(*columns).createOrReplaceTempView("combined")
+    release = sqlanon.anatomy(spark, "combined", quasi=["a", "b"], sensitive="disease", l=4, out=tmp_path / "release")
+    assert ("combination" in release.sql) == (combinations == 3000)
+    assert any("tell 3,000 of 3,000 rows" in note for note in release.notes) == (combinations == 3000)
+
+
 def test_few_rows_of_one_part_are_not_moved_before_they_are_summed(spark):
     from sqlanon.engines.spark.files import keep_rows
 
