@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlanon.errors import UsageError
 from sqlanon.methods import packing
-from sqlanon.methods.base import Design, Steps
+from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
 from sqlanon.methods.packing import Layout
 from sqlanon.plans.plan import Request, Step
@@ -84,6 +84,11 @@ def publish_qit(design: Grouping) -> Steps:
     return (Step("methods/qit_st/qit" if design.layout is None else "methods/packing/qit"),)
 
 
-def publish_st(design: Design) -> Steps:
+def publish_st(design: Grouping) -> Steps:
     """Return the step of the sensitive table: each group's values with their counts."""
-    return (Step("methods/qit_st/st"),)
+    return (Step("methods/qit_st/st", values=stays_sorted(design)),)
+
+
+def stays_sorted(design: Grouping) -> dict[str, object]:
+    """Return whether sorted lines stay so with a column put beside them: they do where packed rows of QIT have to."""
+    return {"stays_sorted": design.layout is not None}

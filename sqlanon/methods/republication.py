@@ -301,4 +301,5 @@ def publish_qit(design: Design) -> Steps:
 
 def publish_st(design: Design) -> Steps:
     """Return the step of ST: for every group that shows somebody, the values of all who were ever in it."""
-    return (Step("methods/qit_st/st", reads={"grouped": "line", "frequency": "next_value"}),)
+    reads = {"grouped": "line", "frequency": "next_value"}
+    return (Step("methods/qit_st/st", values={"stays_sorted": False}, reads=reads),)

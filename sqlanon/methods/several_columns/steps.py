@@ -1,6 +1,6 @@
 """The steps of Anatomy's groups, for one sensitive column or several."""
 
-from sqlanon.methods import grouping
+from sqlanon.methods import grouping, qit_st
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.internal_names import identity_names, rows_to_draw_for, sensitive_names
 from sqlanon.methods.packing import payload_quasi
@@ -78,12 +78,12 @@ def check_suppressed(design: Design) -> Steps:
 def publish_st(design: Grouped) -> Steps:
     """Return the steps of the sensitive tables, one for each column."""
     if not isinstance(design, SharedGroups):
-        return (Step("methods/qit_st/st"),)
+        return qit_st.publish_st(design)
     return tuple(
         Step(
             "methods/qit_st/st",
             suffix=attribute.suffix if number else "",
-            values={"sensitive": attribute.column},
+            values={"sensitive": attribute.column, **qit_st.stays_sorted(design)},
             reads={"grouped": f"shown{attribute.suffix}", "frequency": f"frequency{attribute.suffix}"},
         )
         for number, attribute in enumerate(design.attributes)

@@ -214,7 +214,23 @@ select
 from line
 cross join "sqlanon_layout" as layout;
 
--- st: as in duckdb.sql
+-- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+create table "sqlanon_st" as
+with line as (
+    select
+        grouped.group_id,
+        frequency.sensitive
+    from "sqlanon_grouped" as grouped
+    inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
+    order by
+        grouped.group_id asc nulls last,
+        frequency.sensitive asc nulls last
+)
+select
+    line.group_id as "group_id",
+    line.sensitive as "disease",
+    cast(1 as bigint) as "count"
+from line;
 
 -- the rest is microdata and the key: forget it
 -- 13 relations, the last first

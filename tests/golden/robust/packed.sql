@@ -193,7 +193,7 @@ inner join "sqlanon_renumbered" as renumbered
 
 -- qit: as in anatomy/packed.sql
 
--- st: as in duckdb.sql
+-- st: as in anatomy/packed.sql
 
 -- the rest is microdata and the key: forget it
 -- 20 relations, the last first
