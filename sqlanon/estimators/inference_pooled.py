@@ -8,7 +8,8 @@ as in `inference`.
 """
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -22,7 +23,18 @@ from sqlanon.estimators.propagation import Pair, correlate
 NOISE_WEIGHT = 3  # times the noise of a mean in its variance; by simulation, for 700 rows and groups of 3
 SetCase = tuple[int, int]
 VectorPair = tuple[Array, Array]
-Spreads = Callable[[Sequence[VectorPair]], Array]
+MOST_VECTORS = 4_000_000  # numbers of vectors over all values that are laid out at once
+MANY = 256  # vectors: of more, what each is weighed with is summed over groups, not each vector's own squares
+
+
+class Spreads(Protocol):
+    """Measure vectors over the release: with h_g = s_g · S^-1 a, what values and weights have of h h'."""
+
+    def measure_spreads(self, vectors: Sequence[VectorPair]) -> Array:
+        """Return, for pairs of vectors a, a' (V), the sums of h h' over the places of each value: k x V."""
+
+    def weigh_spreads(self, weights: Array) -> Callable[[Sequence[VectorPair]], Array]:
+        """Return what weighs pairs of vectors: for T x V weights, the sum over values of theirs times h h', T x k."""
 
 
 class PooledInference(Inference):
@@ -59,10 +71,9 @@ class PooledInference(Inference):
             for degree, weights in aggregate.parts()
         ]
         value = aggregate.function.estimate(parts)
-        vectors = {pair: self._weigh_totals(aggregate, pair) for pair in self.selected.pairs()}
-        variance, crossed, bottom = self._variance(aggregate, shares, value, vectors)
+        variance, crossed, bottom = self._variance(aggregate, shares, value)
         size = parts[1] if len(parts) > 1 else np.ones_like(value)
-        unknown = np.broadcast_to(~self._tell_determined(aggregate, vectors), value.shape)
+        unknown = np.broadcast_to(~self._tell_determined(aggregate), value.shape)
         if len(parts) == 1:
             crossed, bottom = np.zeros((2, *value.shape))
         # Fieller: were AVG x instead of its estimate r, Var(A - x B) = Var(A - r B) + 2 (x - r) (r Var B - Cov(A, B))
@@ -79,28 +90,24 @@ class PooledInference(Inference):
     # -- the variance --------------------------------------------------------------------------
 
     def _variance(
-        self,
-        aggregate: LinearAggregate,
-        shares: Mapping[int, Array],
-        value: Array,
-        vectors: Mapping[SetCase, VectorPair],
+        self, aggregate: LinearAggregate, shares: Mapping[int, Array], value: Array
     ) -> tuple[Array, Array, Array]:
         """Return the variance of the numerator A, for AVG that of A - avg B, then Cov(A, B) and Var B, C x J each."""
         covariances = self._covariances(aggregate, shares)
         average = np.nan_to_num(value) if aggregate.function.is_ratio else np.zeros_like(value)
-        pairs = list(vectors)
-        spreads = self._measure_spreads(aggregate, pairs, vectors)
+        pairs = self.selected.pairs()
+        weighed = self._weigh_vectors(aggregate, covariances, pairs)
         sums = np.zeros((3, *value.shape))
         deviations = np.zeros((2, *value.shape))
-        for number, (value_set, case) in enumerate(pairs):
+        for number, (value_set, _) in enumerate(pairs):
             mean = average[:, value_set]
-            terms = [covariances[term][:, case] @ spreads[term, number] for term in covariances]
+            terms = [weighed[term][:, number] for term in covariances]
             top, crossed, bottom = terms if len(terms) > 1 else (terms[0], np.zeros_like(mean), np.zeros_like(mean))
             variance = np.maximum(top - 2 * mean * crossed + mean**2 * bottom, 0)
             sums[:, :, value_set] += np.stack([variance, crossed, bottom])
             deviations[:, :, value_set] += np.sqrt([variance, np.maximum(bottom, 0)])
         if len(pairs) > len({value_set for value_set, _ in pairs}):
-            between = self._covariances_between_cases(aggregate, vectors, average)
+            between = self._covariances_between_cases(aggregate, pairs, average)
             if between is None:
                 # Without the pairs' moments the sum of the cases' standard errors is an upper bound.
                 self.upper_bound = True
@@ -143,7 +150,8 @@ class PooledInference(Inference):
             for value_set in range(self.selected.set_count):
                 vector = sides[first]._weigh_totals((pair.one, pair.other)[first], (value_set, 0))[0]
                 other_vector = sides[second]._weigh_totals((pair.one, pair.other)[second], (value_set, 0))[0]
-                spread = self.spreads([(vector, other_vector)])[0] - vector * other_vector / self.moments.totals
+                (spread,) = self.spreads.measure_spreads([(vector, other_vector)])
+                spread = spread - vector * other_vector / self.moments.totals
                 term[:, value_set] = covariance @ spread
             terms.append(term)
         return correlate(*terms)
@@ -219,36 +227,57 @@ class PooledInference(Inference):
             vector[codes] = weights[inside] * self.moments.totals[codes]
         return top, bottom
 
-    def _tell_determined(self, aggregate: LinearAggregate, vectors: Mapping[SetCase, VectorPair]) -> BoolArray:
+    def _tell_determined(self, aggregate: LinearAggregate) -> BoolArray:
         """Tell which value sets S determines, J: of AVG both sums must be."""
         determined = np.ones(self.selected.set_count, dtype=bool)
-        for (value_set, _), pair in vectors.items():
-            sums = np.stack(pair[: len(aggregate.parts())])
-            determined[value_set] &= tell_determined(self.equations, sums).all()
+        if self.equations.rank < len(self.equations.totals):
+            sides = len(aggregate.parts())
+            for pairs, vectors in self._lay_out(aggregate, self.selected.pairs()):
+                sums = np.concatenate([np.stack(pair[:sides]) for pair in vectors])
+                known = tell_determined(self.equations, sums).reshape(len(pairs), sides).all(axis=1)
+                np.logical_and.at(determined, [value_set for value_set, _ in pairs], known)
         self.determined &= determined
         return determined
 
-    def _measure_spreads(
-        self, aggregate: LinearAggregate, pairs: Sequence[SetCase], vectors: Mapping[SetCase, VectorPair]
-    ) -> dict[tuple[str, int], Array]:
-        """Return sum over v's places of h h' - a_v a'_v / f_v, by term and number of the pair, each of length V."""
+    def _lay_out(
+        self, aggregate: LinearAggregate, pairs: Sequence[SetCase]
+    ) -> Iterator[tuple[Sequence[SetCase], list[VectorPair]]]:
+        """Yield some sets and cases at a time with their vectors: of all values and sets at once they may be many."""
+        step = max(1, MOST_VECTORS // len(self.moments.totals))
+        for start in range(0, len(pairs), step):
+            some = pairs[start : start + step]
+            yield some, [self._weigh_totals(aggregate, pair) for pair in some]
+
+    def _weigh_vectors(
+        self, aggregate: LinearAggregate, covariances: Mapping[str, Array], pairs: Sequence[SetCase]
+    ) -> dict[str, Array]:
+        """Return sum over v of covariance_v (Σ_{g∋v} h_g h'_g - a_v a'_v / f_v) by term, C x set and case."""
         # Of a measured AVG both sums have the same a, and differ only in what is counted.
         same = not aggregate.function.is_ratio or aggregate.degree == 1
-        terms = {"top": (0, 0)} if same else {"top": (0, 0), "crossed": (0, 1), "bottom": (1, 1)}
-        vector_pairs = [
-            (vectors[pair][side], vectors[pair][other_side]) for pair in pairs for side, other_side in terms.values()
-        ]
-        if not vector_pairs:
-            return {}
-        products = iter(self.spreads(vector_pairs) - np.stack([a * b for a, b in vector_pairs]) / self.moments.totals)
-        spreads = {(term, number): next(products) for number in range(len(pairs)) for term in terms}
-        if same and aggregate.function.is_ratio:
-            for number in range(len(pairs)):
-                spreads["crossed", number] = spreads["bottom", number] = spreads["top", number]
-        return spreads
+        sides = {"top": (0, 0)} if same else {"top": (0, 0), "crossed": (0, 1), "bottom": (1, 1)}
+        shape, cases = self.rows.shape, np.array([case for _, case in pairs], dtype=int)
+        weights = np.concatenate([*(by_case.reshape(-1, by_case.shape[2]) for by_case in covariances.values())])
+        total = len(pairs) * len(self.moments.totals)
+        many = len(pairs) > MANY and (len(weights) <= len(pairs) or total > MOST_VECTORS)
+        weigh = self.spreads.weigh_spreads(weights) if many else None
+        weighed, first = {term: np.zeros((shape[0], len(pairs))) for term in covariances}, 0
+        for some, vectors in self._lay_out(aggregate, pairs):
+            places = np.arange(first, first := first + len(some))
+            for side in dict.fromkeys(sides.values()):
+                vector_pairs = [(vector[side[0]], vector[side[1]]) for vector in vectors]
+                own = np.stack([vector * other for vector, other in vector_pairs]) / self.moments.totals
+                if weigh is None:
+                    products = weights @ self.spreads.measure_spreads(vector_pairs).T
+                else:
+                    products = weigh(vector_pairs)
+                products = (products - weights @ own.T).reshape(len(covariances), *shape, len(some))
+                for number, term in enumerate(covariances):
+                    if sides.get(term, (0, 0)) == side:
+                        weighed[term][:, places] = products[number][:, cases[places], np.arange(len(some))]
+        return weighed
 
     def _covariances_between_cases(
-        self, aggregate: LinearAggregate, vectors: Mapping[SetCase, VectorPair], average: Array
+        self, aggregate: LinearAggregate, pairs: Sequence[SetCase], average: Array
     ) -> Array | None:
         """Return what the covariances between cases add to the three variances, 3 x C x J; None where not known."""
         if self.paired is None or aggregate.degree > 0:
@@ -256,6 +285,7 @@ class PooledInference(Inference):
         share = np.clip(self._fill_means(aggregate, 0, self._solve_shares(aggregate, 0)), 0.0, 1.0)
         scale = self._sample_scale()
         sums = np.zeros((3, *average.shape))
+        vectors = {pair: self._weigh_totals(aggregate, pair) for pair in pairs}
         for (value_set, case), (other_set, other) in itertools.product(vectors, repeat=2):
             if value_set != other_set or case >= other:
                 continue
@@ -266,7 +296,7 @@ class PooledInference(Inference):
             joint = np.clip(joint, low, np.minimum(share[:, case], share[:, other]))
             covariance = scale * (joint - share[:, case] * share[:, other])
             vector_pairs = list(itertools.product(vectors[value_set, case], vectors[value_set, other]))
-            terms = [covariance @ line for line in self.spreads(vector_pairs)]
+            terms = [covariance @ line for line in self.spreads.measure_spreads(vector_pairs)]
             mean = average[:, value_set]
             variance = terms[0] - mean * (terms[1] + terms[2]) + mean**2 * terms[3]
             sums[:, :, value_set] += np.stack([2 * variance, terms[1] + terms[2], 2 * terms[3]])

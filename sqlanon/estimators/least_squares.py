@@ -13,6 +13,7 @@ from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, an
 from sqlanon.estimators.one_core import on_one_core
 
 TOLERANCE = 1e-9
+WELL = 1e6  # times that S may be nearer to singular in one direction than in another, for an inverse by a factor
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ def prepare_equations(normal: Array, totals: Array) -> NormalEquations:
     """
     # Scaled to a unit diagonal, so that rare values do not drown in the rounding of frequent ones.
     scale = 1 / np.sqrt(np.diag(normal))
+    if (inverse := _invert(normal * np.outer(scale, scale))) is not None:
+        inverse *= np.outer(scale, scale)
+        return NormalEquations(normal, inverse, len(totals), totals, np.ones(len(totals), dtype=bool))
     roots, vectors = np.linalg.eigh(normal * np.outer(scale, scale))
     positive = roots > TOLERANCE * max(roots.max(initial=0), 1)
     inverse = (vectors[:, positive] / roots[positive]) @ vectors[:, positive].T * np.outer(scale, scale)
@@ -47,6 +51,22 @@ def prepare_equations(normal: Array, totals: Array) -> NormalEquations:
         return equations
     determined = tell_determined(equations, np.eye(len(totals)))
     return NormalEquations(normal, inverse, equations.rank, totals, determined)
+
+
+def _invert(scaled: Array) -> Array | None:
+    """Return the inverse of a matrix with a unit diagonal; None where it is near to singular, or is.
+
+    A factor costs a tenth of all eigenvectors.
+    """
+    try:
+        np.linalg.cholesky(scaled)
+    except np.linalg.LinAlgError:
+        return None
+    inverse = np.linalg.inv(scaled)
+    inverse = (inverse + inverse.T) / 2
+    # the largest sum of a line is no smaller than the largest root
+    sizes = [float(np.abs(matrix).sum(axis=1).max()) for matrix in (scaled, inverse)]
+    return inverse if sizes[0] * sizes[1] < WELL else None
 
 
 def tell_determined(equations: NormalEquations, sums: Array) -> BoolArray:

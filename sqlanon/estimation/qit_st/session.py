@@ -79,9 +79,7 @@ class Pooled(Uniform):
         if equations is None:
             self.tell_too_many_values()
             return Inference(moments, selected)
-        return PooledInference(
-            moments, selected, equations, self.run.loaded.measure_spreads, self._read_pairs(selected)
-        )
+        return PooledInference(moments, selected, equations, self.run.loaded, self._read_pairs(selected))
 
     def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
         """Say also where least squares has no answer."""
@@ -179,7 +177,7 @@ class BatchRun:
         equations = None if self.name == "uniform" else self.loaded.load_equations()
         if equations is None:
             return Inference(moments, selected)
-        return PooledInference(moments, selected, equations, self.loaded.measure_spreads, None)
+        return PooledInference(moments, selected, equations, self.loaded, None)
 
     def _tell(self, inference: Inference, number: int, exact: bool) -> list[str]:
         """Return what is special about one answer."""

@@ -1,7 +1,7 @@
 """A release loaded for estimation: coded tables, S and its inverse, the spreads of the vectors measured so far."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ EQUATIONS = 6  # times V x V numbers are held while S is read and solved, by mea
 LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
 MOST_REMEMBERED = 5_000_000  # numbers that the remembered spreads may hold
 DIRECTIONS = 64  # vectors per spread query
+WEIGHTS = 16  # weights of values per query for S with groups weighed
 LARGEST_CUBE = 160  # sensitive values of which products of three are summed: 33 MB
 PairKey = tuple[bytes, bytes]
 KIND = "a QIT and an ST"
@@ -210,6 +211,44 @@ class GroupTables(Workspace):
                 self._cube[order] = products["product_sum"]
         return self._cube
 
+    def weigh_spreads(self, weights: Array) -> Callable[[Sequence[tuple[Array, Array]]], Array]:
+        """Return what weighs pairs of vectors: for T x V weights, the sum over values of theirs times h h', T x k.
+
+        It is x' W x' with W = Σ_g (s_g · weight) s_g s_g', which is read once for any number of vectors.
+        """
+        from scipy import sparse  # slow to load
+
+        equations = self.load_equations()
+        assert equations is not None
+        size, normals = len(equations.totals), list[sparse.csr_array]()
+        different, place = np.unique(weights, axis=0, return_inverse=True)
+        for start in range(0, len(different), WEIGHTS):
+            some = different[start : start + WEIGHTS]
+            columns = {f"x_{number}": line for number, line in enumerate(some, start=1)}
+            relation = self.keep_columns("weight", {"code": np.arange(size)} | columns)
+            lines = self.engine.arrays(self._render_weighed(len(some), relation))
+            code, other_code = (lines[name].astype(np.int64) for name in ("code", "other_code"))
+            # x' W x is x' L x with twice what lies below the diagonal
+            twice = np.where(code == other_code, 1.0, 2.0)
+            normals += [
+                sparse.csr_array((twice * lines[f"product_{number}"], (code, other_code)), (size, size))
+                for number in range(1, len(some) + 1)
+            ]
+            self.forget([str(relation)])
+
+        def weigh(vectors: Sequence[tuple[Array, Array]]) -> Array:
+            first = solve_directions(equations, np.stack([vector for vector, _ in vectors]))
+            same = all(vector is other_vector or (vector == other_vector).all() for vector, other_vector in vectors)
+            second = first if same else solve_directions(equations, np.stack([other for _, other in vectors]))
+            first, second = np.ascontiguousarray(first.T), np.ascontiguousarray(second.T)
+            products = [((normal @ second) * first).sum(axis=0) for normal in normals]
+            if not same:
+                crossed = [((normal @ first) * second).sum(axis=0) for normal in normals]
+                products = [(one + other) / 2 for one, other in zip(products, crossed, strict=True)]
+            return np.asarray(products)[place.ravel()]
+
+        return weigh
+
     # -- the statements ------------------------------------------------------------------------
 
     def solving_statements(self) -> list[tuple[str, str]]:
@@ -233,6 +272,11 @@ class GroupTables(Workspace):
         """Write the spread query for `count` directions and these pairs of them."""
         relations, directions = {**self.relations, "direction": direction}, list(range(1, count + 1))
         return self.render("estimation/qit_st/spread", relations, directions=directions, products=list(products))
+
+    def _render_weighed(self, count: int, weight: Sql) -> str:
+        """Write the query for S with groups weighed by so many weights of values."""
+        relations = {**self.relations, "weight": weight}
+        return self.render("estimation/qit_st/weighed_normal", relations, weights=list(range(1, count + 1)))
 
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""
