@@ -6,11 +6,15 @@ the rows of a value reach their groups at random, whatever their quasi values.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, answer_unbiased
 from sqlanon.estimators.one_core import on_one_core
+
+if TYPE_CHECKING:
+    from scipy import sparse  # slow to load
 
 TOLERANCE = 1e-9
 WELL = 1e6  # times that S may be nearer to singular in one direction than in another, for an inverse by a factor
@@ -87,12 +91,12 @@ def solve_shares(equations: NormalEquations, products: Array) -> Array:
     return products @ equations.inverse
 
 
-def solve_directions(equations: NormalEquations, sums: Array) -> Array:
+def solve_directions(equations: NormalEquations, sums: "Array | sparse.csr_array") -> Array:
     """Return x = S⁻¹ a by the equations for every row a of `sums` (k x V).
 
     h_g = s_g · x is what a hit in group g adds to a p.
     """
-    return sums @ equations.inverse
+    return np.asarray(sums @ equations.inverse)
 
 
 def estimate(evidence: Evidence) -> Estimate:

@@ -154,6 +154,15 @@ def test_a_singular_system_knows_what_it_can_answer():
     ]
 
 
+def test_a_factor_inverts_as_all_eigenvectors_do(world, monkeypatch):
+    held = world[3]
+    by_factor = least_squares.prepare_equations(held.T @ held, held.sum(axis=0))
+    monkeypatch.setattr(least_squares, "WELL", 0)
+    by_roots = least_squares.prepare_equations(held.T @ held, held.sum(axis=0))
+    np.testing.assert_allclose(by_factor.inverse, by_roots.inverse, rtol=1e-9, atol=1e-15)
+    assert by_factor.rank == by_roots.rank == VALUES and by_factor.determined.all()
+
+
 def test_shares_solve_the_normal_equations():
     held = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1.0]])
     system = least_squares.prepare_equations(held.T @ held, held.sum(axis=0))

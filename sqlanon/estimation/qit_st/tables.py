@@ -237,10 +237,12 @@ class GroupTables(Workspace):
             self.forget([str(relation)])
 
         def weigh(vectors: Sequence[tuple[Array, Array]]) -> Array:
-            first = solve_directions(equations, np.stack([vector for vector, _ in vectors]))
+            # a set has few of the values: its vector is held sparse
+            first = solve_directions(equations, sparse.csr_array(np.stack([vector for vector, _ in vectors])))
             same = all(vector is other_vector or (vector == other_vector).all() for vector, other_vector in vectors)
-            second = first if same else solve_directions(equations, np.stack([other for _, other in vectors]))
-            first, second = np.ascontiguousarray(first.T), np.ascontiguousarray(second.T)
+            others = sparse.csr_array(np.stack([other_vector for _, other_vector in vectors]))
+            second = first if same else solve_directions(equations, others)
+            first, second = (np.ascontiguousarray(side.T) for side in (first, second))
             products = [((normal @ second) * first).sum(axis=0) for normal in normals]
             if not same:
                 crossed = [((normal @ first) * second).sum(axis=0) for normal in normals]

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -676,3 +677,27 @@ def test_signatures_that_share_groups_are_answered_as_one_class(con):
     wanted = plain.estimate(query, "ridge")
     # as precise as Anatomy's, which has one class as well
     assert 0 < answer["n_std_error"][0] < 1.5 * wanted["n_std_error"][0]
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "income, count(*) as x",
+        "income, avg(age) as x",
+        "income % 3, sum(income) as x",
+        "sex, income % 3, avg(income) as x",
+    ],
+)
+def test_many_sets_of_values_are_weighed_as_each_is_measured(census, monkeypatch, select):
+    """Thousands of value sets weigh S by group; few ask the spread of each one's own direction: the same errors."""
+    keys = select.rpartition(",")[0]
+    sql = f"select {select} from release where age > 30 group by {keys} order by {keys}"
+    weighed = Mock(wraps=census.loaded.weigh_spreads)
+    monkeypatch.setattr(census.loaded, "weigh_spreads", weighed)
+    few = census.answer(sql, "least_squares")
+    assert not weighed.called
+    for name in ("MANY", "MOST_VECTORS"):
+        monkeypatch.setattr(f"sqlanon.estimators.inference_pooled.{name}", 0)
+    many = census.answer(sql, "least_squares")
+    assert weighed.called and (many["x_std_error"] > 0).all()
+    pd.testing.assert_frame_equal(few, many, rtol=1e-9)
