@@ -122,7 +122,7 @@ class QueryRun:
             "estimation/query_run/hit",
             {**self.relations, "person": self.people},
             quasi_conditions=[piece.sql for piece in self.query.filters("constant", "quasi", "mixed")],
-            quasi_keys=[key.sql for key in self.quasi_keys],
+            quasi_keys=[(number, key.sql) for number, key in enumerate(self.quasi_keys, start=1)],
             measures=[piece.sql for piece in self.measures],
             apart=apart,
             case_column=Sql("case_number" if self.query.parts else "0"),

@@ -86,9 +86,9 @@ class ComponentStatements:
         )
 
     @property
-    def key_places(self) -> list[int]:
-        """Return the places of the query's quasi keys, from 1."""
-        return sorted(place for component in self.parts.components for place, _ in component.keys)
+    def keys(self) -> list[tuple[int, Sql]]:
+        """Return the query's quasi keys, each with its place from 1, in their order."""
+        return sorted((place, sql) for component in self.parts.components for place, sql in component.keys)
 
     def _render_possible_row(self, measures: bool) -> Sql:
         """Write the rows that satisfy every component, with or without those that are only measured.
@@ -126,16 +126,15 @@ class ComponentStatements:
         """Write how many rows of each group and cell satisfy every component."""
         apart = [Sql("person"), Sql("case_number")] if self.parts.mixed else []
         relations = {"possible_row": self._render_possible_row(measures=False)}
-        return self.loaded.render_own(
-            "estimation/uncertain/person_hit", relations, key_places=self.key_places, apart=apart
-        )
+        return self.loaded.render_own("estimation/uncertain/person_hit", relations, keys=self.keys, apart=apart)
 
     def render_measured_row(self, number: int) -> str:
         """Write what a measure of quasi columns may be on the rows of each group and cell."""
-        relations = {"possible_row": self._render_possible_row(measures=True)}
-        return self.loaded.render_own(
-            "estimation/uncertain/measured_row", relations, number=number, key_places=self.key_places
-        )
+        relations = {
+            "possible_row": self._render_possible_row(measures=True),
+            "person_hit": self.relations["person_hit"],
+        }
+        return self.loaded.render_own("estimation/uncertain/measured_row", relations, number=number, keys=self.keys)
 
 
 @dataclass(frozen=True)
