@@ -136,7 +136,7 @@ class PublishedTables:
 
     answers: where several looks at the same tables ask the same, the answers by the text of the query.
     by_its_run: whether the run that wrote them looks at them. linked: what it still knows of its rows. original: the
-    microdata, with the types of its columns, that the run compares them with.
+    microdata, with the types of its columns, that the run compares them with. described: columns that were looked up.
     """
 
     engine: Engine
@@ -146,6 +146,7 @@ class PublishedTables:
     by_its_run: bool = False
     linked: LinkedRows | None = None
     original: tuple[Source, Mapping[str, str]] | None = None
+    described: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
 
     def answer(self, sql: str) -> Row:
         """Return the one row of a query over the tables."""
@@ -197,7 +198,9 @@ class PublishedTables:
 
     def columns(self, table: str) -> dict[str, str]:
         """Return a published table's columns with their types."""
-        return self.engine.columns(f"select * from {self.tables[table]}")
+        if table not in self.described:
+            self.described[table] = self.engine.columns(f"select * from {self.tables[table]}")
+        return self.described[table]
 
 
 class Verification(Protocol):
