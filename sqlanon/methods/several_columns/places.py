@@ -10,6 +10,7 @@ from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.several_columns.coding import show_values
 from sqlanon.methods.several_columns.design import SharedGroups
 from sqlanon.plans.plan import Repeat, Step, count_left_over
+from sqlanon.plans.statement import Kind
 
 ROTATIONS = 3  # turns in which rows that stand take each other's seats: later ones find few that fit
 TURNS = 12  # of exchanges with any rows
@@ -26,6 +27,8 @@ def change_places(design: SharedGroups) -> Steps:
     codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
     quasi = payload_quasi(design.request, design.layout)
     rest = count_left_over("clashing", "place > 1", "waiting")
+    # each column reads the rows twice, and QIT once; a table between would cost workers more than it saves
+    kind: Kind = "view" if design.numbers_by_shard else "table"
     rotated = Step("methods/several_columns/rotated", values={**codes, **further, "first_code": design.codes[0]})
     return (
         Step("methods/several_columns/blocks"),
@@ -34,7 +37,7 @@ def change_places(design: SharedGroups) -> Steps:
         Repeat("exchange_places", "clashing", _exchange(design), rest, TURNS),
         Step("methods/several_columns/resettled", values={"group_size": design.attribute.size}),
         Step("methods/several_columns/renamed"),
-        Step("methods/several_columns/grouped", "view", values={**codes, "payload": quasi}),
+        Step("methods/several_columns/grouped", kind, values={**codes, "payload": quasi}),
         *show_values(design),
     )
 

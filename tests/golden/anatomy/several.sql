@@ -1114,7 +1114,7 @@ from ordered
 inner join gap on ordered.place = gap.place;
 
 -- grouped: The group of every row that is kept
-create temporary view "sqlanon_grouped" as
+create temporary table "sqlanon_grouped" as
 with present as (
     select
         seated."quasi_1",
