@@ -274,6 +274,28 @@ def test_a_star_of_the_sources_own(con, undiverse):
     assert release.verify(against="t").holds
 
 
+@pytest.mark.parametrize(
+    ("cell", "advice"),
+    [("{}", r'a view with left\("disease", 4096\) as "disease", or'), ("[{}, 'd8']", "shorter altern")],
+)
+def test_a_sensitive_value_too_long_for_a_manifest_is_refused_before_anything_is_made(con, tmp_path, cell, advice):
+    text = "repeat('x', if(i % 7 = 0, {letters}, 1 + i % 7))"
+    roles = {"quasi": ["age"], "sensitive": "disease", "k": 4, "l": 2, "threshold": 0.05, "influence": "learn"}
+    for letters in (4096, 4097):
+        values = cell.format(text.format(letters=letters))
+        con.execute(
+            f"create or replace table wide as select i % 40 as age, {values} as disease from range(400) t(i)"
+        ).fetchall()
+        if letters == 4096:
+            release = sqlanon.uncertain(con, "wide", out=tmp_path / "release", **roles)
+            assert release.verify().holds
+    with pytest.raises(
+        sqlanon.DataError, match=f"^1 of the values of 'disease' are longer than 4,096 letters.*{advice}"
+    ):
+        sqlanon.uncertain(con, "wide", out=tmp_path / "refused", **roles)
+    assert not (tmp_path / "refused").exists()
+
+
 def test_rows_without_a_sensitive_value_are_dropped_on_demand(con):
     rows = [(["Master"], [30], "F", ["flu"]), (["Master"], [31], "F", None), (["Ph.D"], [32], "F", ["obesity"])]
     source = filled(con, rows, "education varchar[], age integer[], sex varchar, disease varchar[]")
@@ -494,6 +516,10 @@ def test_values_of_equal_mass_are_of_one_grade_in_any_order_and_on_any_number_of
         ("child,parent\nMaster,University\nMaster,School\n", "gives 'Master' two parents, 'University' and 'School'"),
         ("l0,l1,l2\na,x,all\na,y,all\n", "gives 'a' two parents, 'x' and 'y'"),
         ("child,parent\na,x\nb,y\n", "has 2 roots ('x', 'y'); every value leads to one root"),
+        (
+            f"child,parent\na,x\n{'b' * 4097},x\n",
+            "row 2 of the hierarchy of 'education' has a node of more than 4,096 letters",
+        ),
         ("child,parent\na,\nb,x\n", "row 1 of the hierarchy of 'education' has an empty cell"),
         ("child\na\n", "has 1 column; give two (child, parent), or one per level from leaf to root"),
         ("child,parent\n", "has no rows; give child,parent rows"),

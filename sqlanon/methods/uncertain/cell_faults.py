@@ -1,7 +1,7 @@
 """Faults of uncertain cells: each is a count and a message, and refuses the publication.
 
 Faults are: cells with no alternatives or too many, unmatched braces, alternative rows that do not belong together,
-values outside their hierarchy, and stars where a star stands for a suppressed value.
+values outside their hierarchy, sensitive values that are too long, and stars where a star stands for a hidden value.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from sqlanon.errors import DataError, UsageError
 from sqlanon.methods.feasibility import NO_ROWS
 from sqlanon.methods.uncertain.columns import Column, Reading
+from sqlanon.plans.json_schema import LONGEST_TEXT
 from sqlanon.plans.plan import Guard, Row, Step
+from sqlanon.plans.templates import ident
 from sqlanon.wording import option
 
 _EMPTY = "{count} cells of {column} have nothing, or NULL, among their alternatives; write what they can be"
@@ -22,6 +24,10 @@ _STARS = (
     "{count} cells of {column} hold *, which stands for what is suppressed; say "
     + option("undiverse", "merge")
     + ", or write another value into the source"
+)
+_LONG = (
+    "{count} of the values of {column} are longer than {longest:,} letters, and release.json, which says the weight of"
+    " every sensitive value, takes no longer ones; {advice}, or publish with the method anatomy, which says none there"
 )
 _BRACES = {
     "unmatched": "{count} cells of {column} open a brace or close one without the other; write alternatives as"
@@ -147,6 +153,24 @@ def no_stars(reading: Reading) -> Step:
 
     guards = [Guard(f"{name} > 0", _STARS.format(count="some", column=repr(column))) for name, column in figures]
     return Step("methods/uncertain/cell_faults/stars", "query", "", refuse, tuple(guards), values)
+
+
+def no_long_values(column: Column) -> Step:
+    """Return the query that refuses sensitive values which a manifest has no room for."""
+
+    shortened = (
+        f"read the source through a view with left({ident(column.name)}, {LONGEST_TEXT}) as {ident(column.name)}"
+    )
+    advice = "write shorter alternatives into the source" if column.uncertain else shortened
+    words = {"column": repr(column.name), "longest": LONGEST_TEXT, "advice": advice}
+
+    def refuse(row: Row) -> None:
+        if row["long_count"]:
+            raise DataError(_LONG.format(count=row["long_count"], **words))
+
+    guards = (Guard("long_count > 0", _LONG.format(count="some", **words)),)
+    values = {"most_letters": LONGEST_TEXT}
+    return Step("methods/uncertain/cell_faults/long_values", "query", "", refuse, guards, values)
 
 
 def refuse_outside(column: Column) -> Callable[[Row], None]:

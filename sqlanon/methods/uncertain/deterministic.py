@@ -8,7 +8,7 @@ import json
 
 from sqlanon.methods.grouping import leave_out_nulls
 from sqlanon.methods.internal_names import identifier_names
-from sqlanon.methods.uncertain.cell_faults import braces, cells, refuse_outside, refuse_tuples
+from sqlanon.methods.uncertain.cell_faults import braces, cells, no_long_values, refuse_outside, refuse_tuples
 from sqlanon.methods.uncertain.columns import Column, Reading, Scale
 from sqlanon.methods.uncertain.hierarchy import SHOWN, Hierarchy
 from sqlanon.plans.plan import Guard, Repeat, Row, Step, relation_name
@@ -77,6 +77,7 @@ def determined(reading: Reading, prefix: str, rows: str, packed: bool) -> tuple[
     steps += [
         _cell("sensitive", SENSITIVE, rows),
         _unfolded(reading.sensitive, SENSITIVE, reading.in_order),
+        no_long_values(reading.sensitive),
         Step("methods/uncertain/deterministic/sensitive_set"),
         Step("methods/uncertain/deterministic/set_values", values={"places": reading.places}),
     ]

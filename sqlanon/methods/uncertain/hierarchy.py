@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sqlanon.errors import UsageError
+from sqlanon.plans.json_schema import LONGEST_TEXT
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Row, Step
 
@@ -100,6 +101,12 @@ def read_hierarchy(column: str, rows: Sequence[Row]) -> Hierarchy:
     short = next((number for number, line in enumerate(lines, start=1) if None in line or "" in line), None)
     if short is not None:
         raise UsageError(f"row {short} of {where} has an empty cell; repeat a value where it lacks a level")
+    long = next((number for number, line in enumerate(lines, start=1) if max(map(len, line)) > LONGEST_TEXT), None)
+    if long is not None:
+        raise UsageError(
+            f"row {long} of {where} has a node of more than {LONGEST_TEXT:,} letters, and release.json, which says the"
+            " hierarchy, takes no longer one; give it a shorter name, in the source as well"
+        )
     edges, doubled = _edges(lines) if width > 2 else (lines, set())
     return _tree(column, where, edges, doubled)
 

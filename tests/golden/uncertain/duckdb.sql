@@ -339,6 +339,25 @@ select
     cast(value as varchar) as text
 from different;
 
+-- long_values: The different sensitive values that are longer than a text of a manifest, which says the weight of each
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when long_count > 0 then 'some of the values of ''disease'' are longer than 4,096 letters, and release.json, which says the weight of every sensitive value, takes no longer ones; write shorter alternatives into the source, or publish with the method anatomy, which says none there'
+        end as refusal
+    from (
+        with different as (
+            select text
+            from "sqlanon_alternative_sensitive"
+            group by text
+        )
+        select
+            coalesce(sum(case when length(text) > 4096 then 1 else 0 end), 0) as long_count
+        from different
+    ) as looked_at
+) as checked;
+
 -- sensitive_set: Step 1, the sensitive attribute: the sets of alternatives, cells that hold the same values in another order are one set
 create temporary table "sqlanon_sensitive_set" as
 with collected as (

@@ -233,6 +233,28 @@ from (
 -- -  cast("value" as text) as "text"
 -- +  cast("value" as string) as "text"
 
+-- long_values: The different sensitive values that are longer than a text of a manifest, which says the weight of each
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    with `different` as (
+      select
+        `text`
+      from `sqlanon_alternative_sensitive`
+      group by
+        `text`
+    )
+    select
+      case
+        when `long_count` > 0
+        then 'some of the values of \'disease\' are longer than 4,096 letters, and release.json, which says the weight of every sensitive value, takes no longer ones; write shorter alternatives into the source, or publish with the method anatomy, which says none there'
+      end as `refusal`
+    from (
+      select
+        coalesce(sum(case when length(`text`) > 4096 then 1 else 0 end), 0) as `long_count`
+      from `different`
+    ) as `looked_at`
+) as checked;
+
 -- sensitive_set: as in postgres.sql, but for
 -- -    array_agg("text" order by "text") as "texts",
 -- +    sort_array(collect_list("text")) as "texts",
