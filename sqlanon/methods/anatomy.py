@@ -186,6 +186,7 @@ ANATOMY = Method(
         republication.show_persons,
     ),
     followed_outputs=(republication.publish_qit, republication.publish_st),
+    followed_linked=republication.link_rows,
     lasting=("l",),
     sentence="Publish QIT and ST of an l-diverse partition (Anatomy).",
     example="patients.parquet --quasi age,sex --sensitive disease -l 4 --out release",

@@ -140,6 +140,7 @@ _IN_SCRIPTS = {  # what a script has in the place of some parameters
     "key": "a script reads its key from the session, as its first lines tell",
 }
 REMADE = "_remade"  # a step of `linked` of this name makes the relation before it once more, to be compared with it
+OTHERS = ("withheld", "departed")  # steps of `followed_linked` beside the rows: what only the source or ST has
 D = TypeVar("D", bound=Design)
 
 
@@ -153,8 +154,11 @@ def _link(compared: tuple[Statement, ...], prefix: str, layout: Sql | None) -> L
         for statement in compared
         if statement.name.endswith(REMADE)
     }
-    selects = tuple(statement.sql for statement in compared if not statement.name.endswith(REMADE))
-    return LinkedRows(selects, layout, remade) if selects else None
+    others = {statement.name: statement.sql for statement in compared if statement.name in OTHERS}
+    selects = tuple(
+        statement.sql for statement in compared if statement.name not in others and not statement.name.endswith(REMADE)
+    )
+    return LinkedRows(selects, layout, remade, **others) if selects else None
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,8 @@ class Method(Generic[D]):
     followed, followed_outputs: the steps of a release under a ledger; lasting: the parameters that decide what is
     promised, in which such releases may not differ. recorded: the schemas of what the manifest's `parameters` say
     beside the method's own, or in place of one; None: they say nothing.
-    linked: the rows that a run knows to the end, one step for each sensitive column: they are compared, not published.
+    linked: the rows that a run knows to the end, one step for each sensitive column: they are compared, not published;
+    followed_linked: the same under a ledger, with OTHERS.
     strength: what `compare` varies; None: it is not compared.
     """
 
@@ -203,6 +208,7 @@ class Method(Generic[D]):
     most_columns: int = 400
     recorded: Mapping[str, Schema | None] = field(default_factory=dict)
     linked: Callable[[D], Steps] = lambda design: ()
+    followed_linked: Callable[[D], Steps] = lambda design: ()
     strength: Strength | None = None
     _declared: dict[str, Parameter] = field(init=False, repr=False)
 
@@ -312,7 +318,7 @@ class Method(Generic[D]):
         # both phases are rendered together, so that a value that no step reads is found wherever it stands
         relations = {"key": secret, **(release.relations if release is not None else {})}
         relations |= {name: relation_name(design.prefix, name) for name in design.constants}
-        linked = self.linked(design) if release is None else ()
+        linked = self.linked(design) if release is None else self.followed_linked(design)
         built = build((*first, *second, *linked), design.values, design.prefix, relations)
         published, compared = built[len(first) : len(first) + len(second)], built[len(first) + len(second) :]
         publication = Publication(

@@ -303,3 +303,19 @@ def publish_st(design: Design) -> Steps:
     """Return the step of ST: for every group that shows somebody, the values of all who were ever in it."""
     reads = {"grouped": "line", "frequency": "next_value"}
     return (Step("methods/qit_st/st", values={"stays_sorted": False}, reads=reads),)
+
+
+def link_rows(design: Grouping) -> Steps:
+    """Return the steps of the rows that the run knows to the end, and of what only the source or only ST has.
+
+    Of a first release nobody has departed, and mostly nothing is withheld. Those who keep a value of before are shown
+    with one that the source does not have: there nothing is compared row by row.
+    """
+    release, names = following(design), {"quasi_names": quasi_names(design.request)}
+    if release.changed == "keep":
+        return ()
+    linked = Step("methods/republication/linked", "view", values={**names})
+    if release.is_first:
+        return (linked,)
+    withheld = Step("methods/republication/withheld", "view", values={**names})
+    return (linked, withheld, Step("methods/republication/departed", "view"))

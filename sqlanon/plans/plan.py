@@ -272,12 +272,15 @@ class LinkedRows:
     """What a run knows of its rows to the end, and no release shows: a SELECT for each sensitive column.
 
     Its columns: quasi_1 … (or `packed`, by the ranges in the relation `layout`), `sensitive`, `group_id`. remade:
-    relations that were made of these rows, with SELECTs that make them once more.
+    relations that were made of these rows, with SELECTs that make them once more. withheld: a SELECT of the source's
+    rows that are not published, without a group; departed: one of the lines of ST that nobody of today has a row for.
     """
 
     selects: tuple[str, ...]
     layout: Sql | None = None
     remade: Mapping[Sql, str] = field(default_factory=dict)
+    withheld: str | None = None
+    departed: str | None = None
 
 
 @dataclass(frozen=True)

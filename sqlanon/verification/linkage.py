@@ -33,12 +33,13 @@ _FRACTIONS = ("DOUBLE", "FLOAT")  # of which -0 and 0 are one value
 class Links:
     """How many rows there are, and how many of them have another value or group than they should.
 
-    same_quasi, same_values: whether QIT has the quasi values, and ST the sensitive ones, of all rows of the source and
-    no others. same_sizes: whether groups have the run's sizes in both.
+    same_quasi, same_values: whether QIT has the quasi values, and ST the sensitive ones, of the rows of the source and
+    no others, but for `withheld` ones. same_sizes: whether groups have the run's sizes in both.
     """
 
     people: int
     misplaced: int
+    withheld: int
     same_quasi: bool
     same_values: bool
     same_sizes: bool
@@ -46,23 +47,29 @@ class Links:
 
 @dataclass(frozen=True)
 class _Side:
-    """Rows that a run's own are compared with, by the columns of `choice`; missing: as many may lack in the run's."""
+    """Rows that a run's own are compared with, by the columns of `choice`; missing: as many may lack in the run's.
+
+    others: rows that the run knows only these to have beside its own.
+    """
 
     rows: Sql
     choice: Sequence[str]
     missing: int = 0
     weight: Sql | None = None
+    others: Sql | None = None
 
 
 @dataclass(frozen=True)
 class _Rows:
     """The run's own rows, and the source's beside them, with the columns `keys` (quasi values), and the value.
 
-    names: the quasi values as they stand; value: how a value is read, by which -0 is 0; whole: the columns of whole
-    numbers.
+    withheld: rows that only the source has; departed: lines, of value and group, that only ST has. names: the quasi
+    values as they stand; value: how a value is read, by which -0 is 0; whole: the columns of whole numbers.
     """
 
     linked: Sql
+    withheld: Sql | None
+    departed: Sql | None
     original: Sql
     names: Sequence[str]
     keys: Sequence[str]
@@ -83,12 +90,23 @@ def _read_rows(
     linked_columns = [f"quasi_{number} as {name}" for number, name in enumerate(names, start=1)]
     if _is_packed(published):
         original, keys, linked_columns = _pack(published, original, _VALUE, names), [PACKED], [PACKED]
-    linked_columns += [f"{value.format('sensitive')} as {_VALUE}", f"group_id as {_GROUP}"]
-    linked = Sql(f"(select {', '.join(linked_columns)} from (\n{select}\n) as linked_row)")
+    value_column, group_column = f"{value.format('sensitive')} as {_VALUE}", f"group_id as {_GROUP}"
+    assert published.linked is not None
+    linked = _read(select, [*linked_columns, value_column, group_column])
+    withheld = _read(published.linked.withheld, [*linked_columns, value_column])
+    departed = _read(published.linked.departed, [value_column, group_column])
     columns = zip([*names, _VALUE], [*spelled, source_column], strict=True)
     # a run counts groups and packed values from 0 on
     whole = {**whole_columns({name: types[column] for name, column in columns}), PACKED: -1, _GROUP: -1}
-    return _Rows(linked, original, names, keys, value, whole)
+    assert linked is not None
+    return _Rows(
+        linked=linked, withheld=withheld, departed=departed, original=original, names=names, keys=keys, value=value,
+        whole=whole,
+    )  # fmt: skip
+
+
+def _read(select: str | None, columns: Sequence[str]) -> Sql | None:
+    return None if select is None else Sql(f"(select {', '.join(columns)} from (\n{select}\n) as linked_row)")
 
 
 def count_misplaced(
@@ -129,28 +147,43 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
     values = align_columns(published, "st", [sensitive], source, types, Sql(f"{group} as {_GROUP}, {count}"))
     (value,) = values.names
     value_rows = Sql(f"(select {rows.value.format(value)} as {_VALUE}, {_GROUP}, {WEIGHT} from {values.published})")
+    withheld = 0 if rows.withheld is None else add_up(published, rows.withheld, [[_VALUE]], rows.whole)[0]
     sides = (
-        _Side(rows.original, [*rows.keys, _VALUE], dropped),
+        _Side(rows.original, [*rows.keys, _VALUE], dropped - withheld, others=rows.withheld),
         _Side(_read_quasi(published, source, types), [*rows.keys, _GROUP]),
-        _Side(value_rows, [_VALUE, _GROUP], weight=ident(WEIGHT)),
+        _Side(value_rows, [_VALUE, _GROUP], weight=ident(WEIGHT), others=rows.departed),
     )
     linked_sums = add_up(published, rows.linked, [side.choice for side in sides], rows.whole)
-    misplaced, sums, agree = 0, [], []
+    misplaced, departed, sums, agree = 0, 0, [], []
     in_order = packed_order_query(published)
     for number, side in enumerate(sides, start=1):
         # packing loses values outside the ranges, so quasi values are also compared unpacked
-        plain = [rows.names] if side.weight is None else []
+        choices, linked = [side.choice, *([rows.names] if side.weight is None else [])], rows.linked
         if number == 2 and in_order is not None:
             added = read_sums(published.answer(in_order), 2)
         else:
-            added = add_up(published, side.rows, [side.choice, *plain], rows.whole, side.weight)
+            added = add_up(published, side.rows, choices, rows.whole, side.weight)
+        if side.others is not None:
+            others = add_up(published, side.others, choices, rows.whole)
+            added = [added[0] - others[0], *map(_subtract, added[1:], others[1:])]
+            departed = others[0]  # the last side's are the lines of ST
+            listed = ", ".join(side.choice)
+            linked = Sql(f"(select {listed} from {linked} union all select {listed} from {side.others})")
         sums.append(added[1:])
         agree.append(added[0] == linked_sums[0] and added[1] == linked_sums[number])
         if not agree[-1]:
-            misplaced = max(misplaced, _count_others(published, rows.linked, side))
-    same_values = not dropped and not misplaced  # the run's rows have the source's values, and ST has the run's
+            misplaced = max(misplaced, _count_others(published, linked, side))
+    # the run's rows have the source's values, and ST has the run's
+    same_values = dropped == withheld and not misplaced
     same_quasi = same_values and sums[0][1] == sums[1][1]
-    return Links(int(linked_sums[0]), misplaced, same_quasi, same_values, all(agree[1:]))
+    return Links(
+        int(linked_sums[0]), misplaced, withheld, same_quasi=same_quasi, same_values=same_values,
+        same_sizes=all(agree[1:]) and not departed,
+    )  # fmt: skip
+
+
+def _subtract(sums: tuple[int, int], others: tuple[int, int]) -> tuple[int, int]:
+    return sums[0] - others[0], sums[1] - others[1]
 
 
 def packed_order_query(published: PublishedTables) -> str | None:

@@ -185,6 +185,54 @@ def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_publi
 
 
 @pytest.mark.parametrize(
+    ("step", "column", "night", "words"),
+    [
+        ("grouped", "code", 1, r"own_group.*'in_wrong_groups': 2"),
+        ("shown_person", "group_id", 2, r"own_group.*'in_wrong_groups': 2"),
+        ("next_person", "code", 2, "is not what it was to be"),
+        ("matched", "group_id", 2, "is not what it was to be"),
+    ],
+)
+def test_what_is_swapped_under_a_ledger_is_found_before_anything_is_published(
+    con, monkeypatch, tmp_path, step, column, night, words
+):
+    """Twenty rows for each combination of quasi values: of nobody they alone tell the group."""
+    con.execute(
+        "create table night_1 as select i as ssn, i % 5 as ward, (i // 5) % 3 as floor, 'd' || (hash(i, 4) % 9) as s"
+        " from range(300) t(i)"
+    )
+    con.execute("create table night_2 as from night_1 where ssn > 9 union all select 900 + ssn, 1, 1, s from night_1")
+    con.execute("update night_2 set s = 'changed' where ssn between 20 and 25")
+    create, swapped, withheld = DuckDBEngine.create, [], {1: 0, 2: 6}
+
+    def create_and_swap(engine, statement, lasting=False):
+        create(engine, statement, lasting)
+        if statement.name == step and night == len(published):
+            (count,) = engine.connection.execute(
+                CHANGED.format(table=statement.relation, code=column, quasi="group_id")
+            ).fetchone()
+            swapped.append(count)
+
+    asked = {"quasi": ["ward", "floor"], "sensitive": "s", "id": "ssn", "l": 3, "key": "ab" * 32}
+    published = []
+
+    def publish(number):
+        published.append(number)
+        sqlanon.anatomy(con, f"night_{number}", ledger=tmp_path / "ledger", out=tmp_path / str(number), **asked)
+
+    for number in range(1, night):
+        publish(number)
+    monkeypatch.setattr(DuckDBEngine, "create", create_and_swap)
+    with pytest.raises((sqlanon.VerificationError, sqlanon.TargetError), match=words):
+        publish(night)
+    assert swapped == [2] and not (tmp_path / str(night)).exists()
+    monkeypatch.undo()
+    publish(night)
+    verified = sqlanon.open(tmp_path / str(night)).manifest["verified"]
+    assert verified["quasi_rows"] == {"added_rows": 0, "missing_rows": withheld[night]}
+
+
+@pytest.mark.parametrize(
     ("table", "changed"),
     [
         ("qit", "case when group_id = 7 and age = (select max(age) from written where group_id = 7) then 8 end"),

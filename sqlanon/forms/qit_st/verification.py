@@ -203,7 +203,8 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
             checks.append(Check(name, "nobody in a group without their value", figures, not links.misplaced))
         else:
             same = links.same_quasi if name == QUASI_ROWS else links.same_values
-            checks.append(_judge(manifest, name, SAME_ROWS if same else published.answer(sql), dropped))
+            row = {**SAME_ROWS, "missing_rows": links.withheld} if same else published.answer(sql)
+            checks.append(_judge(manifest, name, row, dropped))
     return tuple(checks)
 
 

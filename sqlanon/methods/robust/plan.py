@@ -196,6 +196,7 @@ ROBUST: Method[Robustness] = Method(
         republication.show_persons,
     ),
     followed_outputs=(republication.publish_qit, republication.publish_st),
+    followed_linked=republication.link_rows,
     lasting=("l", "r", "guarantee", "backgrounds"),
     recorded={
         "l": json_schema.whole(2),

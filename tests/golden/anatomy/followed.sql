@@ -450,6 +450,7 @@ select
     grouped."quasi_1",
     grouped."quasi_2",
     grouped."quasi_3",
+    next_value.sensitive,
     grouped.person,
     grouped.mark,
     grouped.class_mark,
@@ -469,6 +470,7 @@ with shown as (
         "quasi_1",
         "quasi_2",
         "quasi_3",
+        sensitive,
         group_id
     from "sqlanon_matched"
     where is_here and group_id is not null and same_class and (same_value or false)
@@ -477,6 +479,7 @@ with shown as (
         "quasi_1",
         "quasi_2",
         "quasi_3",
+        sensitive,
         group_id
     from "sqlanon_entered"
 )
@@ -484,6 +487,7 @@ select
     "quasi_1",
     "quasi_2",
     "quasi_3",
+    sensitive,
     group_id
 from shown;
 
