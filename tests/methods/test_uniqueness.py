@@ -103,3 +103,11 @@ def test_combinations_are_counted_where_an_estimate_tells_that_many_may_be_uniqu
         release = sqlanon.anatomy(con, "people", quasi=["a", "b"], **ASKED)
         assert ("combination" in release.sql) == counted
         assert any("tell 3,000 of 3,000 rows" in note for note in release.notes) == counted
+
+
+def test_a_missing_value_and_minus_one_are_told_apart_by_the_estimate(con):
+    """3,000 rows of their own, four and four of which are alike but for NULL and -1."""
+    made = ", ".join(f"case when i // {step} % 2 = 1 then -1 end as {name}" for step, name in ((1, "a"), (2, "b")))
+    con.execute(f"create table people as select {made}, i // 4 as c, 'd' || i % 8 as disease from range(3000) as t(i)")
+    release = sqlanon.anatomy(con, "people", quasi=["a", "b", "c"], **ASKED)
+    assert any("tell 3,000 of 3,000 rows" in note for note in release.notes)
