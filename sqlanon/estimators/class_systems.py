@@ -5,9 +5,10 @@ of an r-robust one. Axes: L classes, V values, R eigenvectors with a positive ro
 the direction which classes share is about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -203,6 +204,12 @@ class SharedBlocks:
     _passed: dict[int, sparse.csr_array] = field(default_factory=dict)
 
     @property
+    def place_size(self) -> float:
+        """Return how many numbers one place of t2 adds to those that are held."""
+        sizes = zip(self.turned.rows, self.lines.columns, strict=True)
+        return float(sum(count_place(len(cells), len(places)) for cells, places in sizes))
+
+    @property
     def size(self) -> int:
         """Return k."""
         return int(self.lines.matrix.shape[1])
@@ -255,30 +262,42 @@ class _Eigensystem:
     returned: Array
 
 
+def count_place(size: Any, shared: Any) -> Any:
+    """Return about how many numbers one place of t2 holds of a class with so many values, and values that are shared.
+
+    size, shared: numbers or arrays. Of its block the lower half, and a line for each value, with their indices.
+    """
+    return 0.75 * shared**2 + 1.5 * size * shared
+
+
 @on_one_core()
-def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassSystems:
+def prepare_classes(classes: Iterable[ReleaseClass], value_count: int) -> ClassSystems:
     """Return classes prepared: one eigendecomposition each, of S scaled by what the prior expects of its values.
 
-    value_count: V, of which a class has some.
+    classes: read one after another; S of one class is held at a time. value_count: V, of which a class has some.
     """
-    totals, size_products, prior = np.zeros((3, len(classes), value_count))
-    for number, release_class in enumerate(classes):
-        totals[number, release_class.codes] = release_class.totals
-        size_products[number, release_class.codes] = release_class.normal.sum(axis=1)  # Σ_w S_vw = Σ_g s_g(v) |g|
-        prior[number, release_class.codes] = _prior_variance(release_class)
-    shared_codes = _choose_shared(totals)
-    systems = [_decompose(release_class) for release_class in classes]
-    groups, rows = np.array([release_class.groups for release_class in classes], dtype=float), totals.sum(axis=1)
-    owner = np.repeat(np.arange(len(classes)), np.array([len(system.roots) for system in systems], dtype=np.int64))
+    systems, codes, groups, size_squares = list[_Eigensystem](), list[IntArray](), list[float](), list[float]()
+    lines = list[Array]()
+    for release_class in classes:
+        sized = release_class.normal.sum(axis=1)  # Σ_w S_vw = Σ_g s_g(v) |g|
+        lines.append(np.zeros((3, value_count)))
+        lines[-1][:, release_class.codes] = release_class.totals, sized, _prior_variance(release_class)
+        systems.append(_decompose(release_class))
+        codes.append(release_class.codes)
+        groups.append(float(release_class.groups))
+        size_squares.append(float(sized.sum()))
+    totals, size_products, prior = np.array(lines).reshape(-1, 3, value_count).transpose(1, 0, 2).copy()
+    shared_codes, rows = _choose_shared(totals), totals.sum(axis=1)
+    owner = np.repeat(np.arange(len(systems)), np.array([len(system.roots) for system in systems], dtype=np.int64))
     roots = np.concatenate([np.zeros(0), *(system.roots for system in systems)])
-    totals_by_root = (rows / np.maximum(groups, 1.0))[owner] + roots * OWN_GRID[:, None]
-    turned, shared_lines = _stack_vectors(classes, systems, value_count, shared_codes)
+    totals_by_root = (rows / np.maximum(np.array(groups), 1.0))[owner] + roots * OWN_GRID[:, None]
+    turned, shared_lines = _stack_vectors(codes, systems, value_count, shared_codes)
     return ClassSystems(
         totals=totals,
         size_products=size_products,
         rows=rows,
-        groups=groups,
-        size_squares=np.array([release_class.normal.sum() for release_class in classes]),
+        groups=np.array(groups),
+        size_squares=np.array(size_squares),
         prior=prior,
         turned=turned,
         roots=roots,
@@ -350,18 +369,18 @@ def _factor(normal: Array) -> Array:
 
 
 def _stack_vectors(
-    classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], value_count: int, shared_codes: IntArray
+    codes: Sequence[IntArray], systems: Sequence[_Eigensystem], value_count: int, shared_codes: IntArray
 ) -> tuple[StackedBlocks, StackedBlocks]:
     """Write B U of all classes as one matrix LV x R, and U' B^-1 on the values that classes share as R x k."""
     ends = np.cumsum([len(system.roots) for system in systems], dtype=np.int64)
     roots = [np.arange(end - len(system.roots), end) for system, end in zip(systems, ends, strict=True)]
-    width, count = len(classes) * value_count, int(ends[-1]) if len(ends) else 0
-    cells = [number * value_count + release_class.codes for number, release_class in enumerate(classes)]
+    width, count = len(codes) * value_count, int(ends[-1]) if len(ends) else 0
+    cells = [number * value_count + own_codes for number, own_codes in enumerate(codes)]
     turned = StackedBlocks.stack([system.turned.T for system in systems], cells, roots, (width, count))
     places = _find_places(shared_codes, value_count)
-    shared = [places[release_class.codes] >= 0 for release_class in classes]
+    shared = [places[own_codes] >= 0 for own_codes in codes]
     lines = [system.returned[:, inside] for system, inside in zip(systems, shared, strict=True)]
-    columns = [places[release_class.codes[inside]] for release_class, inside in zip(classes, shared, strict=True)]
+    columns = [places[own_codes[inside]] for own_codes, inside in zip(codes, shared, strict=True)]
     return turned, StackedBlocks.stack(lines, roots, columns, (count, len(shared_codes)))
 
 

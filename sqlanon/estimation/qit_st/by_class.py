@@ -25,6 +25,7 @@ class ByClass(Uniform):
     """Add the classes, the moments by class, and how hits scatter over groups."""
 
     held = replace(Uniform.held, copies=3)
+    reads_hits_twice = True  # for the moments by class, and for how hits scatter
     splits_averages = False  # the posteriors of a sum and of a count are not of one model: their ratio is no average
 
     def preparing_statements(self) -> list[tuple[str, str]]:
@@ -54,7 +55,7 @@ class ByClass(Uniform):
         if systems is None:
             return 0
         size = POSTERIOR * len(systems.roots) + len(OWN_GRID) * len(SHARED_GRID) * len(systems.shared_codes) ** 2
-        return min(cells * size, MOST_KEPT) + 2 * size
+        return int(min(cells * size, MOST_KEPT) + 2 * size + systems.blocks.place_size)
 
     def infer(self, selected: SelectedValues) -> Inference:
         """Read what the hits say class by class."""

@@ -41,13 +41,15 @@ def choose_classes(values: "pd.DataFrame", value_count: int, most_kept: int) -> 
 
 def count_numbers(values: "pd.DataFrame", value_count: int) -> float:
     """Return about how many numbers are held at once while the classes with these values are read and prepared."""
-    from sqlanon.estimators.class_systems import MOST_SHARED, OWN_GRID
+    from sqlanon.estimators.class_systems import MOST_SHARED, count_place
 
     classes = values.groupby("class").agg(n=("code", "size"), groups=("groups", "first"))
     size, shared = classes["n"], np.minimum(classes["n"], MOST_SHARED)
     vectors = np.minimum(size, classes["groups"]) * (size + min(value_count, MOST_SHARED))
-    # S as it is read, sorted by class, and as matrices; then the vectors, and blocks of each class, copied once each
-    return float((3 * size**2 + 2 * vectors + len(OWN_GRID) * shared**2).sum() + 5 * len(classes) * value_count)
+    # S as it is read and by class, and as a matrix, of one class at a time; the vectors, copied once; the blocks of one
+    # place of t2, for another is made when a question needs it
+    read = 2 * size**2 + 2 * vectors + count_place(size, shared)
+    return float(read.sum() + 3 * (size**2).max() + 5 * len(classes) * value_count) if len(classes) else 0.0
 
 
 def read_classes(chosen: IntArray, values: "pd.DataFrame", products: "pd.DataFrame") -> "Iterator[ReleaseClass]":
@@ -178,7 +180,7 @@ class ClassTables:
             products = self.loaded.engine.frame(self._render_normal())
             products = products if self.signature else products.assign(**{"class": 0})
             classes = read_classes(class_numbers, values, products)
-            self._systems = prepare_classes(list(classes), len(totals))
+            self._systems = prepare_classes(classes, len(totals))
         return self._systems
 
     def place_classes(self, classes: IntArray) -> IntArray:

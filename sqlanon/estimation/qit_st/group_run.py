@@ -32,11 +32,12 @@ TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values:
 class Uniform:
     """How one run reads what its groups say: here for the uniform estimate alone.
 
-    held: what is held at once. splits_averages: as `QueryRun` has it.
+    held: what is held at once. splits_averages: as `QueryRun` has it. reads_hits_twice: so that they are kept.
     """
 
     held = NumbersHeld(value=6, measure=10)
     splits_averages = True
+    reads_hits_twice = False
 
     def __init__(self, run: "GroupRun") -> None:
         """Take the run, whose relations are placed."""
@@ -102,7 +103,8 @@ class GroupRun(QueryRun):
         if self.query.parts:
             columns = [*(f"quasi_{number}" for number in range(1, len(self.loaded.quasi) + 1)), "group_id"]
             self.people = self.give_cases(self.relations["person"], columns)
-        self.relations["hit"] = tables["hit"] if self.quasi_keys else inline(self.render_hit())
+        self.keeps_hits = bool(self.quasi_keys) or self.way.reads_hits_twice
+        self.relations["hit"] = tables["hit"] if self.keeps_hits else inline(self.render_hit())
 
     def keep_everything(self) -> None:
         """Let each relation stand under its name, as a script reads it."""
@@ -114,7 +116,7 @@ class GroupRun(QueryRun):
     def statements(self) -> list[tuple[str, str]]:
         """Return the statements of this query, in order."""
         listed = [*self.way.preparing_statements(), ("asked", self.render_asked())]
-        if self.quasi_keys:
+        if self.keeps_hits:
             listed.append(("hit", self.render_hit()))
         listed += [*self.way.moment_statements(), *self.way.solving_statements()]
         return listed + self.closing_statements()
@@ -132,7 +134,7 @@ class GroupRun(QueryRun):
     def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
         """Read the moments, weigh the evidence, and estimate."""
         selected, weights = self.read_selected()
-        if self.quasi_keys:
+        if self.keeps_hits:
             self.keep("hit", self.render_hit())
         self.require_memory(selected, len(self.loaded.load_totals()))
         inference = self.way.infer(selected)
@@ -215,7 +217,7 @@ def print_script(run: GroupRun, estimator: str) -> str:
     """
     run.keep_everything()
     statements = [*run.loaded.loading_statements(), *run.way.preparing_statements(), ("asked", run.render_asked())]
-    statements += [("hit", run.render_hit())] if run.quasi_keys else []
+    statements += [("hit", run.render_hit())] if run.keeps_hits else []
     is_exact = _is_exact(run)
     if run.query.derived or not (is_exact or estimator == "uniform"):
         statements += [*run.way.solving_statements(), *run.way.moment_statements()]
