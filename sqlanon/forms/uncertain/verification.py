@@ -21,6 +21,9 @@ from sqlanon.verification.multisets import (
 )
 from sqlanon.verification.row_order import order_check, order_queries
 
+# no name that queries of recipients read: a cast of such a column to a whole number is refused
+_VALUE = "sensitive_value"
+
 
 def against_queries(
     published: PublishedTables, source: Source, types: Mapping[str, str], nodes: Sql | None = None
@@ -55,8 +58,8 @@ def _align_sensitive(published: PublishedTables, original: SourceRows) -> Aligne
         return AlignedColumns(
             _weigh(published, published.tables["st"], shown, ident(columns["count"])),
             _weigh(published, original.rows, Sql("sensitive_alone"), Sql("1")),
-            ("sensitive",),
-            whole_columns({"sensitive": sql_type}),
+            (_VALUE,),
+            whole_columns({_VALUE: sql_type}),
         )
     roles = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
     lines = published.subquery("shared/set_line", **roles)
@@ -64,13 +67,13 @@ def _align_sensitive(published: PublishedTables, original: SourceRows) -> Aligne
     return AlignedColumns(
         _weigh(published, lines, Sql(ordered.format(f"cast(chosen as {sql_type}[])")), Sql("occurrences")),
         _weigh(published, original.rows, Sql(ordered.format("sensitive")), Sql("1")),
-        ("sensitive",),
+        (_VALUE,),
     )
 
 
 def _weigh(published: PublishedTables, relation: Sql, sensitive: Sql, weight: Sql) -> Sql:
     """Return sensitive values, or sets of alternatives, in the type of the source, with how many rows a line is."""
-    return published.subquery("shared/source", relation=relation, selected=[(sensitive, "sensitive"), (weight, WEIGHT)])
+    return published.subquery("shared/source", relation=relation, selected=[(sensitive, _VALUE), (weight, WEIGHT)])
 
 
 def _align_quasi(published: PublishedTables, original: SourceRows, nodes: Sql) -> AlignedColumns:
