@@ -104,18 +104,11 @@ def packed_outputs(request: Request, names: Names) -> tuple[Step, ...]:
         "alternatives_column": names.alternatives,
         "group_column": names.group,
     }
+    st = {"value_column": names.values[0], "group_column": names.group, "count_column": names.count}
     return (
         Step("methods/uncertain/published_tables/packed_qit", yields="qit", values=qit),
-        # cells are numbered in the order of their values, so that lines are sorted by whole numbers
-        _sensitive_table(names, [Sql("counted.cell_code")], set_code="cell_code", shown="clustered"),
+        Step("methods/uncertain/published_tables/packed_st", yields="st", values=st),
     )
-
-
-def _sensitive_table(names: Names, order: Sequence[Sql], set_code: str, shown: str = "shown") -> Step:
-    """Return ST: sets of alternatives told apart by a code of `shown`, in an order within groups."""
-    columns = {"value_columns": names.values, "group_column": names.group, "count_column": names.count}
-    values: dict[str, object] = {**columns, "set_code": set_code, "order_columns": order}
-    return Step("methods/uncertain/published_tables/st", values=values, reads={"shown": shown})
 
 
 def outputs(reading: Reading, names: Names, undiverse: Undiverse) -> tuple[Step, ...]:
@@ -128,9 +121,13 @@ def outputs(reading: Reading, names: Names, undiverse: Undiverse) -> tuple[Step,
         "alternatives_column": names.alternatives,
         "group_column": names.group,
     }
+    st = {
+        "value_columns": names.values,
+        "group_column": names.group,
+        "count_column": names.count,
+        "order_columns": [Sql(f"set_values.value_{n}") for n in range(1, len(names.values) + 1)],
+    }
     return (
         Step("methods/uncertain/published_tables/qit", values=qit),
-        _sensitive_table(
-            names, [Sql(f"set_values.value_{n}") for n in range(1, len(names.values) + 1)], set_code="set_code"
-        ),
+        Step("methods/uncertain/published_tables/st", values=st),
     )

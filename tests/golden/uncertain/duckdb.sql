@@ -1646,12 +1646,12 @@ create table "sqlanon_st" as
 with counted as (
     select
         group_number.group_id,
-        shown."set_code" as set_code,
+        shown.set_code,
         min(shown.cell_code) as cell_code,
         count(*) as row_count
     from "sqlanon_shown" as shown
     inner join "sqlanon_group_number" as group_number on shown.cluster = group_number.cluster
-    group by group_number.group_id, shown."set_code"
+    group by group_number.group_id, shown.set_code
 )
 select
     counted.group_id as "group_id",

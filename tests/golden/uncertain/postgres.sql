@@ -1855,7 +1855,7 @@ create table "sqlanon_st" as
 with "counted" as (
   select
     "group_number"."group_id",
-    "shown"."set_code" as "set_code",
+    "shown"."set_code",
     min("shown"."cell_code") as "cell_code",
     count(*) as "row_count"
   from "sqlanon_shown" as "shown"
