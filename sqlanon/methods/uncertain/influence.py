@@ -184,10 +184,17 @@ def learned(numbers: Sequence[Sql], prefix: str, threshold: float, few: Sequence
             )
         else:
             steps.append(Step("methods/uncertain/influence/contingency", suffix=suffix, values={"number": number}))
-        steps.append(Step("methods/uncertain/influence/association", suffix=suffix))
-    associations = [(number, relation_name(prefix, f"association_{number}")) for number in range(1, len(numbers) + 1)]
-    values = {"associations": associations, "threshold": threshold}
-    return (*steps, Step("methods/uncertain/influence/learned", yields="influence", values=values))
+    places = range(1, len(numbers) + 1)
+    contingencies = [(place, relation_name(prefix, f"contingency_{place}")) for place in places]
+    return (
+        *steps,
+        Step("methods/uncertain/influence/association", values={"contingencies": contingencies}),
+        Step(
+            "methods/uncertain/influence/learned",
+            yields="influence",
+            values={"numbers": places, "threshold": threshold},
+        ),
+    )
 
 
 def facts(roles: Roles) -> Step:
