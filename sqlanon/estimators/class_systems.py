@@ -77,6 +77,7 @@ class ClassSystems:
     shared_lines: "StackedBlocks"
     totals_by_root: Array
     blocks: "SharedBlocks"
+    _variances: dict[int, Array] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> tuple[IntArray, IntArray]:
@@ -117,27 +118,29 @@ class ClassSystems:
         rest = whole - self.find_share(directions).power(2).toarray() * self._class_sums[3]
         return np.asarray(np.where(rest > ROUNDING * whole, rest, 0.0))
 
-    @cached_property
-    def cell_variance(self) -> Array:
-        """Return the posterior variance of a class's single values at every place of t2, for φ w = 1: T2 x LV.
+    def find_variance(self, own_place: int) -> Array:
+        """Return the posterior variance of a class's single values at a place of t2, for φ w = 1: LV.
 
         A value alone needs no product: B U is squared, and what S does not tell of the value stays as the prior has it.
+        own_place: in the grid; its variances are made when they are needed.
         """
-        totals, prior = self.totals, self.prior
-        lines = totals * prior + MEAN_VARIANCE * self.rows[:, None]
-        size = (totals * lines).sum(axis=1)[:, None]
-        whole = np.where(totals > 0, prior + MEAN_VARIANCE, 0.0)
-        rest = whole - lines**2 / size
-        whole = np.where(rest > ROUNDING * whole, rest, 0.0).ravel()
-        left, seen = 1 - self.roots * OWN_GRID[:, None] / self.totals_by_root, np.zeros(len(whole))
-        variance = np.zeros((len(OWN_GRID), len(whole)))
-        for vectors, cells, roots in zip(self.turned.blocks, self.turned.rows, self.turned.columns, strict=True):
-            step = max(1, SQUARED // max(len(roots), 1))
-            for start in range(0, len(cells), step):
-                squares, some = vectors[start : start + step] ** 2, cells[start : start + step]
-                seen[some], variance[:, some] = squares.sum(axis=1), left[:, roots] @ squares.T
-        unseen = np.maximum(whole - seen, 0.0) * (whole - seen > TOLERANCE * whole)
-        return np.asarray((variance + unseen) * OWN_GRID[:, None])
+        if own_place not in self._variances:
+            totals, prior = self.totals, self.prior
+            lines = totals * prior + MEAN_VARIANCE * self.rows[:, None]
+            whole = np.where(totals > 0, prior + MEAN_VARIANCE, 0.0)
+            rest = whole - lines**2 / (totals * lines).sum(axis=1)[:, None]
+            whole = np.where(rest > ROUNDING * whole, rest, 0.0).ravel()
+            # of the squares their sum, and what the groups leave of it
+            left = 1 - self.roots * OWN_GRID[own_place] / self.totals_by_root[own_place]
+            weights, sums = np.stack([np.ones_like(left), left], axis=1), np.zeros((len(whole), 2))
+            for vectors, cells, roots in zip(self.turned.blocks, self.turned.rows, self.turned.columns, strict=True):
+                step = max(1, SQUARED // max(len(roots), 1))
+                for start in range(0, len(cells), step):
+                    sums[cells[start : start + step]] = vectors[start : start + step] ** 2 @ weights[roots]
+            missing = whole - sums[:, 0]
+            unseen = np.maximum(missing, 0.0) * (missing > TOLERANCE * whole)
+            self._variances[own_place] = (sums[:, 1] + unseen) * OWN_GRID[own_place]
+        return self._variances[own_place]
 
     @cached_property
     def everywhere(self) -> EverywhereValues:

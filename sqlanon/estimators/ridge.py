@@ -174,7 +174,7 @@ class Posterior:
         alone = np.bincount(pair, minlength=directions.shape[0] * classes)[pair] == 1
         single = _keep(directions, alone).power(2)
         single.data *= self.noise[single.indices // self.systems.totals.shape[1]]
-        variance = np.stack([single @ self.systems.cell_variance[place] for place in self.own_places], axis=1)
+        variance = np.stack([single @ self.systems.find_variance(int(place)) for place in self.own_places], axis=1)
         return variance if alone.all() else variance + self._turn(_keep(directions, ~alone))
 
     def _turn(self, directions: sparse.csr_array) -> Array:

@@ -295,7 +295,7 @@ def test_a_class_of_few_groups_is_prepared_from_a_factor_as_from_the_normal_equa
         np.testing.assert_allclose(*blocks, rtol=1e-7, atol=1e-9)
         passed = (system.blocks.find_passed(own_place).toarray() for system in systems)
         np.testing.assert_allclose(*passed, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(*(system.cell_variance for system in systems), rtol=1e-7)
+        np.testing.assert_allclose(*(system.find_variance(own_place) for system in systems), rtol=1e-7)
 
 
 @pytest.mark.parametrize("large", [0, 10**9])
