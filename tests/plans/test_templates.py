@@ -46,9 +46,8 @@ def dummies(name: str) -> dict[str, object]:
     found: dict[str, object] = {"limit": [CONSTANT]}  # at most one
     loops = [*tree.find_all(nodes.For), *loops_of_macros(tree)]
     for listed in {loop.iter.name for loop in loops if isinstance(loop.iter, nodes.Name)}:
-        element = dummy_element(
-            [loop for loop in loops if isinstance(loop.iter, nodes.Name) and loop.iter.name == listed]
-        )
+        turns = [loop for loop in loops if isinstance(loop.iter, nodes.Name) and loop.iter.name == listed]
+        element = dummy_element(turns, calls(tree))
         found.setdefault(listed, [SQL if element is None else element] * 2)
     for use in tree.find_all(nodes.Filter):
         if isinstance(use.node, nodes.Name):
@@ -63,7 +62,10 @@ def dummies(name: str) -> dict[str, object]:
     return values | dict.fromkeys(head.inputs, RELATION)
 
 
-def calls(tree: nodes.Template) -> list[tuple[nodes.Macro, dict[str, nodes.Node]]]:
+Calls = list[tuple[nodes.Macro, dict[str, nodes.Node]]]
+
+
+def calls(tree: nodes.Template) -> Calls:
     """Return the macros that a template calls, each with what its parameters are called with."""
     files = {name: source.template.value for source in tree.find_all(nodes.FromImport) for name in source.names}
     found = []
@@ -87,10 +89,15 @@ def loops_of_macros(tree: nodes.Template) -> list[nodes.For]:
     return found
 
 
-def dummy_element(loops: list[nodes.For]) -> object:
-    """Return what one turn of the loops over a list takes: None where no turn looks at it."""
+def dummy_element(loops: list[nodes.For], called: Calls) -> object:
+    """Return what one turn of the loops over a list takes: None where no turn looks at it.
+
+    called: the macros that the template calls, which may look at it, too.
+    """
     targets = [loop.target.items if isinstance(loop.target, nodes.Tuple) else [loop.target] for loop in loops]
-    uses = [[dummy_use(loop, target.name) for target in names] for loop, names in zip(loops, targets, strict=True)]
+    uses = [
+        [dummy_use(loop, called, target.name) for target in names] for loop, names in zip(loops, targets, strict=True)
+    ]
     elements = tuple(merge_uses(places) for places in zip(*uses, strict=True))
     if len(elements) == 1:
         return elements[0]
@@ -105,21 +112,25 @@ def merge_uses(uses: tuple[object, ...]) -> object:
     return next((use for use in uses if use is not None), None)
 
 
-def dummy_use(loop: nodes.For, target: str) -> object:
+def dummy_use(loop: nodes.For, called: Calls, target: str) -> object:
     fields = {node.attr for node in loop.find_all(nodes.Getattr) if is_read(node.node, target)}
     if fields:
-        return SimpleNamespace(**{name: dummy_value(loop, target, name) or SQL for name in fields})
-    return dummy_value(loop, target)
+        return SimpleNamespace(**{name: dummy_value(loop, called, target, name) or SQL for name in fields})
+    return dummy_value(loop, called, target)
 
 
-def dummy_value(loop: nodes.For, target: str, field: str = "") -> object:
+def dummy_value(loop: nodes.For, called: Calls, target: str, field: str = "") -> object:
     """Return what a loop takes for its target, or for a field of it: None where it does not look at it."""
     inner = [turn for turn in loop.find_all(nodes.For) if is_read(turn.iter, target, field)]
     if inner:
-        return [dummy_element(inner) or 1] * 2
+        return [dummy_element(inner, called) or 1] * 2
     for use in loop.find_all(nodes.Filter):
         if is_read(use.node, target, field):
             return WANTED[use.name]
+    for macro, given in called:
+        for use in macro.find_all(nodes.Filter) if field else ():
+            if isinstance(use.node, nodes.Name) and is_read(given.get(use.node.name), target, field):
+                return WANTED[use.name]
     written = [child for output in loop.find_all(nodes.Output) for child in output.nodes]
     return SQL if any(is_read(child, target, field) for child in written) else None
 
