@@ -144,7 +144,7 @@ class AskedRelease:
 
         batch = list(queries)
         self._check_options(estimator, options)
-        together = {} if options else self._read_steadily(lambda: self._answer_together(batch, estimator, timeout))
+        together = {} if options else self._answer_together(batch, estimator, timeout)
         for place, sql in enumerate(batch):
             try:
                 if place in together:
@@ -157,15 +157,13 @@ class AskedRelease:
 
     def _answer_together(self, queries: Sequence[str], estimator: str | None, timeout: float) -> "dict[int, Answered]":
         """Return the answers, by place, of the queries that a session answers together."""
-        session = self._open_session()
-        try:
+
+        def answer(session: Session) -> "dict[int, Answered]":
             log.info("answering counts together")
-            with time_limit(self.engine, timeout * max(len(queries), 1)):
-                answers = session.answer_many(queries, estimator)
-                return {place: self._remark(answered, queries[place]) for place, answered in answers.items()}
-        except ResourceError:
-            session.close()
-            raise
+            answers = session.answer_many(queries, estimator)
+            return {place: self._remark(answered, queries[place]) for place, answered in answers.items()}
+
+        return self._read_session(answer, timeout * max(len(queries), 1))
 
     @staticmethod
     def _check_options(estimator: str | None, options: Mapping[str, Any]) -> None:
@@ -173,18 +171,22 @@ class AskedRelease:
             raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
 
     def _ask_alone(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "Answered":
-        """Return the answer of one query; where the release is replaced meanwhile, that of the new one."""
+        """Return the answer of one query."""
+        return self._read_session(lambda session: self._remark(session.ask(sql, estimator, **options), sql), timeout)
 
-        def answer() -> "Answered":
+    def _read_session(self, read: Callable[[Session], T], timeout: float) -> T:
+        """Read from a session within so many seconds; where the release is replaced meanwhile, from the new one's."""
+
+        def read_once() -> T:
             session = self._open_session()
             try:
                 with time_limit(self.engine, timeout):
-                    return self._remark(session.ask(sql, estimator, **options), sql)
+                    return read(session)
             except ResourceError:
                 session.close()  # what was being made is of no use
                 raise
 
-        return self._read_steadily(answer)
+        return self._read_steadily(read_once)
 
     def _remark(self, answered: "Answered", sql: str) -> "Answered":
         """Add to an answer what the values of coarser columns stand for that a query names."""
