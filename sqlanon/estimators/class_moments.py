@@ -107,8 +107,9 @@ class HitSums:
         return sums if summand.centre is None else self._centre(cell, case, number, summand.centre, sums)
 
     def total_hits(self, cell: int, case: int, number: int | None, degree: int = 0) -> Array:
-        """Return how many hits count, L + 1, or what they sum to (degree 1), of a measured expression if there is a
-        number.
+        """Return how many hits count, L + 1, or what they sum to (degree 1).
+
+        number: of the measured expression of which those count that are not NULL; None: all count.
         """
         name = "row_count" if number is None else f"value_{('count', 'sum')[degree]}_{number}"
         return self._read(cell, case).sum_classes(name)

@@ -115,8 +115,8 @@ class ClassSystems:
         """Return x' C x class by class, D x L, of directions x (D x LV) less their share s of f: s = x' C f/f' C f."""
         own = (directions.power(2) @ self._class_sums[1]).toarray()
         whole = own + MEAN_VARIANCE * self.sum_classes(directions) ** 2
-        rest = whole - self.find_share(directions).power(2).toarray() * self._class_sums[3]
-        return np.asarray(np.where(rest > ROUNDING * whole, rest, 0.0))
+        share = self.find_share(directions).power(2).toarray() * self._class_sums[3]
+        return leave_rest(whole, share, ROUNDING)
 
     def find_variance(self, own_place: int) -> Array:
         """Return the posterior variance of a class's single values at a place of t2, for φ w = 1: LV.
@@ -125,11 +125,9 @@ class ClassSystems:
         own_place: in the grid; its variances are made when they are needed.
         """
         if own_place not in self._variances:
-            totals, prior = self.totals, self.prior
-            lines = totals * prior + MEAN_VARIANCE * self.rows[:, None]
-            whole = np.where(totals > 0, prior + MEAN_VARIANCE, 0.0)
-            rest = whole - lines**2 / (totals * lines).sum(axis=1)[:, None]
-            whole = np.where(rest > ROUNDING * whole, rest, 0.0).ravel()
+            _, _, share, size = self._class_sums
+            whole = np.where(self.totals > 0, self.prior + MEAN_VARIANCE, 0.0).ravel()
+            whole = leave_rest(whole, share.power(2) @ size, ROUNDING)
             # of the squares their sum, and what the groups leave of it
             left = 1 - self.roots * OWN_GRID[own_place] / self.totals_by_root[own_place]
             weights, sums = np.stack([np.ones_like(left), left], axis=1), np.zeros((len(whole), 2))
@@ -137,8 +135,7 @@ class ClassSystems:
                 step = max(1, SQUARED // max(len(roots), 1))
                 for start in range(0, len(cells), step):
                     sums[cells[start : start + step]] = vectors[start : start + step] ** 2 @ weights[roots]
-            missing = whole - sums[:, 0]
-            unseen = np.maximum(missing, 0.0) * (missing > TOLERANCE * whole)
+            unseen = leave_rest(whole, sums[:, 0], TOLERANCE)
             self._variances[own_place] = (sums[:, 1] + unseen) * OWN_GRID[own_place]
         return self._variances[own_place]
 
@@ -263,6 +260,15 @@ class _Eigensystem:
     roots: Array
     turned: Array
     returned: Array
+
+
+def leave_rest(whole: Array, part: Array, tolerance: float) -> Array:
+    """Return what a part leaves of a whole: nothing where that is no more than rounding, `tolerance` times the whole.
+
+    whole, part: of one shape, D x L or LV, as is what is returned.
+    """
+    rest = whole - part
+    return np.asarray(np.where(rest > tolerance * whole, rest, 0.0))
 
 
 def count_place(size: Any, shared: Any) -> Any:

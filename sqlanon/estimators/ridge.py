@@ -24,7 +24,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from sqlanon.estimators.class_moments import CentredOutcome
-from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
+from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems, leave_rest
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, answer_unbiased
 from sqlanon.estimators.one_core import on_one_core
 
@@ -184,7 +184,7 @@ class Posterior:
         count = len(systems.owner)
         by_class = sparse.csr_array((np.ones(count), (np.arange(count), systems.owner)), (count, len(systems.rows)))
         whole, seen = systems.measure_prior(directions), (squares @ by_class).toarray()
-        unseen = np.maximum(whole - seen, 0.0) * (whole - seen > TOLERANCE * whole)
+        unseen = leave_rest(whole, seen, TOLERANCE)
         along = squares @ (self.left[own] * self.noise[systems.owner]).T
         return np.asarray((along + (unseen @ self.noise)[:, None]) * OWN_GRID[own])
 
