@@ -50,9 +50,8 @@ def write_verified(
         tables[output.name] = target.write(output)
     log.info("verifying release")
     # of what several checks ask the answers are kept
-    published = PublishedTables(
-        engine, tables, manifest, answers={}, by_its_run=by_its_run, linked=linked, original=against
-    )
+    original = against if by_its_run else None
+    published = PublishedTables(engine, tables, manifest, answers={}, linked=linked, original=original)
     report = _verify(published, against, backgrounds)
     # what cannot be proved from the tables alone is not refused: `backgrounds` prove it, where they are at hand
     if report.holds is False:

@@ -135,15 +135,14 @@ class PublishedTables:
     """The tables of a release as they stand in an engine, and its manifest.
 
     answers: where several looks at the same tables ask the same, the answers by the text of the query.
-    by_its_run: whether the run that wrote them looks at them. linked: what it still knows of its rows. original: the
-    microdata, with the types of its columns, that the run compares them with. described: columns that were looked up.
+    linked: what the run that wrote them still knows of its rows. original: the microdata, with the types of its
+    columns, that this run compares them with; None for anybody else. described: columns that were looked up.
     """
 
     engine: Engine
     tables: Mapping[str, Sql]
     manifest: Manifest
     answers: dict[str, Row] | None = field(default=None, compare=False, repr=False)
-    by_its_run: bool = False
     linked: LinkedRows | None = None
     original: tuple[Source, Mapping[str, str]] | None = None
     described: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)

@@ -91,7 +91,7 @@ def write_multiset_query(published: PublishedTables, relations: Mapping[str, Sql
 
 def compare_multisets(published: PublishedTables, aligned: AlignedColumns) -> Row:
     """Return how many rows were added to published columns, whose lines have a weight, and how many are missing."""
-    if published.by_its_run:
+    if published.original is not None:
         sums = add_up(published, aligned.published, [aligned.names], aligned.whole, ident(WEIGHT))
         if sums == add_up(published, aligned.original, [aligned.names], aligned.whole):
             return SAME_ROWS
