@@ -274,18 +274,17 @@ def draw_groups(design: Grouping) -> dict[str, object]:
 def _number_rows(design: Grouping, rows: str, again: bool) -> Steps:
     """Return the steps from drawn rows to `positioned`: each with its position in the order by code and draw."""
     suffix, traits, payload = design.attribute.suffix, design.request.traits, {"payload": design.attribute.payload}
-    reads = {"drawn": rows}
-    ordered: dict[str, object] = {**payload, "ties": tie_names(design.request)}
+    reads, tied = {"drawn": rows}, {**payload, "ties": tie_names(design.request)}
     if design.numbers_by_shard:
         # a window over everything would have one worker, and hold all at once
         return (
-            Step("methods/grouping/sharded", suffix=suffix, reads=reads, values=ordered),
+            Step("methods/grouping/sharded", suffix=suffix, reads=reads, values=tied),
             Step("methods/grouping/run", suffix=suffix),
             Step("methods/grouping/positioned_by_run", "view", "positioned", suffix=suffix, values=payload),
         )
     sorted_once: Kind = "table" if traits.numbers_rows else "view"
     read_again: Kind = "table" if again and not traits.numbers_rows else "view"
-    ordered = {**ordered, "packs_keys": traits.packs_keys}
+    ordered = {**tied, "packs_keys": traits.packs_keys}
     numbered = {**payload, "by_rowid": traits.numbers_rows}
     return (
         Step("methods/grouping/ordered", sorted_once, suffix=suffix, reads=reads, values=ordered),
