@@ -92,3 +92,12 @@ def test_two_builds_are_equal_byte_for_byte(tmp_path):
         built.append({path.name: path.read_bytes() for path in out.iterdir()})
     assert len(built[0]) == 2
     assert built[0] == built[1]
+
+
+def test_the_build_runs_what_the_readme_says():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\$ (pip install .*)$", readme, re.MULTILINE)
+    assert len(commands) == 2
+    build = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    lines = [line for line in build if line.startswith("in_new_environment ") and line.endswith('"')][:2]
+    assert [line.split(maxsplit=2)[2] for line in lines] == [f'"{command}"' for command in commands]

