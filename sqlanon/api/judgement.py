@@ -249,11 +249,6 @@ def breach(
         Parameter(Text(), f"In place of {option('base')}: SELECT columns FROM tables or files [WHERE …]."),
     ] = None,
     model: Model = "unrestricted",
-    samples: Annotated[
-        int | None,
-        Parameter(Whole(), "Where views form a chain: estimate by so many drawn worlds what bounds leave open."),
-    ] = None,
-    seed: Annotated[int | None, Parameter(Whole(), f"With {option('samples')}: draws the same worlds again.")] = None,
 ) -> "Breach":
     """Tell how likely each secret association is to an adversary who has the published views and their definitions.
 
@@ -264,10 +259,7 @@ def breach(
     from sqlanon.breaches.analysis import BreachQuestion, analyse
 
     engine = engine_of(con)
-    question = BreachQuestion.of(
-        engine.dialect, base=base, query=query, views=tuple(views), secret=secret, model=model, samples=samples,
-        seed=seed,
-    )  # fmt: skip
+    question = BreachQuestion.of(engine.dialect, base=base, query=query, views=tuple(views), secret=secret, model=model)
     return analyse(question, engine)
 
 

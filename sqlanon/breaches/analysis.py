@@ -17,8 +17,7 @@ from math import prod
 from typing import Any
 
 from sqlanon.breaches.associations import Breach
-from sqlanon.breaches.chains.chain_bounds import lay_out_bounds, lay_out_tuples, note_bounds
-from sqlanon.breaches.chains.sampling import Sampling, lay_out_patch, note_samples, read_sampling, sample_worlds
+from sqlanon.breaches.chains.chain_bounds import REASON, lay_out_bounds, lay_out_tuples, note_bounds
 from sqlanon.breaches.chains.small_pieces import lay_out_pieced_answer, lay_out_pieces, solve_pieces
 from sqlanon.breaches.component_weights import (
     enumerate_associations,
@@ -115,15 +114,12 @@ class BreachQuestion:
     """What an analysis is about, before any database was looked at: a base, views on it, a secret, a model.
 
     base: a file, a glob, a table, a query, or an object that the engine reads. views, secret: the texts of SELECTs.
-    samples: how many worlds to draw where views form a chain and bounds lie apart; seed: draws the same ones again.
     """
 
     base: object
     views: tuple[str, ...]
     secret: str
     model: Model
-    samples: int | None = None
-    seed: int | None = None
 
     @classmethod
     def of(cls, dialect: str, *, base: object, query: str | None, **rest: Any) -> "BreachQuestion":
@@ -140,11 +136,10 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
     Raises UsageError (QueryError for a definition) for what cannot be right on any data.
     """
     views, layout = prepare(question, engine)
-    sampling = read_sampling(question.samples, question.seed, question.model)
     kept_relations: list[str] = []
     try:
         create_new(layout, engine)
-        notes = _answer(layout, engine, sampling)
+        notes = _answer(layout, engine)
         notes += note_deviations(layout, views, engine)
         kept_relations = [str(layout.relations[name]) for name in RESULT if name in layout.relations]
         return Breach(engine, layout.relations["breach"], kept_relations, notes)
@@ -156,39 +151,33 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
             )
 
 
-def _answer(layout: StatementLayout, engine: Engine, sampling: Sampling | None) -> list[str]:
+def _answer(layout: StatementLayout, engine: Engine) -> list[str]:
     """Make the relation of associations: weighed, enumerated, or where neither can be, bounded; return what to note."""
     try:
         frames = (enumerate_associations if layout.graph.chained else weigh_components)(layout, engine)
     except TooManyWorldsError:
         if layout.is_restricted:
             raise
-        return _answer_pieces(layout, engine, sampling)
+        return _answer_pieces(layout, engine)
     for name, frame in frames:
         engine.keep_frame(layout.name_relation(name), frame)
     lay_out_answer(layout)
     create_new(layout, engine)
-    return [] if sampling is None else note_samples(0, sampling)
+    return []
 
 
-def _answer_pieces(layout: StatementLayout, engine: Engine, sampling: Sampling | None) -> list[str]:
-    """Answer exactly where a chain's pieces are small, elsewhere by bounds, and by drawn worlds where asked for."""
+def _answer_pieces(layout: StatementLayout, engine: Engine) -> list[str]:
+    """Answer exactly where a chain's pieces are small, elsewhere by bounds."""
     tree = lay_out_tuples(layout)
     lay_out_pieces(layout, tree)
     create_new(layout, engine)
     solve_pieces(layout, engine)
     lay_out_bounds(layout, tree, [layout.relations["exact"]])
-    if sampling is not None:
-        lay_out_patch(layout, tree)
-        create_new(layout, engine)
-        sample_worlds(layout, engine, sampling)
-    lay_out_pieced_answer(layout, "bounded" if sampling is None else "narrowed")
+    lay_out_pieced_answer(layout)
     create_new(layout, engine)
     rows = engine.rows(f"select note, count(*) as found from {layout.relations['breach']} group by note")
-    exact, bounded, sampled = (
-        sum(int(row["found"]) for row in rows if row["note"] == note) for note in (None, "bounds", "sampled")
-    )
-    return note_bounds(exact, bounded + sampled) + ([] if sampling is None else note_samples(sampled, sampling))
+    exact, bounded = (sum(int(row["found"]) for row in rows if row["note"] == note) for note in (None, REASON))
+    return note_bounds(exact, bounded)
 
 
 def render_analysis(question: BreachQuestion, engine: Engine) -> str:
@@ -229,8 +218,7 @@ def prepare(question: BreachQuestion, engine: Engine, prefix: str = "") -> tuple
 
 
 def check_question(question: BreachQuestion) -> None:
-    """Raise UsageError for samples that cannot be drawn, and where no view is named."""
-    read_sampling(question.samples, question.seed, question.model)
+    """Raise UsageError where no view is named."""
     if not question.views:
         raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
 

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from sqlanon.errors import UsageError
+from sqlanon.removed import refuse_removed
 
 # as a publisher, then a recipient, needs them
 ORDER = (
@@ -34,10 +35,13 @@ def _faults_in_one_line() -> Iterator[None]:
         # a verb without any word shows its help
         if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
             raise
+        context = getattr(error, "ctx", None)
+        if context is not None:
+            refuse_removed(f"{context.command_path.partition(' ')[2]} {getattr(error, 'option_name', '')}")
         text = error.format_message().rstrip(".").replace(". Did you", "; did you")
         for pattern, words in _WORDS.items():
             text = re.sub(pattern, words, text)
-        raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(getattr(error, 'ctx', None))}") from None
+        raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(context)}") from None
 
 
 def _remedy(context: Any) -> str:

@@ -70,10 +70,9 @@ def solve_pieces(layout: StatementLayout, engine: Engine) -> None:
     layout.add("breaches/chains/small_pieces/exact", yields="exact", margin=MARGIN)
 
 
-def lay_out_pieced_answer(layout: StatementLayout, bounded: str = "bounded") -> None:
-    """Write the answer: exact where pieces are counted, else the intervals of the relation `bounded`."""
-    bounds = layout.relations[bounded]
-    layout.add("breaches/chains/small_pieces/answer", yields="breach", bounded=bounds, margin=chain_bounds.MARGIN)
+def lay_out_pieced_answer(layout: StatementLayout) -> None:
+    """Write the answer: exact where pieces are counted, else the bounds."""
+    layout.add("breaches/chains/small_pieces/answer", yields="breach", margin=chain_bounds.MARGIN)
 
 
 def measure_cases(cases: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,6 @@ from sqlanon.cli.app import app
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import say
 from sqlanon.cli.session_options import SessionOptions
-from sqlanon.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlanon.breaches.analysis import BreachQuestion
@@ -59,8 +58,6 @@ def breach(
 
     question = BreachQuestion.of(session.engine.value, **arguments_of(judgement.breach, values))
     check_limits(threshold, cover)
-    if explained is not None and question.samples is not None:
-        raise UsageError("--explain counts worlds and draws none; say it without --samples")
     if out is not None:
         check_file(out.absolute(), overwrite)
         refuse_read(out, [*read_files(question.base), session.database])
