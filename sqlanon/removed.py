@@ -1,12 +1,25 @@
-"""What 0.3.0 removed, by what was typed, and what to type instead: refused in one line for this version."""
+"""Options and values of earlier versions that are gone, with what to type instead: all surfaces refuse them with it."""
 
-from sqlanon.errors import UsageError
+from sqlanon.wording import option
 
-_BOUNDS = "leave it out: certified bounds are given (note 'bounds'), and few rows are counted exactly"
-REMOVED = {"breach --samples": _BOUNDS, "breach --seed": _BOUNDS}
+# by the option, and by its value where the option is there still
+_REMOVED = {
+    "dialect databricks": f"Databricks runs Spark's script: {option('dialect', 'spark')}",
+    **dict.fromkeys(
+        (f"dialect {name}" for name in ("snowflake", "bigquery", "trino", "clickhouse")),
+        "scripts are for duckdb, spark and postgres",
+    ),
+    **dict.fromkeys(
+        ("samples", "seed"), "certified bounds are given (note 'bounds'), and few rows are counted exactly"
+    ),
+}
 
 
-def refuse_removed(words: str) -> None:
-    """Raise UsageError where a verb (and its method) with an option, as in `breach --samples`, was removed."""
-    if words in REMOVED:
-        raise UsageError(f"{words!r} was removed in 0.3.0; {REMOVED[words]}")
+def removed(name: str, value: object = "") -> str:
+    """Return what to say of an option, or of a value of it, that this version has no longer; empty of any other.
+
+    name: as Python or the command line writes it.
+    """
+    name = name.lstrip("-").replace("-", "_")
+    instead = _REMOVED.get(f"{name} {value}".strip())
+    return f"{option(name, value)} was removed in 0.3.0; {instead}" if instead else ""

@@ -120,7 +120,7 @@ _WORDS = {
     "default_order": ("desc",),
     "default_secret_storage": ("memory",),
     "default_transaction_invalidation_policy": ("SYNTACTIC_ERRORS_DO_NOT_INVALIDATE",),
-    "dialect_compatibility_mode": ("spark", "postgres", "snowflake"),
+    "dialect_compatibility_mode": ("spark", "postgres"),
     "disabled_compression_methods": ("zstd", "dictionary", "rle,bitpacking,fsst,dict_fsst,alp,alprd,zstd"),
     "disabled_filesystems": ("LocalFileSystem",),
     "duckdb_api": ("cli",),

@@ -14,8 +14,7 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.key import Key
 from tests.command import Shell
 from tests.databases import close_instances, connect
-from tests.engine_tables import note_markers, write_tables
-from tests.servers import clickhouse, grouped, server, spark  # noqa: F401 - fixtures
+from tests.servers import grouped, server, spark  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPERS = ROOT / "fixtures" / "papers"
@@ -81,7 +80,6 @@ FEW_PATIENTS = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort tests into those of engines, and those that run in one worker."""
     grouped(items)
-    note_markers(items)
 
 
 def pytest_collection_finish() -> None:
@@ -94,15 +92,6 @@ def pytest_sessionfinish() -> None:
     """Let what is freed at the end be freed."""
     gc.unfreeze()
     close_instances()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what the run showed of engines, where it asked for any."""
-    reports = [
-        one for listed in terminalreporter.stats.values() for one in listed if isinstance(one, pytest.TestReport)
-    ]
-    for line in write_tables(reports):
-        terminalreporter.write_line(line)
 
 
 FRESH = Key.__dict__["fresh"]

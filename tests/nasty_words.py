@@ -98,7 +98,7 @@ MEANT: dict[str, list[str]] = {
     "--hierarchy": ["zipcode=levels.csv", "age=levels.csv"],
     "--label": ["ssn", "zipcode"],
     "--partition": ["strict", "relaxed"],
-    "--dialect": ["duckdb", "spark", "postgres", "snowflake", "bigquery"],
+    "--dialect": ["duckdb", "spark", "postgres", "snowflake"],
     "--against": SOURCES,
     "--voters": ["patients.parquet", "patients.csv"],
     "--with": RELEASES,

@@ -1,5 +1,4 @@
-"""One PostgreSQL server, one Spark session and one of ClickHouse's for a whole run of the tests, and what is said where
-they are missing."""
+"""One PostgreSQL server and one Spark session for a whole run of the tests, and what is said where they are missing."""
 
 import importlib
 import os
@@ -15,7 +14,7 @@ from tests.cluster import Cluster, binaries
 
 ASKED = {name for name in os.environ.get("SQLANON_TEST_ENGINES", "").split(",") if name}
 # fixture -> the worker that all tests with it run in
-GROUPS = {"server": "postgres", "spark": "spark", "clickhouse": "clickhouse"}
+GROUPS = {"server": "postgres", "spark": "spark"}
 SPARK = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
@@ -39,12 +38,12 @@ def missing(engine: str, needed: str) -> None:
     pytest.skip(f"needs {needed}")
 
 
-def extra(engine: str, library: str, package: str | None = None) -> ModuleType:
-    """Import what an engine is reached with; package: what installs it, where that is no extra of ours."""
+def extra(engine: str, library: str) -> ModuleType:
+    """Import what an engine is reached with."""
     try:
         return importlib.import_module(library)
     except ImportError:
-        missing(engine, f"pip install '{package or f'sqlanon[{engine}]'}'")
+        missing(engine, f"pip install 'sqlanon[{engine}]'")
         raise
 
 
@@ -72,14 +71,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     session = sql.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     yield session
     session.stop()
-
-
-@pytest.fixture(scope="session")
-def clickhouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Start ClickHouse inside this process."""
-    session = extra("clickhouse", "chdb.session", "chdb").Session(str(tmp_path_factory.mktemp("clickhouse")))
-    yield session
-    session.close()
 
 
 def grouped(items: list[pytest.Item]) -> None:

@@ -1,8 +1,7 @@
 """What each method becomes on each engine, to the letter; `UPDATE_GOLDEN=1` writes the files anew.
 
 Anatomy's three scripts are shown whole. What stands in them already, or in a method's own file, letter for letter, is
-named in the files that are read after these, and not written again. What further dialects write
-otherwise, one construct in all of them, stands in `sql/test_translate.py`.
+named in the files that are read after these, and not written again.
 """
 
 import functools
@@ -18,14 +17,13 @@ import pytest
 import sqlglot
 
 from sqlanon.methods import METHODS
-from sqlanon.plans.engines import ENGINES, traits_of
+from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Loop, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.shell_script import write_script
-from sqlanon.sql.spellings import DIALECTS
 from sqlanon.sql.translate import quote_relation
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -36,7 +34,7 @@ PATIENTS = Source(Sql('"patients"'))
 
 def ask(dialect: str, roles: Roles, source: Source = PATIENTS, **further: object) -> Request:
     """Return what a script in this dialect is made for, and what its engine runs under a given key."""
-    return Request(source, roles, identity="identifier", traits=traits_of(dialect), **further)
+    return Request(source, roles, identity="identifier", traits=ENGINES[dialect].traits, **further)
 
 
 def one_turn(plan: Plan) -> Plan:
@@ -111,7 +109,6 @@ SEVERAL = {
 }
 PACKED = {"anatomy": {"l": 4}, "robust": {"r": 3, "background_from": [("sex",)]}, "splu": {"gamma": 4}}
 SAID = [(method, dialect) for method in PLANS for dialect in ENGINES]
-SPOKEN = [(method, dialect) for method in PLANS for dialect in DIALECTS if dialect not in METHODS[method].lacks]
 
 
 def follow(method: str, changed: str) -> Plan:
@@ -140,7 +137,7 @@ def packed(method: str) -> Plan:
         "known_2": 600,
     }
     source = Source(Sql('"patients"'), numbering=Sql("rowid"))
-    request = Request(source, roles, types=types, ranges=figures, traits=traits_of("duckdb"))
+    request = Request(source, roles, types=types, ranges=figures, traits=ENGINES["duckdb"].traits)
     return METHODS[method].plan(request, **PACKED[method])
 
 
@@ -261,13 +258,13 @@ def test_scripts_forget_what_they_make(method, dialect):
 
 @pytest.mark.parametrize("method", SEVERAL)
 def test_several_sensitive_columns_can_be_said_everywhere(method):
-    for dialect in DIALECTS:
+    for dialect in ENGINES:
         script = write_script(several(method, dialect), dialect, METHODS[method].paper)
         assert script.count(SEVERAL[method][1])
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("method", "dialect"), SPOKEN)
+@pytest.mark.parametrize(("method", "dialect"), SAID)
 def test_scripts_can_be_read_back(method, dialect):
     plan = PLANS[method](dialect)
     statements = sqlglot.parse(write_script(plan, dialect, METHODS[method].paper), read=dialect)

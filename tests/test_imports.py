@@ -37,7 +37,7 @@ def imported_by(*words: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in run.stderr.splitlines() if line.startswith("import time:")}
 
 
-EXTRAS = {"pyspark", "psycopg", "altair", "vl_convert", "chdb", "nicegui", "fastapi", "uvicorn", "playwright"}
+EXTRAS = {"pyspark", "psycopg", "altair", "vl_convert", "nicegui", "fastapi", "uvicorn", "playwright"}
 LARGE = {"pandas", "numpy", "scipy", "sqlglot"}
 
 

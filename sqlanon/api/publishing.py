@@ -18,9 +18,10 @@ from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions
 from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text
+from sqlanon.plans.engines import ENGINES
 from sqlanon.releases.release import Release
+from sqlanon.removed import removed
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
-from sqlanon.sql.spellings import DIALECTS
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -127,7 +128,7 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
 
 
 ScriptTable = Annotated[str, Parameter(Text(), "Table of the other engine, e.g. schema.patients.", metavar="source")]
-Dialect = Annotated[str, Parameter(Choice(DIALECTS), "The engine's SQL.")]
+Dialect = Annotated[str, Parameter(Choice(tuple(ENGINES)), "The engine's SQL.")]
 
 
 def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:
@@ -140,8 +141,8 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     from sqlanon.publishing.plan_text import compiled
     from sqlanon.publishing.release_request import request_of
 
-    if dialect not in DIALECTS:
-        raise UsageError(f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}")
+    if dialect not in ENGINES:
+        raise UsageError(removed("dialect", dialect) or f"no dialect {dialect!r}; there are {', '.join(ENGINES)}")
     if method == "breach":
         return breach_script(source, dialect=dialect, **options)
     if method == "check":

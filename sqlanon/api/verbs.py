@@ -16,7 +16,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import COARSEN, Columns, Place, Places, Selects
 from sqlanon.methods.parameter_types import Choice, Switch, Text
 from sqlanon.methods.parameters import REQUIRED, Parameter
-from sqlanon.removed import refuse_removed
+from sqlanon.removed import removed
 from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.wording import option, spoken
 
@@ -108,8 +108,8 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
     def call(*positional: P.args, **named: P.kwargs) -> R:
         unknown = sorted(named.keys() - signature.parameters.keys())
         if unknown:
-            refuse_removed(f"{function.__name__} --{unknown[0].replace('_', '-')}")
-            raise UsageError(f"no parameter {unknown[0]!r}; there are {', '.join(parameters)}")
+            words = removed(unknown[0])
+            raise UsageError(words or f"no parameter {unknown[0]!r}; there are {', '.join(parameters)}")
         bound = signature.bind(*positional, **named)
         bound.apply_defaults()
         for name, parameter in parameters.items():

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from sqlanon.errors import UsageError
-from sqlanon.removed import refuse_removed
+from sqlanon.removed import removed
 
 # as a publisher, then a recipient, needs them
 ORDER = (
@@ -35,13 +35,20 @@ def _faults_in_one_line() -> Iterator[None]:
         # a verb without any word shows its help
         if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
             raise
-        context = getattr(error, "ctx", None)
-        if context is not None:
-            refuse_removed(f"{context.command_path.partition(' ')[2]} {getattr(error, 'option_name', '')}")
+        _refuse_removed(error)
         text = error.format_message().rstrip(".").replace(". Did you", "; did you")
         for pattern, words in _WORDS.items():
             text = re.sub(pattern, words, text)
-        raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(context)}") from None
+        raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(getattr(error, 'ctx', None))}") from None
+
+
+def _refuse_removed(error: Any) -> None:
+    """Raise UsageError where an option, or the value of one, was there in an earlier version."""
+    value = re.search(r"'([^']*)' is not one of ", error.format_message())
+    names = [getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())]
+    for name in filter(None, names):
+        if words := removed(name, value[1] if value else ""):
+            raise UsageError(words) from None
 
 
 def _remedy(context: Any) -> str:

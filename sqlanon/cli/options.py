@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from enum import Enum, StrEnum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,6 @@ import typer
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
-from sqlanon.sql.spellings import DIALECTS
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ class Format(StrEnum):
 
 EngineName = StrEnum("EngineName", {name: name for name in ENGINES})  # type: ignore[misc]
 DUCKDB = EngineName("duckdb")
-Dialect = Enum("Dialect", {name: name for name in DIALECTS}, type=str)  # type: ignore[misc]
 
 
 def _describe_engines() -> list[str]:

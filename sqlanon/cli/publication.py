@@ -12,7 +12,7 @@ import typer
 from sqlanon.cli.options import (
     DUCKDB,
     DatabaseOption,
-    Dialect,
+    EngineName,
     Format,
     KeyFile,
     OptionalSource,
@@ -62,7 +62,7 @@ class ScriptOptions:
     """What compile takes beside what methods declare."""
 
     source: Annotated[str, typer.Argument(help="Table of the other engine, e.g. schema.patients.")]
-    dialect: Annotated[Dialect, typer.Option("--dialect", help="The engine's SQL.")] = Dialect.duckdb  # type: ignore[attr-defined]
+    dialect: Annotated[EngineName, typer.Option("--dialect", help="The engine's SQL.")] = DUCKDB
 
 
 class CompilationOptions(ScriptOptions):
@@ -80,7 +80,6 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
     # said before an engine is opened, which may take long or fail for a reason of its own
-    method.refuse_dialect(given["engine"].value)
     _refuse_missing(method, given)
     arguments = _arguments(method.arguments, given)
     accept = require(map(threshold_of, arguments["require"]))

@@ -32,7 +32,6 @@ from sqlanon.plans.plan import (
 )
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.spellings import DIALECTS
 from sqlanon.sql.table_macro import Macro
 from sqlanon.wording import option
 
@@ -169,7 +168,7 @@ class Method(Generic[D]):
     outputs: the same for the published tables, in a second phase that may read the reports of the first. design: checks
     the parameters with the request and decides; raises UsageError. form: the kind of release that it publishes.
     options: the TypedDict that declares its parameters. sentence, example, compile_sentence, compile_example: what the
-    command line says of it. macros: its table macros. lacks: what is not there (dialects, macros, ledger, compare), and
+    command line says of it. macros: its table macros. lacks: what is not there (macros, ledger, compare), and
     why. takes_lists: whether columns may hold lists. probe: the query that it wants the source asked first, if any.
     reads_source: whether a compiled script depends on the types of the source's columns. saved: the parameter that
     names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
@@ -243,12 +242,6 @@ class Method(Generic[D]):
         ledger = {"release": json_schema.whole(1), "chain": json_schema.text("[0-9a-f]{16}")} if self.followed else {}
         every = {**schemas, **self.recorded, **ledger, **shared, "adopted": json_schema.word(True)}
         return json_schema.record({}, {name: schema for name, schema in every.items() if schema is not None})
-
-    def refuse_dialect(self, dialect: str) -> None:
-        """Raise UsageError for a dialect in which the method cannot be said."""
-        if mark := self.lacks.get(dialect):
-            spoken = ", ".join(name for name in DIALECTS if name not in self.lacks)
-            raise UsageError(f"{self.name} runs on {spoken}, not on {dialect}: {mark.why}")
 
     def refuse_in_scripts(self, names: Iterable[str]) -> None:
         """Raise UsageError for the first of parameters (by name, or as options) that publish takes, and no script."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from sqlanon.errors import UsageError
 from sqlanon.plans import json_schema
 from sqlanon.plans.json_schema import Schema
+from sqlanon.removed import removed
 from sqlanon.wording import option
 
 
@@ -170,7 +171,7 @@ class Choice(ParameterType):
     def check(self, name: str, value: Any) -> Any:
         """Refuse any other word."""
         if value not in self.words and not (self.optional and value is None):
-            raise UsageError(f"{name} = {value!r} is none of {', '.join(self.words)}")
+            raise UsageError(removed(name, value) or f"{name} = {value!r} is none of {', '.join(self.words)}")
         return value
 
     def load(self, reader: JobReader, node: Any, name: str) -> str:

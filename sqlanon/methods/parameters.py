@@ -12,6 +12,7 @@ from typing import Annotated, Any, Required, get_args, get_origin, get_type_hint
 from sqlanon.errors import UsageError
 from sqlanon.methods.parameter_types import ParameterType
 from sqlanon.plans.json_schema import Schema
+from sqlanon.removed import removed
 from sqlanon.wording import option, spoken
 
 
@@ -150,7 +151,7 @@ def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
     """
     unknown = sorted(set(given) - set(parameters))
     if unknown:
-        raise UsageError(f"no parameter {unknown[0]!r}; there are {', '.join(parameters)}")
+        raise UsageError(removed(unknown[0]) or f"no parameter {unknown[0]!r}; there are {', '.join(parameters)}")
     missing = [name for name, parameter in parameters.items() if parameter.required and name not in given]
     if missing:
         raise TypeError(f"missing keyword arguments: {', '.join(missing)}")

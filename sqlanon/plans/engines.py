@@ -11,7 +11,7 @@ from sqlanon.plans.marks import ENGINE, OURS, Mark
 
 @dataclass(frozen=True)
 class Traits:
-    """What an engine does cheaply; the defaults are those of a script, which has to say what every dialect can.
+    """What an engine does cheaply.
 
     row_by_row: rows are taken one by one, by one process, so that any window spills, and a view that is read once costs
     no table. few_tables: a table between two statements costs more than one longer statement. shares_hashes: a join
@@ -125,8 +125,3 @@ LACKS: Mapping[str, Mapping[str, Mark]] = {
     "script": dict.fromkeys(("attack", "report", "compare", "complete"), _DRIVER),
     "macros": dict.fromkeys(("verify", "estimate", "attack", "report", "compare", "complete"), _ONE_SELECT),
 }
-
-
-def traits_of(dialect: str) -> Traits:
-    """Return the traits of the engine that speaks a dialect; those of any engine where none of ours does."""
-    return ENGINES[dialect].traits if dialect in ENGINES else Traits()

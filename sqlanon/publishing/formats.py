@@ -52,7 +52,7 @@ def _sources(method: str) -> Iterator[dict[str, Any]]:
     """Yield the schema of each mapping that finds rows, on each engine that runs the method."""
     for engine, declared in ENGINES.items():
         named = {"engine": json_schema.word(engine)}
-        for needed, others in declared.sources.values() if engine not in METHODS[method].lacks else ():
+        for needed, others in declared.sources.values():
             required, optional = dict.fromkeys(needed, _TEXT), dict.fromkeys(others, _TEXT)
             if engine == next(iter(ENGINES)):  # which runs what names no engine
                 yield json_schema.record(required, {**optional, **named})

@@ -17,6 +17,7 @@ from sqlanon.methods.parameters import Parameter, declared
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans.engines import ENGINES, Way
 from sqlanon.publishing.thresholds import Threshold, threshold
+from sqlanon.removed import removed
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
 LONGEST = 2**20  # bytes of a job
@@ -74,7 +75,8 @@ class NodeReader:
         values: dict[str, yaml.Node] = {}
         for key, value in self.pairs(node, name):
             if key.value not in (*needed, *allowed):
-                self.refuse(key, f"unknown key {key.value!r} in {name}; there are {', '.join((*needed, *allowed))}")
+                unknown = f"unknown key {key.value!r} in {name}; there are {', '.join((*needed, *allowed))}"
+                self.refuse(key, removed(key.value) or unknown)
             values[key.value] = value
         missing = [key for key in needed if key not in values]
         if missing:
@@ -104,7 +106,7 @@ class NodeReader:
         """Return one of `choices`."""
         value = self.text(node, name)
         if value not in choices:
-            self.refuse(node, f"{name} is one of {', '.join(choices)}, not {value!r}")
+            self.refuse(node, removed(name, value) or f"{name} is one of {', '.join(choices)}, not {value!r}")
         return value
 
 
@@ -198,10 +200,6 @@ class _Reader(NodeReader):
         keys = self.mapping(root, "the job", *KEYS)
         method = self.choice(keys["method"], "method", tuple(METHODS))
         place = self.source(keys["source"])
-        try:
-            METHODS[method].refuse_dialect(place.engine)
-        except UsageError as error:
-            self.refuse(keys["source"], str(error))
         roles = self.mapping(keys["roles"], "roles", *ROLE_KEYS)
         out, into, overwrite = self.output(keys["output"], place)
         self.on_server, self.in_schema = "directory" in ENGINES[place.engine].lacks, into is not None

@@ -10,7 +10,7 @@ from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.feasibility import refuse_missing
-from sqlanon.plans.engines import traits_of
+from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Constants, Loop, Plan, Report, Request, Source
 from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
@@ -123,7 +123,6 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
     from sqlanon.sql.shell_script import write_script  # its translator is slow to load, and publishing needs none
 
     method = METHODS[asked.method]
-    method.refuse_dialect(dialect)
     if engine is not None:
         table = None if dialect == engine.dialect else _table_elsewhere(str(asked.source), dialect)
         plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, table=table, dialect=dialect, **parameters)
@@ -137,7 +136,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
         identity=asked.identity_elsewhere,
         many_rows_per_person=asked.many_rows_per_person,
         unique_quasi=asked.unique_quasi,
-        traits=traits_of(dialect),
+        traits=ENGINES[dialect].traits,
     )
     return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
 
@@ -167,7 +166,7 @@ def _table_elsewhere(text: str, dialect: str) -> Sql:
     if text.lower().endswith(".parquet") or "/" in text:
         if dialect == "duckdb":
             return Sql(f"read_parquet({literal(text)})")
-        if dialect in ("spark", "databricks"):
+        if dialect == "spark":
             return Sql(f"{ident('parquet')}.{ident(text)}")
         raise UsageError(f"{dialect} publishes from a table, not from the file {text!r}; load it, then name the table")
     parts = text.split(".")

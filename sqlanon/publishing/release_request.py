@@ -11,7 +11,7 @@ from sqlanon.key import Key
 from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.methods import METHODS
 from sqlanon.plans.coarsening import label_tables
-from sqlanon.plans.engines import traits_of
+from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
 from sqlanon.plans.roles import resolve_roles
@@ -112,7 +112,6 @@ def prepare(
     the script that the plan becomes; None where the engine runs it.
     """
     method = METHODS[asked.method]
-    method.refuse_dialect(engine.dialect)
     source, types = engine.find_source(asked.source)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
     method.refuse_many(roles.quasi)
@@ -136,7 +135,7 @@ def prepare(
         coarsen={column: rule.rule for column, (rule, _) in source.coarse.items()},
         types=types,
         following=following,
-        traits=engine.traits if dialect is None else traits_of(dialect),
+        traits=engine.traits if dialect is None else ENGINES[dialect].traits,
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}
     # what is asked of the source is asked here

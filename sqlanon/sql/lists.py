@@ -76,7 +76,7 @@ def write_json_text(text: exp.Expr, dialect: str) -> exp.Expr:
     spelling = SPELLINGS[dialect]
     escapes: list[tuple[exp.Expr, str]] = [(exp.Literal.string(sign), "\\" + sign) for sign in ("\\", '"')]
     for number in range(spelling.least_character, 32):
-        character = exp.Var(this=spelling.character.format(number))
+        character = exp.Var(this=f"CHR({number})")
         escapes.append((character, _SHORT.get(number, f"\\u{number:04X}")))
     replaced = reduce(
         lambda nested, escape: exp.Anonymous(

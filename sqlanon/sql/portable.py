@@ -1,4 +1,4 @@
-"""Say which SQL is portable: an allow-list over the syntax tree of what means the same in every dialect.
+"""Say which SQL is portable: an allow-list over the syntax tree of what means the same on every engine.
 
 sqlglot parses and writes but does not validate: for a dialect that lacks something it writes it all the same.
 """
@@ -10,7 +10,6 @@ from sqlglot.errors import SqlglotError
 from sqlanon.errors import TemplateError
 from sqlanon.sql.arrays import respelling as arrays
 from sqlanon.sql.differences import find_difference
-from sqlanon.sql.lists import is_constant_list, is_list
 
 _BINARY = {"this", "expression"}
 
@@ -29,9 +28,9 @@ PORTABLE: dict[type[exp.Expr], set[str]] = {
         "with_",
         "windows",
     },
-    exp.With: {"expressions"},
+    exp.With: {"expressions", "recursive"},
     exp.CTE: {"this", "alias"},
-    exp.TableAlias: {"this"},
+    exp.TableAlias: {"this", "columns"},
     exp.Subquery: {"this", "alias"},
     exp.From: {"this"},
     exp.Join: {"this", "kind", "side", "on"},
@@ -58,7 +57,6 @@ PORTABLE: dict[type[exp.Expr], set[str]] = {
     exp.Case: {"this", "ifs", "default"},
     exp.If: {"this", "true"},
     exp.Cast: {"this", "to"},
-    exp.DataType: {"this"},
     exp.DPipe: _BINARY | {"safe"},
     exp.NullSafeEQ: _BINARY,
     exp.Window: {"this", "partition_by", "order", "spec", "over", "alias"},
@@ -95,12 +93,6 @@ PORTABLE: dict[type[exp.Expr], set[str]] = {
     **dict.fromkeys((exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.BitwiseAnd, exp.BitwiseXor), _BINARY),
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.IntDiv), _BINARY),
     **dict.fromkeys((exp.And, exp.Or, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), _BINARY),
-}
-_TYPES = {exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BIGINT, exp.DType.INT, exp.DType.DOUBLE}
-
-# What may stand beside it where an engine of ours runs the SQL: verification, estimates, recipients' queries.
-RUN: dict[type[exp.Expr], set[str]] = {
-    exp.DataType: {"this", "expressions"},
     exp.DataTypeParam: {"this"},
     exp.Lag: {"this"},
     exp.Avg: {"this"},
@@ -116,41 +108,37 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.Var: {"this"},  # its unit
     exp.Year: {"this"},
     exp.ConcatWs: {"expressions", "safe", "coalesce"},
-    exp.With: {"expressions", "recursive"},
     exp.Values: {"expressions", "alias"},
     exp.Tuple: {"expressions"},
-    exp.TableAlias: {"this", "columns"},
     exp.BitwiseOrAgg: {"this"},
     exp.BitwiseAndAgg: {"this"},
+    **arrays.NODES,
 }
-_RUN_TYPES = _TYPES | {
+_TYPES = arrays.TYPES | {
+    *(exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BIGINT, exp.DType.INT),
     exp.DType.TINYINT,
     *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),
     *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ, exp.DType.TIME, exp.DType.UUID),
 }
-_NAMED_FUNCTIONS = {"to_json"}  # functions that the parser knows by name only
-_RUN_FUNCTIONS = {"row", "json_valid", "epoch_us", "bit_count", "hash", "hash_bytes", "bytes_text"}
+# functions that the parser knows by name only
+_NAMED_FUNCTIONS = arrays.FUNCTIONS | {
+    *("to_json", "row", "json_valid", "epoch_us", "bit_count", "hash", "hash_bytes", "bytes_text"),
+}
 
 
-def parse_portable(sql: str, run: bool = False, dialect: str = "") -> exp.Select:
-    """Parse one SELECT; refuse what is not known to mean the same in every dialect (`run`: in those of our engines).
+def parse_portable(sql: str) -> exp.Select:
+    """Parse one SELECT; refuse what is not known to mean the same on every engine.
 
-    dialect: the one that it is for; where it has arrays, what is done with them may be said as well.
     Raises TemplateError, naming the node and where it stands.
     """
     try:
         tree = sqlglot.parse_one(sql, read="duckdb")
     except SqlglotError as error:
         raise TemplateError(f"not one SELECT that can be read: {str(error).partition(chr(10))[0]}") from None
-    nodes, types = ({**PORTABLE, **RUN}, _RUN_TYPES) if run else (PORTABLE, _TYPES)
-    functions = _NAMED_FUNCTIONS | _RUN_FUNCTIONS if run else _NAMED_FUNCTIONS
-    everywhere, has_arrays = nodes, dialect in arrays.SPELLINGS
-    if has_arrays:
-        nodes, types, functions = {**nodes, **arrays.NODES}, types | arrays.TYPES, functions | arrays.FUNCTIONS
     if not isinstance(tree, exp.Select):
         raise TemplateError(f"a template is one SELECT; found {tree.key}")
     for node in tree.walk():
-        allowed = nodes.get(type(node))
+        allowed = PORTABLE.get(type(node))
         if isinstance(node, exp.Distinct) and _is_of_one_column(node):
             allowed = {"expressions"}
         if allowed is None:
@@ -159,14 +147,11 @@ def parse_portable(sql: str, run: bool = False, dialect: str = "") -> exp.Select
         unknown = sorted(name for name, value in node.args.items() if value and name not in allowed)
         if unknown:
             raise TemplateError(f"not portable: {_name_node(node)} with {', '.join(unknown)} in {_excerpt(node)}")
-        if isinstance(node, exp.DataType) and node.this not in types:
+        if isinstance(node, exp.DataType) and node.this not in _TYPES:
             raise TemplateError(f"not portable: the type {node.sql('duckdb')}")
-        if isinstance(node, exp.Anonymous) and node.name.lower() not in functions:
+        if isinstance(node, exp.Anonymous) and node.name.lower() not in _NAMED_FUNCTIONS:
             raise TemplateError(f"not portable: {_name_node(node)} in {_excerpt(node)}")
-        if isinstance(node, exp.Explode) and not (has_arrays or (is_list(node) if run else is_constant_list(node))):
-            raise TemplateError(f"not portable: unnest of what is no list of ours in {_excerpt(node)}")
-        # what is said of arrays only is not known to mean the same in a script either
-        if (run or type(node) not in everywhere) and (difference := find_difference(node)):
+        if difference := find_difference(node):
             raise TemplateError(f"not portable: {difference} in {_excerpt(node)}")
     return tree
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from textwrap import indent
 
 from sqlanon.errors import TemplateError
-from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Guard, Loop, Plan, Report
 from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import first_sentence, literal
@@ -30,11 +29,11 @@ RUN_OTHERWISE_BY_METHOD = {
 class Shell:
     """How one engine's shell takes a key, keeps relations, and stops.
 
-    hand_over: what the user does before the script runs; key: the expression that reads the key, empty
-    where the user makes the relation. keeping: how a statement of each kind is kept; output: how a
-    published table is. stop: a SELECT, or a block, over a query that yields one text, `refusal`, or NULL;
-    it fails with that text. after_table: what a new table needs. before, after: what encloses the whole.
-    key_kind: how the key is kept, which is never a table on disk. note: what else the user should know.
+    hand_over: what the user does before the script runs; key: the expression that reads the key. keeping: how a
+    statement of each kind is kept; output: how a published table is. stop: a SELECT, or a block, over a query that
+    yields one text, `refusal`, or NULL; it fails with that text. after_table: what a new table needs. before, after:
+    what encloses the whole. key_kind: how the key is kept, which is never a table on disk. note: what else the user
+    should know.
     """
 
     hand_over: str
@@ -51,13 +50,8 @@ class Shell:
 
 _TABLE, _VIEW = "create temporary table {name} as", "create temporary view {name} as"
 _TEMPORARY: dict[Kind, str] = {"table": _TABLE, "view": _VIEW}
-# views are not temporary here: they would outlive the session, and contain the source's name
-_ONLY_TABLES: dict[Kind, str] = {"table": _TABLE, "view": _TABLE}
 # the call's result is selected, so that no optimizer leaves the call out
 _ERROR = "select case when refusal is not null then {error}(refusal) end as checked\nfrom (\n{query}\n) as checked"
-# where no function fails, a cast of the refusal to a number does, and the engine's message quotes it
-_CAST = "select {error}(refusal) as checked\nfrom (\n{query}\n) as checked"
-_SHORT_DECIMALS = "The release is another engine's where the identifier is no decimal: here 1.50 is the text 1.5."
 
 # whoever owns a database may have given a macro the name of a function that the script calls
 _NO_FALSE_FUNCTION = """\
@@ -102,49 +96,7 @@ SHELLS = {
         before="begin;\nset local datestyle = 'ISO';",  # dates of identifiers become text
         after="commit;",
     ),
-    "snowflake": Shell(
-        hand_over="set sqlanon_key = '…'",
-        note="Names are quoted, so their letters count as Snowflake keeps them: mostly in upper case.",
-        key="$sqlanon_key",
-        keeping=_TEMPORARY,
-        stop=_CAST.replace("{error}", "to_number"),
-        before="alter session set date_output_format = 'YYYY-MM-DD';",
-    ),
-    "bigquery": Shell(
-        hand_over="bq query --use_legacy_sql=false --parameter=sqlanon_key::… < script.sql",
-        note=_SHORT_DECIMALS,
-        key="@sqlanon_key",
-        keeping=_ONLY_TABLES,
-        stop=_ERROR.replace("{error}", "error"),
-    ),
-    # Trino's sessions hold no values: the user makes the key's relation
-    "trino": Shell(
-        hand_over="create table {key} as select '…' as \"secret\"",
-        note="Trino has no temporary tables: where the script stops, drop what it made, and the key.",
-        key="",
-        keeping={"table": "create table {name} as", "view": "create view {name} as"},
-        stop=_ERROR.replace("{error}", "fail"),
-    ),
-    "clickhouse": Shell(
-        hand_over="clickhouse-client --param_sqlanon_key=… --queries-file script.sql",
-        note=_SHORT_DECIMALS,
-        key="{sqlanon_key:String}",
-        keeping=_ONLY_TABLES,
-        output="create table {name} engine = MergeTree order by tuple() as",
-        stop=_CAST.replace("{error}(refusal)", "toInt64(coalesce(refusal, '0'))"),
-        # row_count is a column before it is an alias; what an outer join does not find is NULL
-        before="set prefer_column_name_to_alias = 1;\nset join_use_nulls = 1;",
-    ),
 }
-# as Spark, without its choice of a file format: tables are Delta's, which the platform keeps
-SHELLS["databricks"] = Shell(
-    hand_over=SHELLS["spark"].hand_over,
-    key=SHELLS["spark"].key,
-    key_kind="view",
-    keeping={"table": "create table {name} as", "view": _VIEW},
-    stop=SHELLS["spark"].stop,
-    note=SHELLS["spark"].note,
-)
 
 
 def write_script(plan: Plan, dialect: str, paper: str = "") -> str:
@@ -186,7 +138,7 @@ def _shell(dialect: str) -> Shell:
 def _join_parts(parts: Sequence[str], variables: int) -> str:
     """Join the parts of a script, in which so many variables are ours; a shell does not need what is empty."""
     text = "\n\n".join(part for part in parts if part) + "\n"
-    # Spark's shell, and Databricks', substitute ${…} wherever it stands, in names and literals as well
+    # Spark's shell substitutes ${…} wherever it stands, in names and literals as well
     if text.count("${") > variables:
         raise TemplateError("a name holds ${, where some shells put a variable")
     return text
@@ -195,25 +147,18 @@ def _join_parts(parts: Sequence[str], variables: int) -> str:
 def _write_head(plan: Plan, dialect: str, paper: str) -> str:
     parameters = ", ".join(f"{key} = {value}" for key, value in plan.parameters.items())
     outputs = ", ".join(quote_relation(output.relation, dialect) for output in plan.outputs)
-    hand_over = SHELLS[dialect].hand_over.replace("{key}", quote_relation(str(plan.key), dialect))
     lines = [
         f"sqlanon {plan.method} for {dialect}: {parameters}",
         *([paper] if paper else []),
         f"It makes {outputs}, and nothing else that it makes may be handed on.",
         "It needs a key of 64 hex digits, and who has the key can undo the release.",
         "Make one with: openssl rand -hex 32",
-        f"Hand it over before the script runs: {hand_over}",
+        f"Hand it over before the script runs: {SHELLS[dialect].hand_over}",
         *([SHELLS[dialect].note] if SHELLS[dialect].note else []),
-        *_tell_differences(plan, dialect),
+        f"publish runs these statements on {dialect}, but:",
+        *(f"* {reason}" for reason in (*RUN_OTHERWISE, *RUN_OTHERWISE_BY_METHOD.get(plan.method, {}).values())),
     ]
     return "\n".join(_comment(line) for line in lines)
-
-
-def _tell_differences(plan: Plan, dialect: str) -> list[str]:
-    if dialect not in ENGINES:
-        return []
-    reasons = (*RUN_OTHERWISE, *RUN_OTHERWISE_BY_METHOD.get(plan.method, {}).values())
-    return [f"publish runs these statements on {dialect}, but:", *(f"* {reason}" for reason in reasons)]
 
 
 def _write_key(plan: Plan, dialect: str) -> list[str]:
@@ -224,7 +169,7 @@ def _write_key(plan: Plan, dialect: str) -> list[str]:
     key_guard = Guard("key_count <> 1 or key_length <> 64", "the key is missing: hand over 64 hex digits")
     # only the key's length is read, because an error message that quotes a value must not quote the key
     lengths = f"select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from {plan.key}"
-    return [f"{creation}\n{selection}" if shell.key else "", _stop_where(lengths, (key_guard,), dialect)]
+    return [f"{creation}\n{selection}", _stop_where(lengths, (key_guard,), dialect)]
 
 
 def _write_step(step: Statement | Report | Loop, dialect: str) -> list[str]:
@@ -256,15 +201,10 @@ def _drop(relation: str, word: str, dialect: str) -> str:
 
 def _create(statement: Statement, keeping: str, dialect: str) -> list[str]:
     relation = quote_relation(statement.relation, dialect)
-    create = f"{_describe(statement)}\n{keeping.format(name=relation)}\n{_translate(statement.sql, dialect)};"
+    create = f"{_describe(statement)}\n{keeping.format(name=relation)}\n{translate(statement.sql, dialect)};"
     if statement.kind == "table" and SHELLS[dialect].after_table:
         create += "\n" + SHELLS[dialect].after_table.format(name=relation)
     return [create]
-
-
-def _translate(sql: str, dialect: str) -> str:
-    # what an engine of ours runs, its shell runs
-    return translate(sql, dialect, run=dialect in ENGINES)
 
 
 def _write_check(check: Report, dialect: str) -> list[str]:
@@ -272,7 +212,7 @@ def _write_check(check: Report, dialect: str) -> list[str]:
     if check.guards:
         return [f"{_describe(check.statement)}\n{_stop_where(check.statement.sql, check.guards, dialect)}"]
     warning = "-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself"
-    return [f"{_describe(check.statement)}\n{warning}\n{_translate(check.statement.sql, dialect)};"]
+    return [f"{_describe(check.statement)}\n{warning}\n{translate(check.statement.sql, dialect)};"]
 
 
 def _stop_where(sql: str, guards: tuple[Guard, ...], dialect: str) -> str:
@@ -280,7 +220,7 @@ def _stop_where(sql: str, guards: tuple[Guard, ...], dialect: str) -> str:
         f"        when {guard.condition} then {literal(spoken(guard.message, 'command line'))}" for guard in guards
     )
     refusal_query = f"select\n    case\n{cases}\n    end as refusal\nfrom (\n{indent(sql, '    ')}\n) as looked_at"
-    text = _translate(refusal_query, dialect)
+    text = translate(refusal_query, dialect)
     # PostgreSQL's block is quoted by this word: a name that holds it would end the block
     if "$sqlanon$" in text:
         raise TemplateError("a name holds $sqlanon$, which a script cannot quote")
@@ -296,11 +236,7 @@ def _drop_relations(plan: Plan, dialect: str) -> str:
 
 
 def _drop_made(relations: Sequence[tuple[Kind, str]], dialect: str) -> str:
-    keeping = SHELLS[dialect].keeping
-    return "\n".join(
-        _drop(relation, "view" if " view " in keeping[kind] else "table", dialect)
-        for kind, relation in reversed(relations)
-    )
+    return "\n".join(_drop(relation, kind, dialect) for kind, relation in reversed(relations))
 
 
 def _describe(statement: Statement) -> str:

@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass
 
-DIALECTS = ("duckdb", "spark", "postgres", "snowflake", "bigquery", "trino", "clickhouse", "databricks")
-ARRAY_DIALECTS = ("duckdb", "spark", "postgres", "databricks")  # `arrays/respelling.py` says how, but for DuckDB's own
-
 
 @dataclass(frozen=True)
 class Spelling:
@@ -16,12 +13,10 @@ class Spelling:
     random: a number in [0, 1)
     same: equality for which NULL equals NULL, in a join
     any_order: the ORDER BY of a window that needs none, where the dialect demands one
-    keeps_table: whether a column of a join that has no alias is called `table.column`
     quotient: the quotient of any two numbers, as a double
     seconds, micros: the time since 1970 of a date or a time, in seconds as a double, in microseconds as a whole number
     binary: whether texts are ordered by their bytes unless a collation says otherwise
-    character: the character that has a number; least_character: the smallest number that a text may hold
-    joined: the texts {0} in the order of {1}, with {2} between them
+    least_character: the smallest number of a character that a text may hold
     tries: whether the dialect has a cast that gives NULL where it fails
     constants: a row for each part of a text {0} between separators {1}; empty where a table is used instead
     texts: a row for each text of a JSON list; no row for what is no such list
@@ -34,7 +29,6 @@ class Spelling:
         before it; the second where {0} is cast to a whole number, the first where one that is NULL is made another
         number as well. Empty where a dialect hashes rows itself
     different: about how many different hashes {0} there are, for a dialect without such a function
-    signed: a cast for counts, in a dialect where they are unsigned and meet no other whole number
     bits: how many bits of a whole number are set
     hash_bytes: a 64-byte hash of a text; bytes_text: eight of such bytes, from {1} on, as a text
     sorts_parts: whether rows can be sent to workers by a value and sorted there (`spark/apart.py`)
@@ -47,13 +41,10 @@ class Spelling:
     random: str
     same: str = "{0} IS NOT DISTINCT FROM {1}"
     any_order: str = ""
-    keeps_table: bool = False
     quotient: str = "(CAST({0} AS DOUBLE) / {1})"
     seconds: str = ""
     binary: bool = True
-    character: str = "CHR({0})"
     least_character: int = 0
-    joined: str = ""
     tries: bool = True
     micros: str = ""
     constants: str = ""
@@ -67,7 +58,6 @@ class Spelling:
     number_link: str = ""
     text_link: str = ""
     different: str = ""
-    signed: str = ""
     bits: str = "BIT_COUNT({0})"
     hash_bytes: str = ""
     bytes_text: str = ""
@@ -77,26 +67,23 @@ class Spelling:
 _TEXT = r'"([^"\\\u0001-\u001f]|\\["\\bfnrt]|\\u00[01][0-9A-F])*"'
 _TEXTS = rf"^\[({_TEXT}|null)(,({_TEXT}|null))*\]$"  # a JSON list as we write them
 
-_SPARK = Spelling(
-    hash="(XXHASH64({0}) & 9223372036854775807)",
-    sha256="SHA2({0}, 256)",
-    hexadecimal="CAST(CONV({0}, 16, 10) AS BIGINT)",
-    divide="({0} DIV {1})",
-    random="RAND()",
-    any_order="1",
-    quotient="(CAST({0} AS DOUBLE) / NULLIF({1}, 0))",  # where DuckDB says infinity, these would raise
-    seconds="CAST(CAST({0} AS TIMESTAMP) AS DOUBLE)",
-    micros="UNIX_MICROS(CAST({0} AS TIMESTAMP))",
-    texts="EXPLODE(FROM_JSON({0}, 'ARRAY<STRING>'))",
-    range="EXPLODE(SEQUENCE({0}, {1}))",
-    numbering="MONOTONICALLY_INCREASING_ID()",
-    pairs=True,
-    sorts_parts=True,
-)
-
 SPELLINGS = {
-    "spark": _SPARK,
-    "databricks": _SPARK,
+    "spark": Spelling(
+        hash="(XXHASH64({0}) & 9223372036854775807)",
+        sha256="SHA2({0}, 256)",
+        hexadecimal="CAST(CONV({0}, 16, 10) AS BIGINT)",
+        divide="({0} DIV {1})",
+        random="RAND()",
+        any_order="1",
+        quotient="(CAST({0} AS DOUBLE) / NULLIF({1}, 0))",  # where DuckDB says infinity, these would raise
+        seconds="CAST(CAST({0} AS TIMESTAMP) AS DOUBLE)",
+        micros="UNIX_MICROS(CAST({0} AS TIMESTAMP))",
+        texts="EXPLODE(FROM_JSON({0}, 'ARRAY<STRING>'))",
+        range="EXPLODE(SEQUENCE({0}, {1}))",
+        numbering="MONOTONICALLY_INCREASING_ID()",
+        pairs=True,
+        sorts_parts=True,
+    ),
     "postgres": Spelling(
         # the collation keeps the order of hashes binary, whatever the database's language is
         sha256="(ENCODE(SHA256(CONVERT_TO({0}, 'UTF8')), 'hex') COLLATE \"C\")",
@@ -132,40 +119,5 @@ SPELLINGS = {
         ),
         hash_bytes="SHA512(CONVERT_TO({0}, 'UTF8'))",
         bytes_text="ENCODE(SUBSTR({0}, CAST({1} AS INT), 8), 'hex')",
-    ),
-    "snowflake": Spelling(
-        sha256="SHA2({0}, 256)",
-        hexadecimal="CAST(TO_NUMBER({0}, 'XXXXXXXXXXXXXXX') AS BIGINT)",
-        divide="CAST(({0} - MOD({0}, {1})) / {1} AS BIGINT)",  # a quotient keeps six decimals and rounds
-        random="UNIFORM(CAST(0 AS FLOAT), CAST(1 AS FLOAT), RANDOM())",
-        any_order="1",
-        seconds="(CAST(DATE_PART(EPOCH_MICROSECOND, CAST({0} AS TIMESTAMP_NTZ)) AS DOUBLE) / 1000000)",
-    ),
-    "bigquery": Spelling(
-        sha256="TO_HEX(SHA256({0}))",
-        hexadecimal="CAST('0x' || {0} AS INT64)",
-        divide="DIV({0}, {1})",
-        random="RAND()",
-        quotient="(CAST({0} AS FLOAT64) / {1})",
-        seconds="(CAST(UNIX_MICROS(CAST({0} AS TIMESTAMP)) AS FLOAT64) / 1000000)",
-    ),
-    "trino": Spelling(
-        sha256="LOWER(TO_HEX(SHA256(TO_UTF8({0}))))",
-        hexadecimal="FROM_BASE({0}, 16)",
-        divide="({0} / {1})",
-        random="RANDOM()",
-        seconds="CAST(TO_UNIXTIME(CAST({0} AS TIMESTAMP(6))) AS DOUBLE)",
-    ),
-    "clickhouse": Spelling(
-        sha256="LOWER(HEX(SHA256({0})))",
-        hexadecimal="reinterpretAsInt64(REVERSE(UNHEX('0' || {0})))",  # eight bytes, the lowest first
-        divide="intDiv({0}, {1})",
-        random="randCanonical()",
-        keeps_table=True,
-        quotient="(CAST({0} AS Nullable(Float64)) / {1})",
-        seconds="(toUnixTimestamp64Micro(toDateTime64({0}, 6, 'UTC')) / 1000000)",
-        character="CHAR({0})",
-        signed="toInt64({0})",
-        joined="arrayStringConcat(arrayMap(pair -> pair.2, arraySort(groupArray(({1}, assumeNotNull({0}))))), {2})",
     ),
 }

@@ -13,6 +13,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.generator import Generator
 
 from sqlanon.errors import TemplateError
+from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.arrays.respelling import respell_array
 from sqlanon.sql.differences import is_hexadecimal
 from sqlanon.sql.lists import (
@@ -26,24 +27,22 @@ from sqlanon.sql.lists import (
 )
 from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.spark.bound_constants import is_numbered_apart, number_apart, write_out_apart
-from sqlanon.sql.spellings import DIALECTS, SPELLINGS, Spelling
+from sqlanon.sql.spellings import SPELLINGS, Spelling
 
 _WIDTH = 110  # letters of a line, before what is in brackets is broken up
-_CASE_COUNTS = {"SHA256"}  # ClickHouse has no sha256
 
 
 @lru_cache(maxsize=256)  # the turns of a loop say the same again
-def translate(sql: str, dialect: str, run: bool = False) -> str:
+def translate(sql: str, dialect: str) -> str:
     """Return DuckDB's text of a template as `dialect` writes it; DuckDB's own is left as it is.
 
-    run: an engine of ours is to run it, which widens what may be said.
     Raises TemplateError where the text holds what does not travel, or the dialect cannot say.
     """
     if dialect == "duckdb":
         return sql
     if dialect not in SPELLINGS:
-        raise TemplateError(f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}")
-    tree = parse_portable(sql, run, dialect)
+        raise TemplateError(f"no dialect {dialect!r}; there are {', '.join(ENGINES)}")
+    tree = parse_portable(sql)
     for node in reversed(list(tree.walk(bfs=False))):  # operands before what holds them
         _respell(node, dialect)
     name_apart(tree)
@@ -83,8 +82,6 @@ def _respell(node: exp.Expr, dialect: str) -> None:
         _put(node, spelling.divide, dialect, node.this, node.expression)
     elif isinstance(node, tuple(_RESPELLED)):
         _RESPELLED[type(node)](node, dialect)
-    elif isinstance(node, exp.Count) and spelling.signed and not isinstance(node.parent, exp.Window | exp.Cast):
-        _put(node, spelling.signed, dialect, node.copy())
     elif isinstance(node, exp.Rand):
         _put(node, spelling.random, dialect)
     elif isinstance(node, exp.NullSafeEQ) and node.find_ancestor(exp.Join):
@@ -95,15 +92,6 @@ def _respell(node: exp.Expr, dialect: str) -> None:
         node.set("safe", False)  # both sides are text already: no cast is wanted
     elif isinstance(node, exp.Greatest | exp.Least):
         node.set("ignore_nulls", None)  # templates compare numbers that are never NULL
-    # ClickHouse calls a column of a join `table.column`, and statements after it find no `column`
-    elif _is_selected(node) and spelling.keeps_table:
-        node.replace(exp.alias_(node.copy(), node.name, quoted=True))
-
-
-def _is_selected(node: exp.Expr) -> bool:
-    """Tell whether a node is one column of a relation that is named, as it stands in a SELECT."""
-    is_column = isinstance(node, exp.Column) and isinstance(node.parent, exp.Select) and bool(node.table)
-    return is_column and not isinstance(node.this, exp.Star)
 
 
 def _fence(select: exp.Select | None) -> None:
@@ -136,8 +124,6 @@ def _respell_named(node: exp.Anonymous, dialect: str) -> None:
     elif node.name.lower() == "bit_count":
         _put(node, SPELLINGS[dialect].bits, dialect, node.expressions[0])
     elif node.name.lower() == "hash":
-        if not SPELLINGS[dialect].hash:
-            raise TemplateError(f"{dialect} has no hash of its own that a template may ask for")
         _respell_hash(node, dialect)
     elif node.name.lower() in ("hash_bytes", "bytes_text"):
         _respell_bytes(node, dialect)
@@ -198,14 +184,8 @@ def _respell_seconds(node: exp.TimeToUnix, dialect: str) -> None:
 
 
 def _respell_join(node: exp.GroupConcat, dialect: str) -> None:
-    order = node.this
-    if not isinstance(order, exp.Order):
-        return
-    if SPELLINGS[dialect].joined:
-        keys = exp.Anonymous(this="tuple", expressions=[expression.this for expression in order.expressions])
-        _put(node, SPELLINGS[dialect].joined, dialect, order.this, keys, node.args["separator"])
-    else:
-        _leave_nulls(order, dialect)
+    if isinstance(node.this, exp.Order):
+        _leave_nulls(node.this, dialect)
 
 
 def _respell_select(node: exp.Select, dialect: str) -> None:
@@ -240,7 +220,7 @@ def _order_window(node: exp.Window, dialect: str) -> None:
     """Order what needs an order; where NULLs go is left out."""
     order, any_order = node.args.get("order"), SPELLINGS[dialect].any_order
     if order is None and isinstance(node.this, exp.RowNumber) and any_order:
-        # Spark and Snowflake refuse row_number() without an order; a constant keeps it arbitrary
+        # Spark refuses row_number() without an order; a constant keeps it arbitrary
         order = exp.Order(expressions=[exp.Ordered(this=exp.Var(this=any_order))])
         node.set("order", order)
     if order:
@@ -261,11 +241,7 @@ def _lower(text: str, dialect: str) -> str:
     """Write keywords and functions as the templates do; names are quoted and stay, as texts do."""
     letters = list(text)
     for token in sqlglot.tokenize(text, read=dialect):
-        if (
-            token.token_type.name not in ("STRING", "IDENTIFIER")
-            and token.text.isupper()
-            and not (dialect == "clickhouse" and token.text in _CASE_COUNTS)
-        ):
+        if token.token_type.name not in ("STRING", "IDENTIFIER") and token.text.isupper():
             letters[token.start : token.end + 1] = text[token.start : token.end + 1].lower()
     return "".join(letters)
 

@@ -30,9 +30,9 @@ def test_macros_publish_without_a_line_of_python(patients):
 
 def test_a_script_is_the_one_that_the_command_line_prints(shell):
     roles = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4)
-    printed = shell("compile", "anatomy", "ward.patients", *roles, "--dialect", "trino").stdout
+    printed = shell("compile", "anatomy", "ward.patients", *roles, "--dialect", "spark").stdout
     asked = {"quasi": "age,sex", "sensitive": "disease", "id": "ssn", "l": 4}
-    assert sqlanon.compile("anatomy", "ward.patients", dialect="trino", **asked) == printed
+    assert sqlanon.compile("anatomy", "ward.patients", dialect="spark", **asked) == printed
 
 
 def test_a_script_that_needs_types_reads_them_where_the_source_is(patients):

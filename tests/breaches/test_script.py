@@ -4,7 +4,6 @@ from fractions import Fraction
 from itertools import product
 from types import SimpleNamespace
 
-import duckdb
 import pytest
 import sqlglot
 
@@ -12,9 +11,9 @@ import sqlanon
 from sqlanon.breaches.script import lay_out_chances
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.world_counts import count_worlds, count_worlds_without
+from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.spellings import DIALECTS
 from tests.breaches.test_analysis import ALL_SECRETS, CHAIN, ELSEWHERE, PEOPLE, found
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.databases import connect
@@ -69,7 +68,6 @@ def fault_of(rows, expected) -> str:
 
 
 @pytest.mark.thorough
-@pytest.mark.script_run("breach", "duckdb")
 def test_the_script_makes_what_the_analysis_finds(people, expected):
     before = people.execute("select count(*) from duckdb_tables()").fetchone()
     for asked, there in zip(ASKED, expected, strict=True):
@@ -81,7 +79,7 @@ def test_the_script_makes_what_the_analysis_finds(people, expected):
 
 @pytest.mark.thorough
 def test_every_dialect_says_it():
-    for asked, dialect in product((ASKED[1], *ASKED[-2:]), DIALECTS):
+    for asked, dialect in product((ASKED[1], *ASKED[-2:]), ENGINES):
         text = script_of(asked, dialect)
         made = [piece for piece in sqlglot.parse(text, read=dialect) if isinstance(piece, sqlglot.exp.Create)]
         assert made[-1].this.name == "sqlanon_breach"
@@ -92,7 +90,6 @@ def test_the_head_says_what_the_script_does_not():
     assert "does not look for duplicate rows" in script_of(ASKED[0])
 
 
-@pytest.mark.script_run("breach", "postgres")
 def test_postgres_runs_the_scripts(expected, server):
     import psycopg
 
@@ -109,7 +106,6 @@ def pieces(text: str) -> list[str]:
     return [piece for piece in text.split(";\n") if any(line[:2] not in ("", "--") for line in piece.splitlines())]
 
 
-@pytest.mark.script_run("breach", "spark")
 def test_spark_runs_a_script(expected, spark):
     spark = spark.newSession()  # other tests look at what stays in theirs
     frame = spark.createDataFrame(PEOPLE, "ssn int, age int, disease string, w int, sex string")
@@ -120,26 +116,6 @@ def test_spark_runs_a_script(expected, spark):
         assert not fault_of([tuple(row) for row in spark.table("sqlanon_breach").collect()], expected[0])
     finally:
         spark.sql("drop table if exists sqlanon_breach")
-
-
-@pytest.mark.thorough
-@pytest.mark.script_run("breach", "clickhouse")
-def test_clickhouse_runs_the_scripts(people, expected, tmp_path):
-    chdb = pytest.importorskip("chdb.session", reason="needs ClickHouse's library: pip install chdb")
-    people.execute(f"copy people to '{tmp_path}/people.parquet'").fetchall()
-    session = chdb.Session(str(tmp_path / "clickhouse"))
-    try:
-        session.query(
-            f"create table people engine = Memory as from file('{tmp_path}/people.parquet', Parquet) select *"
-        )
-        for asked, there in zip(ASKED, expected, strict=True):
-            for piece in pieces(script_of(asked, "clickhouse")):
-                session.query(piece)
-            session.query(f"select * from sqlanon_breach into outfile '{tmp_path}/out.parquet' truncate format Parquet")
-            assert not fault_of(duckdb.execute(f"from '{tmp_path}/out.parquet'").fetchall(), there)
-            session.query("drop table sqlanon_breach")
-    finally:
-        session.close()
 
 
 def chances_in_sql(con, shapes):

@@ -167,7 +167,7 @@ def test_compile_needs_no_database(shell):
         "-l",
         4,
         "--dialect",
-        "trino",
+        "postgres",
     )
     assert refused.returncode == 2
     assert "from a table, not from the file" in refused.stderr

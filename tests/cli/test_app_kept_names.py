@@ -10,7 +10,7 @@ import typer.main
 
 import sqlanon
 from sqlanon.cli.verbs.guide import topics
-from sqlanon.removed import REMOVED
+from sqlanon.removed import removed
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "fixtures" / "releases"
@@ -34,7 +34,7 @@ def test_what_could_be_typed_can_be_typed(path):
     surface = json.loads(path.read_text(encoding="utf-8"))
     assert len(surface["commands"]) > 10
     for verb, options in surface["commands"].items():
-        lost = {option for option in options if f"{verb} {option}" not in REMOVED} - options_of(verb)
+        lost = {option for option in options if not removed(option)} - options_of(verb)
         assert not lost, f"sqlanon {verb} had {', '.join(sorted(lost))}"
     assert not set(surface["python"]) - {*sqlanon.__all__}
     assert all(hasattr(sqlanon, name) for name in surface["python"])
@@ -50,13 +50,3 @@ def test_the_changelog_has_a_heading_for_every_version():
     assert project["version"] in headings[:2] and text.count("unreleased") == headings.index(project["version"])
     assert headings == sorted(headings, key=lambda version: [*map(int, version.split("."))], reverse=True)
     assert {path.parent.name for path in SURFACES} <= {*headings}
-
-
-@pytest.mark.parametrize("words", REMOVED)
-def test_what_was_removed_is_refused_with_what_to_type(shell, words):
-    *verb, option = words.split()
-    told = shell(*verb, option, "1")
-    assert told.returncode == 2
-    assert f"{words!r} was removed in 0.3.0; {REMOVED[words]}" in " ".join(told.stderr.split())
-    with pytest.raises(sqlanon.UsageError, match=r"removed in 0\.3\.0"):
-        getattr(sqlanon, verb[-1])(None, **{option.strip("-").replace("-", "_"): 1})

@@ -96,7 +96,6 @@ def test_postgres_refuses_what_is_marked(postgres, tmp_path):
     refuse_what_is_marked(postgres, sqlanon.anatomy(postgres, "patients", **asked), "patients", tmp_path)
 
 
-@pytest.mark.same_release("anatomy", "postgres")
 def test_postgres_publishes_what_duckdb_publishes(postgres, expected):
     release = sqlanon.anatomy(postgres, "public.hostile", id=IDENTIFIERS, key=KEY, into="release", **ASKED)
     assert rows_of(release) == rows_of(expected)
@@ -104,7 +103,6 @@ def test_postgres_publishes_what_duckdb_publishes(postgres, expected):
     assert left == (0,), "intermediate tables went with the run"
 
 
-@pytest.mark.same_release("anatomy", "postgres")
 @pytest.mark.parametrize("unit", ["year", "month", "week", "decade", "century"])
 def test_postgres_makes_columns_as_coarse_as_duckdb(postgres, unit):
     postgres.execute(COARSE.format("temporary table coarse", "generate_series(1, 240)"))
@@ -205,7 +203,6 @@ def test_postgres_follows_a_ledger_as_duckdb_does(vault, nights):
         vault.execute("drop schema release cascade")
 
 
-@pytest.mark.same_release("splu", "postgres")
 def test_postgres_randomizes_as_duckdb_does(postgres, randomized):
     for asked, expected in randomized:
         release = sqlanon.splu(postgres, "hostile", **asked)
@@ -259,7 +256,6 @@ def test_postgres_tells_breaches_where_no_component_is_simple(postgres):
     same_answer(found, wanted)
 
 
-@pytest.mark.same_release("anatomy", "postgres")
 def test_postgres_changes_the_places_that_duckdb_changes(postgres, several):
     asked, expected = several
     release = sqlanon.anatomy(postgres, "hostile", into="release", **asked)
@@ -270,7 +266,6 @@ def test_postgres_changes_the_places_that_duckdb_changes(postgres, several):
     same_answer(release.estimate(sql), expected.estimate(sql))
 
 
-@pytest.mark.same_release("robust", "postgres")
 def test_postgres_groups_class_by_class_as_duckdb_does(postgres, classes):
     for asked, expected in classes:
         release = sqlanon.robust(postgres, "hostile", **asked)
@@ -282,7 +277,6 @@ def test_postgres_groups_class_by_class_as_duckdb_does(postgres, classes):
             same_answer(release.estimate(query), expected.estimate(query))
 
 
-@pytest.mark.same_release("robust", "postgres")
 def test_postgres_merges_the_classes_that_duckdb_merges(postgres, source):
     asked = {"quasi": "ward", "sensitive": "s", "id": "i", "r": 3, "max_suppressed": 0.9, "key": KEY}
     tables = {
@@ -302,7 +296,6 @@ def test_postgres_merges_the_classes_that_duckdb_merges(postgres, source):
     same_answer(ours.estimate(query), theirs.estimate(query))
 
 
-@pytest.mark.same_release("mondrian", "postgres")
 def test_postgres_cuts_the_boxes_that_duckdb_cuts(postgres, boxes):
     postgres.execute("create temporary table tree (child text, parent text)")
     with postgres.cursor() as cursor, cursor.copy("copy tree from stdin") as copy:
@@ -333,7 +326,6 @@ def doubtful(postgres):
     return postgres
 
 
-@pytest.mark.same_release("uncertain", "postgres")
 def test_postgres_groups_the_doubtful_rows_that_duckdb_groups(doubtful, doubts):
     postgres = doubtful
     for asked, expected in doubts:
@@ -348,7 +340,6 @@ def test_postgres_groups_the_doubtful_rows_that_duckdb_groups(doubtful, doubts):
             same_answer(release.estimate(query), expected.estimate(query))
 
 
-@pytest.mark.same_release("uncertain", "postgres")
 def test_postgres_cuts_the_packed_rows_that_duckdb_cuts(postgres):
     query = (
         "select i, (i * 31) % 70 as age, case when i % 9 > 0 then i % 4 end as sex, i * 37 % 5003 as income,"
@@ -368,7 +359,6 @@ def test_postgres_cuts_the_packed_rows_that_duckdb_cuts(postgres):
     con.close()
 
 
-@pytest.mark.same_release("uncertain", "postgres")
 def test_postgres_climbs_the_hierarchies_that_duckdb_climbs(postgres):
     near = [(["a"], ["21"], "flu")] * 3 + [(["b"], ["29"], "gout")] * 3
     rows = [
@@ -403,7 +393,6 @@ def test_postgres_climbs_the_hierarchies_that_duckdb_climbs(postgres):
     con.close()
 
 
-@pytest.mark.script_run("uncertain", "postgres")
 def test_postgres_runs_the_script_for_arrays(doubtful, source, doubts):
     asked, expected = doubts[0]
     given = {name: value for name, value in DOUBTFUL.items() if name != "key"}

@@ -71,7 +71,6 @@ def spark_release(spark, source, fetched, tmp_path_factory):
     return out, list(fetched)
 
 
-@pytest.mark.same_release("anatomy", "spark")
 def test_spark_publishes_what_duckdb_publishes(spark_release, expected):
     release = sqlanon.open(spark_release[0])
     assert rows_of(release) == rows_of(expected)
@@ -90,7 +89,6 @@ def test_spark_leaves_the_callers_configuration(spark, spark_release):
     assert spark.catalog.listTables() == []
 
 
-@pytest.mark.same_release("anatomy", "spark")
 @pytest.mark.parametrize("unit", ["year", "month", "week", "decade"])
 def test_spark_makes_columns_as_coarse_as_duckdb(spark, tmp_path, unit):
     con = duckdb.connect()
@@ -227,7 +225,6 @@ def test_a_ledger_of_spark_is_its_owners_directory(spark, spark_nights, source):
     }  # fmt: skip
 
 
-@pytest.mark.same_release("splu", "spark")
 def test_spark_randomizes_as_duckdb_does(spark, source, randomized, tmp_path):
     asked, expected = randomized[1]
     release = sqlanon.splu(spark, str(source[1]), out=tmp_path / "release", **asked)
@@ -236,7 +233,6 @@ def test_spark_randomizes_as_duckdb_does(spark, source, randomized, tmp_path):
     assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
 
 
-@pytest.mark.same_release("anatomy", "spark")
 def test_spark_changes_the_places_that_duckdb_changes(spark, source, several, tmp_path):
     asked, expected = several
     release = sqlanon.anatomy(spark, str(source[1]), out=tmp_path / "release", **asked)
@@ -245,7 +241,6 @@ def test_spark_changes_the_places_that_duckdb_changes(spark, source, several, tm
     assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
 
 
-@pytest.mark.same_release("robust", "spark")
 def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_path):
     asked, expected = classes[1]
     sqlanon.robust(spark, str(source[1]), out=tmp_path / "release", **asked)
@@ -255,7 +250,6 @@ def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_
     same_answer(opened_there.estimate(QUERIES[1]), expected.estimate(QUERIES[1]))
 
 
-@pytest.mark.same_release("mondrian", "spark")
 def test_spark_cuts_the_boxes_that_duckdb_cuts(spark, source, boxes, tmp_path):
     table, tree = str(source[1]), str(source[1].parent / "tree.parquet")
     sqlanon.mondrian(spark, table, hierarchy={"price": tree}, out=tmp_path / "release", **BOXED)
@@ -267,7 +261,6 @@ def test_spark_cuts_the_boxes_that_duckdb_cuts(spark, source, boxes, tmp_path):
     same_answer(release.estimate(BOX_QUERIES[0]), boxes.estimate(BOX_QUERIES[0]))  # each takes Spark many statements
 
 
-@pytest.mark.same_release("uncertain", "spark")
 def test_spark_groups_the_doubtful_rows_that_duckdb_groups(spark, source, doubts, tmp_path):
     folder, (asked, expected) = source[1].parent, doubts[1]
     tree = {name: str(folder / f"{table}.parquet") for name, table in DOUBTFUL["hierarchy"].items()}
@@ -281,7 +274,6 @@ def test_spark_groups_the_doubtful_rows_that_duckdb_groups(spark, source, doubts
     same_answer(release.estimate(DOUBT_QUERIES[-1]), expected.estimate(DOUBT_QUERIES[-1]))
 
 
-@pytest.mark.same_release("uncertain", "spark")
 def test_spark_cuts_the_packed_rows_that_duckdb_cuts(spark, tmp_path):
     con, table = duckdb.connect(), str(tmp_path / "certain.parquet")
     con.execute(
@@ -301,7 +293,6 @@ def test_spark_reads_sets_and_nothing_else(spark):
     assert read_sets(engine_of(spark)) == LISTED
 
 
-@pytest.mark.same_release("robust", "spark")
 def test_spark_groups_classes_with_two_sensitive_columns_as_duckdb_does(spark, tmp_path):
     con, crowd = duckdb.connect(), tmp_path / "crowd.parquet"
     lines = "select i, i % 2 as ward, 's' || (i * i % 31 % 9) as s, 't' || (i // 2 % 5) as t from range(120) r(i)"
@@ -402,7 +393,6 @@ def test_packed_rows_of_spark_stay_sorted_and_hold_what_columns_hold(spark, tmp_
     assert re.search(kept, framed.sql)
 
 
-@pytest.mark.same_release("anatomy", "spark")
 def test_a_missing_sensitive_value_stands_last_in_its_group(spark, tmp_path):
     con, path = duckdb.connect(), tmp_path / "people.parquet"
     con.execute(
@@ -415,7 +405,6 @@ def test_a_missing_sensitive_value_stands_last_in_its_group(spark, tmp_path):
     con.close()
 
 
-@pytest.mark.same_release("robust", "spark")
 def test_spark_merges_the_classes_that_duckdb_merges(spark, tmp_path):
     con, crowd, near = duckdb.connect(), tmp_path / "crowd.parquet", tmp_path / "near.parquet"
     con.execute(

@@ -10,10 +10,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.methods import METHODS
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.templates import ident, render
-from sqlanon.sql.spellings import DIALECTS
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.databases import connect
 from tests.examples import examples
@@ -1002,14 +1000,6 @@ def test_jobs_that_are_none(uncertain_shell, old, new, words):
     (uncertain_shell.folder / "job.yml").write_text(JOB.replace(old, new))
     done = uncertain_shell("run", "job.yml")
     assert done.returncode == 2 and words in done.stderr
-
-
-def test_dialects_without_arrays_of_ours_are_refused_with_the_reason(shell):
-    asked = ["--quasi", "age", "--sensitive", "disease", "-k", "5", "-L", "2", "--threshold", "0.3", "--influence"]
-    for dialect in set(DIALECTS) & set(METHODS["uncertain"].lacks):
-        done = shell("compile", "uncertain", "patients.parquet", *asked, "learn", "--dialect", dialect)
-        told = f"uncertain runs on duckdb, spark, postgres, databricks, not on {dialect}: alternatives stand in arrays"
-        assert done.returncode == 2 and told in done.stderr
 
 
 @pytest.mark.thorough

@@ -3,7 +3,7 @@
 import pytest
 
 import sqlanon
-from sqlanon.sql.spellings import DIALECTS
+from sqlanon.plans.engines import ENGINES
 from tests.databases import connect
 
 ASKED = {"quasi": ["age", "zip code"], "sensitive": ["disease", "job"]}
@@ -42,7 +42,7 @@ def test_a_script_without_sensitive_columns_tells_of_classes_alone():
 
 def test_every_dialect_has_a_script(shell):
     asked = {"quasi": "age", "sensitive": "disease"}
-    scripts = {dialect: sqlanon.compile("check", "ward.people", dialect=dialect, **asked) for dialect in DIALECTS}
+    scripts = {dialect: sqlanon.compile("check", "ward.people", dialect=dialect, **asked) for dialect in ENGINES}
     assert all("sqlanon_check" in text and "disease" in text for text in scripts.values())
     typed = shell("compile", "check", "ward.people", "--quasi", "age", "--sensitive", "disease", "--dialect", "spark")
     assert typed.stdout == sqlanon.compile("check", "ward.people", dialect="spark", **asked)

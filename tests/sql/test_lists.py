@@ -1,17 +1,12 @@
 """Constants, JSON texts and WITH tables mean the same in other dialects: those that DuckDB can read are run."""
 
-import duckdb
 import pytest
 import sqlglot
 from sqlglot import exp
 
 from sqlanon.errors import TemplateError
-from sqlanon.sql.spellings import DIALECTS
 from sqlanon.sql.translate import translate
 
-OTHERS = [dialect for dialect in DIALECTS if dialect != "duckdb"]
-TEXTS = "select chr(cast(i as integer)) || '\"é漢\\ /' || chr(cast(i as integer)) as word from range(160) as t(i)"
-JSON = "select word, cast(to_json(word) as varchar) as json from words order by word"
 CONSTANTS = (
     "with line as (select unnest(string_split('a | b''\\ | c', ' | ')) as node, unnest(string_split('1 |  | 3', ' | '))"
     " as depth, ' | ' as separator) select node, nullif(depth, '') as depth from line"
@@ -24,14 +19,12 @@ NESTED = (
 )
 
 
-@pytest.mark.parametrize(("sql", "dialect"), [(JSON, "trino"), (CONSTANTS, "trino"), (NESTED, "postgres")])
-def test_what_a_dialect_writes_gives_what_duckdb_gives(con, sql, dialect):
-    con.execute(f"create table words as {TEXTS}").fetchall()
-    written = translate(sql, dialect)
-    assert written != sql and con.execute(written).fetchall() == con.execute(sql).fetchall()
+def test_with_tables_of_other_names_give_what_duckdb_gives(con):
+    written = translate(NESTED, "postgres")
+    assert written != NESTED and con.execute(written).fetchall() == con.execute(NESTED).fetchall()
 
 
-@pytest.mark.parametrize("dialect", OTHERS)
+@pytest.mark.parametrize("dialect", ["spark", "postgres"])
 def test_no_two_with_tables_have_one_name(dialect):
     names = [one.alias for one in sqlglot.parse_one(translate(NESTED, dialect), read=dialect).find_all(exp.CTE)]
     assert len(names) == len(set(names)) == 5 and "d" in names
@@ -41,10 +34,10 @@ def test_a_number_that_a_type_cannot_hold_is_null_where_no_cast_is_tried():
     written = {"3000000000": "null", "-32769.5": "-32769.5", "30.5": "30.5", "-2147483649": "null"}
     for constant, meant in written.items():
         sql = f"select try_cast({constant} as integer) as read"
-        assert translate(sql, "postgres", run=True).split() == f'select cast({meant} as int) as "read"'.split()
-        assert "try_cast" in translate(sql, "spark", run=True)
+        assert translate(sql, "postgres").split() == f'select cast({meant} as int) as "read"'.split()
+        assert "try_cast" in translate(sql, "spark")
     decimal = "select try_cast(10000000 as decimal(9, 2)) as read"
-    assert "cast(null as" in translate(decimal, "postgres", run=True)
+    assert "cast(null as" in translate(decimal, "postgres")
 
 
 def test_the_longest_table_of_constants_is_one_text_per_column(con):
@@ -52,13 +45,12 @@ def test_the_longest_table_of_constants_is_one_text_per_column(con):
     sql = CONSTANTS.replace("'a | b''\\ | c'", f"'{many}'").replace("'1 |  | 3'", f"'{many}'")
     assert con.execute(sql).fetchall()[-1] == ("4999", "4999")
     assert "string_to_array('0 | 1" in translate(sql, "postgres")
-    assert duckdb.execute(translate(sql, "trino")).fetchall()[-1] == ("4999", "4999")
 
 
 def test_a_text_of_several_lines_stays_as_it_is_wherever_it_stands(con):
     sql = "select unnest(string_split('a\nb | c', ' | ')) as x, 7 // length('d\n\ne') as y, 'f\ng' as z where 1 = 1"
     for dialect in ("postgres", "spark"):
-        written = translate(sql, dialect, run=True)
+        written = translate(sql, dialect)
         assert all(text in written.replace("\\n", "\n") for text in ("'a\nb", "'d\n\ne'", "'f\ng'"))
 
 
@@ -67,7 +59,4 @@ def test_what_is_done_with_arrays_is_said_where_there_are_any():
     assert "unnest(" in translate(sql, "postgres") and "array_sort(" in translate(sql, "spark")
     for wrong in ("list(x order by y)", "a[b]", "regexp_matches(quasi_1, 'a')", "trim(quasi_1)", "right(quasi_1, n)"):
         with pytest.raises(TemplateError, match="not portable"):
-            translate(f"select {wrong} as x from t", "postgres", run=True)
-    for dialect in set(DIALECTS) - {"duckdb", "postgres", "spark", "databricks"}:
-        with pytest.raises(TemplateError, match="not portable"):
-            translate(sql, dialect)
+            translate(f"select {wrong} as x from t", "postgres")

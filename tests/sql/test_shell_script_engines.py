@@ -1,6 +1,6 @@
 """The same key gives the same release on every engine: scripts run for real and compared as multisets.
 
-What an engine needs may be missing, and its tests are skipped; `SQLANON_TEST_ENGINES=clickhouse` asks for it.
+What an engine needs may be missing, and its tests are skipped; `SQLANON_TEST_ENGINES=spark` asks for it.
 """
 
 import re
@@ -12,7 +12,7 @@ import pytest
 
 from sqlanon.methods import METHODS
 from sqlanon.methods.uncertain.influence import LEARN
-from sqlanon.plans.engines import traits_of
+from sqlanon.plans.engines import ENGINES as DECLARED
 from sqlanon.plans.plan import Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql, ident
@@ -28,7 +28,7 @@ SENSITIVE, IDENTIFIER = "sens'it\"ive", 'my "" `id` \\'
 def a_request(dialect, nulls="value", identifier=(IDENTIFIER, "born"), quasi=QUASI) -> Request:
     roles = Roles(quasi, (SENSITIVE,), identifier)
     identity = "identifier" if identifier else "row"
-    return Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity=identity, traits=traits_of(dialect))
+    return Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity=identity, traits=DECLARED[dialect].traits)
 
 
 def a_plan(dialect, size=4, **asked) -> Plan:
@@ -178,40 +178,7 @@ class Spark:
         self.forget()
 
 
-class ClickHouse:
-    """Run scripts statement by statement in an embedded session."""
-
-    fixture = "clickhouse"
-
-    def __init__(self, session, folder: Path) -> None:
-        self.session = session
-        self.folder, self.error = folder, Exception
-
-    def load(self, con, parquet: Path) -> None:
-        self.session.query(f"create table hostile engine = Memory as select * from file('{parquet}', Parquet)")
-
-    def run(self, text: str, key: str | None) -> None:
-        for piece in pieces(text):
-            given = {"params": {"sqlanon_key": key or ""}} if "{sqlanon_key" in piece else {}
-            self.session.query(piece, **given)
-
-    def rows(self, relation: str) -> list:
-        path = self.folder / "out.parquet"
-        self.session.query(f"select * from {relation} into outfile '{path}' truncate format Parquet")
-        return duckdb.execute(f"from '{path}'").fetchall()
-
-    def forget(self) -> None:
-        for relation in {step.relation for plan in GIVEN.values() for step in plan("clickhouse").statements} | {
-            "sqlanon_key"
-        }:
-            if relation:
-                self.session.query(f"drop table if exists {relation}")
-
-    def close(self) -> None:
-        self.session.query("drop table hostile")
-
-
-ENGINES = {"postgres": Postgres, "spark": Spark, "clickhouse": ClickHouse}
+ENGINES = {"postgres": Postgres, "spark": Spark}
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -231,12 +198,9 @@ def clean(engine):
     engine.forget()
 
 
-@pytest.mark.script_run
 @pytest.mark.parametrize("plan", GIVEN.values(), ids=GIVEN)
 def test_the_same_key_gives_the_same_release(engine, source, plan):
     own = plan(engine.dialect)
-    if engine.dialect in METHODS[own.method].lacks:
-        pytest.skip(f"{own.method} has no script for {engine.dialect}")
     engine.run(write_script(own, engine.dialect), KEY.upper())
     published = [comparable(engine.rows(output.relation)) for output in own.outputs]
     assert published == expected(source[0], plan("duckdb"))

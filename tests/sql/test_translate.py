@@ -14,16 +14,14 @@ from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Check, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.arrays import respelling
 from sqlanon.sql.portable import parse_portable
-from sqlanon.sql.shell_script import SHELLS, write_script
-from sqlanon.sql.spellings import ARRAY_DIALECTS, DIALECTS, SPELLINGS
+from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.translate import quote_relation, translate
 from tests.databases import connect
 from tests.facts import each
 
 KEY = "ab" * 32
-OTHERS = [dialect for dialect in DIALECTS if dialect != "duckdb"]
+OTHERS = [dialect for dialect in ENGINES if dialect != "duckdb"]
 
 
 def a_plan(identity="identifier", draws="keyed", nulls="value", **parameters) -> Plan:
@@ -36,18 +34,11 @@ def a_plan(identity="identifier", draws="keyed", nulls="value", **parameters) ->
 WAYS = (("identifier", "keyed"), ("row", "keyed"), ("number", "random"))
 PLANS = [a_plan(identity, draws, nulls) for identity, draws in WAYS for nulls in ("refuse", "drop")]
 STATEMENTS = {statement.sql: statement.template for plan in PLANS for statement in plan.statements}
-# draws of a fresh key for numbered rows are an engine's own: it runs them, and no script for another holds them
-RUN = [*STATEMENTS, *(statement.sql for statement in a_plan("number", "keyed", "refuse").statements)]
 
 
-@each(STATEMENTS)
+@each([*STATEMENTS, *(statement.sql for statement in a_plan("number", "keyed", "refuse").statements)])
 def test_templates_of_grouping_and_anatomy_travel(sql):
     parse_portable(sql)
-
-
-@each(RUN)
-def test_what_an_engine_runs_itself_is_understood(sql):
-    parse_portable(sql, run=True)
 
 
 @pytest.mark.thorough
@@ -75,15 +66,15 @@ def test_releases_under_a_ledger_run_on_every_engine():
     statements = [one for plan in followed_plans() for one in (*plan.statements, *plan.outputs)]
     assert len(statements) > 60
     for statement, dialect in itertools.product(statements, ("spark", "postgres")):
-        assert sqlglot.parse_one(translate(statement.sql, dialect, run=True), read=dialect).key == "select"
+        assert sqlglot.parse_one(translate(statement.sql, dialect), read=dialect).key == "select"
 
 
 def test_texts_are_joined_where_they_are_texts():
     said = "select concat_ws('/', substr(name, 1, 2), coalesce(cast(age as varchar), '')) as both from t"
-    assert "concat_ws" in translate(said, "postgres", run=True)
+    assert "concat_ws" in translate(said, "postgres")
     for part in ("age", "coalesce(age, 0)", "1.5", "cast(age as bigint)"):
         with pytest.raises(TemplateError, match="not portable: concat_ws of what is not cast to varchar"):
-            translate(f"select concat_ws('/', {part}) as joined from t", "spark", run=True)
+            translate(f"select concat_ws('/', {part}) as joined from t", "spark")
 
 
 @pytest.mark.parametrize(
@@ -92,17 +83,11 @@ def test_texts_are_joined_where_they_are_texts():
         ("select age, count(*) as n from patients group by all", "group with all"),
         ("select * exclude (age) from patients", "star with except_"),
         ("select arg_max(age, ssn) as oldest from patients", "argmax"),
-        ("select hash(age) as h from patients", "function hash"),
         ("select p.age from patients as p asof join visits as v on p.day >= v.day", "join with method"),
-        ("select list_transform(ages, lambda x: x + 1) as older from patients", "transform"),
-        ("select list(age) as ages from patients", "arrayagg"),
         ("select count(*) filter (where age > 3) as n from patients", "filter"),
         ("select age from patients qualify row_number() over (order by age) = 1", "select with qualify"),
         ("select distinct on (age) ssn from patients", "distinct with on"),
         ("select age from patients using sample 10", "select with sample"),
-        ("select age from patients order by all", "var in ALL"),
-        ("select unnest(ages) as age from patients", "unnest of what is no list"),
-        ("select json_valid(age) as told from patients", "function json_valid"),
         ("select cast(age as hugeint) as wide from patients", "type"),
         ("select sha256(age) as h from read_parquet('x')", "readparquet"),
         ("select age from patients union all select age from others", "one SELECT"),
@@ -119,12 +104,10 @@ def test_what_is_not_known_to_travel_is_refused(sql, found):
 
 def test_bytes_of_a_hash_are_asked_for_where_they_can_be_said():
     said = "select bytes_text(hash_bytes(word) || hash_bytes(word), 9) as part from words"
-    text = translate(said, "postgres", run=True)
+    text = translate(said, "postgres")
     assert text.count("sha512(convert_to(") == 2 and "8), 'hex')" in text
     with pytest.raises(TemplateError, match="spark has no bytes"):
-        translate(said, "spark", run=True)
-    with pytest.raises(TemplateError, match="function bytes_text"):
-        translate(said, "postgres")
+        translate(said, "spark")
 
 
 HASH = "select sha256(word) as digest from words"
@@ -143,70 +126,39 @@ NULLS = "select a from words order by a asc nulls last"
 TRAPS = {
     HASH: {
         "spark": "sha2(`word`, 256)",
-        "databricks": "sha2(`word`, 256)",
         "postgres": """encode(sha256(convert_to("word", 'UTF8')), 'hex') collate "C\"""",
-        "snowflake": 'sha2("word", 256)',
-        "bigquery": "to_hex(sha256(`word`))",
-        "trino": 'lower(to_hex(sha256(to_utf8("word"))))',
-        "clickhouse": 'lower(hex(SHA256("word")))',
     },
     NUMBER: {
         "spark": "cast(conv(substring(`digest`, 16, 15), 16, 10) as bigint)",
-        "databricks": "cast(conv(substring(`digest`, 16, 15), 16, 10) as bigint)",
         "postgres": "cast(cast('x' || substring(\"digest\" from 16 for 15) as bit(60)) as bigint)",
-        "snowflake": "cast(to_number(substring(\"digest\", 16, 15), 'XXXXXXXXXXXXXXX') as bigint)",
-        "bigquery": "cast('0x' || substring(`digest`, 16, 15) as int64)",
-        "trino": 'from_base(substr("digest", 16, 15), 16)',
-        "clickhouse": "reinterpretAsInt64(reverse(unhex('0' || substring(\"digest\", 16, 15))))",
     },
     DIVIDE: {
         "spark": "((`a` + `b`) div `c`)",
-        "databricks": "((`a` + `b`) div `c`)",
         "postgres": '(("a" + "b") / "c")',
-        "snowflake": 'cast((("a" + "b") - mod(("a" + "b"), "c")) / "c" as bigint)',
-        "bigquery": "div((`a` + `b`), `c`)",
-        "trino": '(("a" + "b") / "c")',
-        "clickhouse": 'intDiv(("a" + "b"), "c")',
     },
     RANDOM: {
         "spark": "floor(rand() * 8)",
-        "databricks": "floor(rand() * 8)",
         "postgres": "floor(random() * 8)",
-        "snowflake": "floor(uniform(cast(0 as float), cast(1 as float), random()) * 8)",
-        "bigquery": "floor(rand() * 8)",
-        "trino": "floor(random() * 8)",
-        "clickhouse": "floor(randCanonical() * 8)",
     },
     SAME: {
         "postgres": 'on array["left_side"."a"] = array["right_side"."a"]',
-        "trino": 'on "left_side"."a" is not distinct from "right_side"."a"',
         "spark": "on `left_side`.`a` is not distinct from `right_side`.`a`",
     },
     ORDINAL: {
         "spark": "row_number() over (partition by `a` order by 1)",
-        "snowflake": 'row_number() over (partition by "a" order by 1)',
         "postgres": 'row_number() over (partition by "a")',
     },
     LENGTH: {
-        "clickhouse": 'char_length(cast("a" as Nullable(String)))',
         "spark": "length(cast(`a` as string))",
         "postgres": 'length(cast("a" as text))',
     },
     TEXT: {
         "postgres": "'it''s \\ here' || \"a\"",
         "spark": "'it\\'s \\\\ here' || `a`",
-        "bigquery": "'it\\'s \\\\ here' || `a`",
-        "snowflake": "'it\\'s \\\\ here' || \"a\"",
-        "clickhouse": "'it''s \\\\ here' || \"a\"",
-        "trino": "'it''s \\ here' || \"a\"",
     },
     NULLS: {
         "spark": "`a` asc nulls last",
-        "bigquery": "`a` asc nulls last",
         "postgres": '"a" asc',  # its default
-        "trino": '"a" asc',
-        "clickhouse": '"a" asc',
-        "snowflake": '"a" asc',
     },
 }
 CASES = [(sql, dialect, text) for sql, by_dialect in TRAPS.items() for dialect, text in by_dialect.items()]
@@ -215,12 +167,6 @@ CASES = [(sql, dialect, text) for sql, by_dialect in TRAPS.items() for dialect, 
 @pytest.mark.parametrize(("sql", "dialect", "text"), CASES)
 def test_traps(sql, dialect, text):
     assert text in " ".join(translate(sql, dialect).split())
-
-
-def test_a_column_of_a_join_keeps_its_name_in_clickhouse():
-    sql = "select p.a, q.b as c, d from words as p inner join words as q on p.a = q.a"
-    text = " ".join(translate(sql, "clickhouse").split())
-    assert text.startswith('select "p"."a" as "a", "q"."b" as "c", "d" from')
 
 
 def test_operands_keep_their_parentheses():
@@ -233,14 +179,14 @@ def test_operands_keep_their_parentheses():
 
 def test_traps_nest():
     sql = "select cast('0x' || substr(sha256(word || 'x'), 1, 15) as bigint) // 7 as bucket from words"
-    draw = """from_base(substr(lower(to_hex(sha256(to_utf8("word" || 'x')))), 1, 15), 16)"""
-    assert translate(sql, "trino") == f'select\n  ({draw} / 7) as "bucket"\nfrom "words"'
+    draw = "cast(conv(substring(sha2(`word` || 'x', 256), 1, 15), 16, 10) as bigint)"
+    assert " ".join(translate(sql, "spark").split()) == f"select ({draw} div 7) as `bucket` from `words`"
 
 
 def test_every_name_is_quoted_and_keeps_its_letters():
     sql = 'select key.rank, "hash", hash as "Ünïq ""X""", block from "Key" as key'
     expected = 'select "key"."rank", "hash", "hash" as "Ünïq ""X""", "block" from "Key" as "key"'
-    assert translate(sql, "snowflake").split() == expected.split()
+    assert translate(sql, "postgres").split() == expected.split()
     assert quote_relation('"a""`b"', "spark") == '`a"``b`'
 
 
@@ -257,28 +203,21 @@ def test_a_dialect_that_is_not_there():
         write_script(PLANS[0], "oracle")
 
 
-def test_the_lists_of_dialects_agree():
-    assert set(DIALECTS) == set(SHELLS) == set(SPELLINGS) | {"duckdb"}
-    assert set(ARRAY_DIALECTS) == set(respelling.SPELLINGS) | {"duckdb"}
-    assert set(ENGINES) <= set(ARRAY_DIALECTS)
-
-
 # -- scripts ----------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ENGINES)
 @pytest.mark.parametrize("plan", PLANS[::2], ids=[f"{identity}-{draws}" for identity, draws in WAYS])
 def test_scripts_parse_back(plan, dialect):
     statements = sqlglot.parse(write_script(plan, dialect), read=dialect)
     created = [statement for statement in statements if statement and statement.key == "create"]
     dropped = [statement for statement in statements if statement and statement.key == "drop"]
     assert len(created) >= len(plan.outputs) + 8
-    kept = len(plan.outputs) - (dialect == "trino")  # the user made its key
-    assert len(created) - len(dropped) == kept
+    assert len(created) - len(dropped) == len(plan.outputs)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ENGINES)
 def test_scripts_tell_what_they_do(dialect):
     text = write_script(a_plan(), dialect, "Some Paper, 2006")
     assert text.startswith(
@@ -386,7 +325,7 @@ def test_the_script_refuses_to_run_without_a_key(patients, key):
 
 @pytest.mark.parametrize("dialect", ["postgres", "spark"])
 def test_round_is_half_away_from_zero_everywhere(dialect):
-    written = translate('select round("value_1", 1) as x from t', dialect, run=True)
+    written = translate('select round("value_1", 1) as x from t', dialect)
     assert "floor" in written and "round" not in written
     spelled = sqlglot.parse_one(written, read=dialect).expressions[0].this.sql("duckdb")
     for value, wanted in ((0.25, 0.3), (-0.25, -0.3), (2.04, 2.0), (-0.04, -0.0)):
@@ -394,14 +333,14 @@ def test_round_is_half_away_from_zero_everywhere(dialect):
         assert found == pytest.approx(wanted)
     for refused in ("round(round(x))", "round(x, y)", "round(x, -1)", "round(x, 99)"):
         with pytest.raises(TemplateError, match="not portable: round"):
-            translate(f"select {refused} as x from t", dialect, run=True)
+            translate(f"select {refused} as x from t", dialect)
 
 
 def test_texts_are_put_together_alike_and_what_is_no_text_is_refused():
     whole = "select concat_ws('/', substr(a, 1, 3), coalesce(cast(b as varchar), ''), 'c') as d from t"
-    assert all("concat_ws('/'" in translate(whole, dialect, run=True) for dialect in ("postgres", "spark"))
+    assert all("concat_ws('/'" in translate(whole, dialect) for dialect in ("postgres", "spark"))
     with pytest.raises(TemplateError, match="concat_ws of what is not cast to varchar"):
-        translate("select concat_ws('/', a, 'b') as d from t", "postgres", run=True)
+        translate("select concat_ws('/', a, 'b') as d from t", "postgres")
 
 
 NUMBERED = """
@@ -412,13 +351,12 @@ NUMBERED = """
 
 
 def test_rows_numbered_apart_are_sent_sorted_and_numbered_where_an_engine_sorts_parts():
-    assert translate(NUMBERED, "duckdb", run=True) == NUMBERED
-    spark = " ".join(translate(NUMBERED, "spark", run=True).split())
+    assert translate(NUMBERED, "duckdb") == NUMBERED
+    spark = " ".join(translate(NUMBERED, "spark").split())
     assert spark == (
         "select `a`, `number`, monotonically_increasing_id() as `place` from ( select `a`, `number` from `people`"
         " distribute by (`number` div 8) sort by `number`, `b` ) as `sorted`"
     )
-    postgres = translate(NUMBERED, "postgres", run=True)
+    postgres = translate(NUMBERED, "postgres")
     assert "apart" not in postgres  # written out: not every engine has names for windows
     assert 'row_number() over (partition by ("number" / 8) order by "number", "b")' in postgres
-    assert "apart" not in translate(NUMBERED, "snowflake")

@@ -27,7 +27,6 @@ from sqlanon.methods.uncertain.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
 from sqlanon.plans.statement import Kind
-from sqlanon.sql.spellings import ARRAY_DIALECTS, DIALECTS
 from sqlanon.wording import option
 
 MOST_COLUMNS = 1000
@@ -234,7 +233,6 @@ def publish_tables(design: Uncertain) -> Steps:
     return published_tables.outputs(design.reading, design.names, design.clustering.undiverse)
 
 
-_ARRAYS = Mark(OURS, "alternatives stand in arrays, and how that engine's arrays are taken apart is not known here")
 UNCERTAIN: Method[Uncertain] = Method(
     name=NAME,
     paper="Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-anonymity Via Anatomy, 2012",
@@ -270,7 +268,6 @@ UNCERTAIN: Method[Uncertain] = Method(
     " nothing to save",
     recorded=RECORDED,
     lacks={
-        **{dialect: _ARRAYS for dialect in DIALECTS if dialect not in ARRAY_DIALECTS},
         "macros": Mark(ENGINE, "a macro is one SELECT, which cannot merge in turns"),
         "ledger": Mark(
             NEVER,

@@ -83,7 +83,6 @@ _MARK = f"(JSONB_PATH_QUERY_FIRST({{0}}, {_NAMED_TYPES}) #>> '{{{{}}}}')"
 
 SPELLINGS = {
     "spark": _SPARK,
-    "databricks": _SPARK,
     "postgres": ArraySpelling(
         size="CARDINALITY({0})",
         item="({0})[{1}]",

@@ -1,0 +1,34 @@
+"""What an earlier version took is refused by all surfaces in one line that says so, with what to type instead."""
+
+import pytest
+
+import sqlanon
+from sqlanon.errors import UsageError
+
+ROLES = ("--quasi", "age", "--sensitive", "disease", "--id", "ssn")
+COMPILE = ("compile", "anatomy", "patients", *ROLES, "-l", "3")
+TYPED = [
+    ((*COMPILE, "--dialect", "trino"), "--dialect trino was removed in 0.3.0; scripts are for duckdb"),
+    ((*COMPILE, "--dialect=databricks"), "Databricks runs Spark's script: --dialect spark"),
+    (("breach", "patients", "--samples", "9"), "--samples was removed in 0.3.0; certified bounds are given"),
+    (("breach", "patients", "--seed", "9"), "--seed was removed in 0.3.0; certified bounds are given"),
+]
+ASKED = {"quasi": "age", "sensitive": "disease", "id": "ssn"}
+CALLED = [
+    (lambda: sqlanon.compile("anatomy", "patients", l=3, dialect="databricks", **ASKED), 'dialect="spark"'),
+    (lambda: sqlanon.breach(None, samples=9), "certified bounds"),
+]
+
+
+@pytest.mark.parametrize(("words", "instead"), TYPED)
+def test_what_is_typed_is_refused(shell, words, instead):
+    done = shell(*words)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert instead in done.stderr
+
+
+@pytest.mark.parametrize(("call", "instead"), CALLED)
+def test_what_is_called_is_refused(call, instead):
+    with pytest.raises(UsageError, match=r"removed in 0\.3\.0") as refused:
+        call()
+    assert instead in str(refused.value)
