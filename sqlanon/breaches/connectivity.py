@@ -1,7 +1,8 @@
 """Find the shape of the connectivity graph: which columns join the views, and which columns make its nodes.
 
-U_V, the columns of a view V that matter, are its association attributes (id, property, what the secret's WHERE reads)
-and its join attributes (what it shares with another view). Worlds are relations over these columns.
+A node is a row of a view: worlds are relations over all columns that are published (Definition 3.2). The paper's
+Lemma 5.1 counts over association and join attributes alone, where rows that other columns tell apart fall together, so
+that fewer worlds show the association.
 
 A view may have a WHERE of its own. If its condition reads only columns that every view shows, it holds for all of a
 component or for none of it. Where all views show a component, its worlds are those of the views without conditions.
@@ -53,7 +54,7 @@ def _check_condition(number: int, condition: Condition, common: set[str]) -> Non
 
 @dataclass(frozen=True)
 class Part:
-    """The nodes of one view: U_V as base columns, and which of them tell an association apart."""
+    """The nodes of one view: its base columns, and which of them tell nodes apart beside id, property and join."""
 
     view: int
     columns: tuple[str, ...]
@@ -127,21 +128,18 @@ def connect_views(views: Sequence[View], secret: Secret) -> Graph:
                 " with it, or ask for another secret"
             )
     selecting, readable = _sort_conditions(secret, shown_columns)
-    read_columns = set().union(*(condition.columns for condition in readable))
-    association = {secret.identifier, secret.property, *read_columns}
-    counting = _find_counting_columns(views, shown_columns, association)
-    kept_places = _drop_implied(counting)
+    kept_places = _drop_implied(shown_columns)
     # Every view that shows a condition's columns tells the same nodes apart; one of them is enough.
     holders = {condition: _find_holder(condition, shown_columns, kept_places) for condition in readable}
-    join, chained = _find_join([counting[number] for number in kept_places])
+    join, chained = _find_join([views[number].columns for number in kept_places])
     keys = {secret.identifier, secret.property, *join}
     parts = tuple(
         Part(
             view=number + 1,
-            columns=counting[number],
-            has_identifier=secret.identifier in counting[number],
-            has_property=secret.property in counting[number],
-            attributes=tuple(column for column in counting[number] if column not in keys),
+            columns=views[number].columns,
+            has_identifier=secret.identifier in shown_columns[number],
+            has_property=secret.property in shown_columns[number],
+            attributes=tuple(column for column in views[number].columns if column not in keys),
             conditions=tuple(condition for condition in readable if holders[condition] == number),
         )
         for number in kept_places
@@ -172,24 +170,12 @@ def _sort_conditions(
     return selecting, readable
 
 
-def _find_counting_columns(
-    views: Sequence[View], shown_columns: Sequence[set[str]], association: set[str]
-) -> list[tuple[str, ...]]:
-    """Return U_V of every view, in the order in which the view names its columns."""
-    counting = []
-    for number, view in enumerate(views):
-        others = set().union(*(columns for other, columns in enumerate(shown_columns) if other != number))
-        counting.append(tuple(column for column in view.columns if column in association or column in others))
-    return counting
-
-
-def _drop_implied(counting: Sequence[tuple[str, ...]]) -> list[int]:
-    """Leave out views that another one implies: where U_V lies in U_W, covering W's nodes covers V's."""
+def _drop_implied(shown_columns: Sequence[set[str]]) -> list[int]:
+    """Leave out views that another one implies: where V's columns lie in W's, covering W's nodes covers V's."""
     kept_places: list[int] = []
-    for number, columns in enumerate(counting):
-        others = [set(other) for place, other in enumerate(counting) if place != number]
-        larger = any(set(columns) < other for other in others)
-        repeated = any(set(columns) == set(counting[earlier]) for earlier in kept_places)
+    for number, columns in enumerate(shown_columns):
+        larger = any(columns < other for other in shown_columns)
+        repeated = any(columns == shown_columns[earlier] for earlier in kept_places)
         if not larger and not repeated:
             kept_places.append(number)
     return kept_places
@@ -200,11 +186,13 @@ def _find_holder(condition: Condition, shown_columns: Sequence[set[str]], kept_p
     return next(number for number in kept_places if condition.columns <= shown_columns[number])
 
 
-def _find_join(counting: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], bool]:
+def _find_join(kept_columns: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], bool]:
     """Return the columns that the views share, and whether different pairs share different ones."""
-    shared = [set(first) & set(second) for place, first in enumerate(counting) for second in counting[place + 1 :]]
+    shared = [
+        set(first) & set(second) for place, first in enumerate(kept_columns) for second in kept_columns[place + 1 :]
+    ]
     common = set.intersection(*shared) if shared else set()
-    return tuple(column for column in counting[0] if column in common), any(pair != common for pair in shared)
+    return tuple(column for column in kept_columns[0] if column in common), any(pair != common for pair in shared)
 
 
 def _list_names(names: frozenset[str]) -> str:

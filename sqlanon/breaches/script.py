@@ -115,8 +115,8 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
 def _lay_out_counted(layout: StatementLayout) -> None:
     if layout.is_weighted:
         raise UsageError(
-            f"in the model restricted, views with several nodes for an id or a property are weighed in Python: say"
-            f" {option('model', 'unrestricted')} for a script, or run sqlanon breach"
+            "in the model restricted, views that show more than id, property and what joins them are weighed in Python:"
+            f" say {option('model', 'unrestricted')} for a script, leave these columns out, or run sqlanon breach"
         )
     lay_out_rows(layout)
     lay_out_nodes(layout)

@@ -4,15 +4,6 @@ from fractions import Fraction
 from itertools import product
 
 
-def counting_columns(views, identifier, property_, read):
-    """Return U_V of every view: association attributes, and what it shares with another view."""
-    association = {identifier, property_, *read}
-    return [
-        [c for c in view if c in association or any(c in other for j, other in enumerate(views) if j != i)]
-        for i, view in enumerate(views)
-    ]
-
-
 def candidates(rows, shown):
     """Return the tuples that a world may hold: those whose projections all stand in the views (NULL is a value)."""
     columns = sorted({column for columns in shown for column in columns})
@@ -42,12 +33,12 @@ def worlds(rows, shown, limit=14):
     return everything
 
 
-def probabilities(rows, views, identifier, property_, conditions=(), read=(), limit=14):
+def probabilities(rows, views, identifier, property_, conditions=(), limit=14):
     """Return per association of the rows its probability in both models, None for the second where no world fits it.
 
-    conditions: functions of a tuple; read: the columns that they read.
+    conditions: functions of a tuple of all published columns.
     """
-    every = worlds(rows, counting_columns(views, identifier, property_, read), limit)
+    every = worlds(rows, views, limit)
     if every is None:
         return None
     asked = {(row[identifier], row[property_]) for row in rows if all(condition(row) for condition in conditions)}
