@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sqlanon.breaches.associations import Breach
     from sqlanon.comparison.comparison import Comparison
     from sqlanon.completion.completed import Completed
+    from sqlanon.engines.connect import read_as
     from sqlanon.errors import (
         AnswerWarning,
         DataError,
@@ -68,6 +69,7 @@ __all__ = [
     "open",
     "pool",
     "publish",
+    "read_as",
     "report",
     "robust",
     "run",
@@ -96,6 +98,7 @@ _HOMES = {verb: home for home, verbs in _VERBS.items() for verb in verbs} | {
     "PrivacyWarning": "key",
     "Release": "releases.release",
     "__version__": "version",
+    "read_as": "engines.connect",
 }
 
 

@@ -61,6 +61,14 @@ Temporary = Annotated[
         help="Where the engine spills: microdata, in a folder for you alone that goes with the run.",
     ),
 ]
+TypesOption = Annotated[
+    list[str] | None,
+    typer.Option("--types", metavar="COLUMN=TYPE", help="Types of CSV and JSON: zip=VARCHAR,born=DATE; repeatable."),
+]
+MissingOption = Annotated[
+    list[str] | None,
+    typer.Option("--missing", metavar="TEXTS", help="Texts of CSV and JSON that are no value: NA,?; repeatable."),
+]
 KeyFile = Annotated[
     Path | None,
     typer.Option("--key-file", help="File with the key (or set SQLANON_KEY). Whoever has it can undo the release."),

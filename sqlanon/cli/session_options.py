@@ -20,12 +20,14 @@ from sqlanon.cli.options import (
     FormatOption,
     Master,
     Memory,
+    MissingOption,
     SqlOption,
     Temporary,
     Threads,
+    TypesOption,
     open_engine,
 )
-from sqlanon.engines.connect import Opener
+from sqlanon.engines.connect import Opener, read_as, read_missing, read_types
 from sqlanon.errors import UsageError
 from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.sources.queried_source import read_files
@@ -48,13 +50,16 @@ class SessionOptions:
     threads: Threads = None
     memory_limit: Memory = None
     temp_directory: Temporary = None
+    types: TypesOption = None
+    missing: MissingOption = None
 
     def open(self, write: bool = False, readable: Sequence[str] | None = None) -> "Engine":
         """Open the engine; with --sql nothing is ever written. readable: as `connect.open_engine` takes it."""
-        return open_engine(
+        engine = open_engine(
             self.engine, self.database, write and not self.sql, master=self.master, dsn=self.dsn, threads=self.threads,
             memory=self.memory_limit, temporary=self.temp_directory, readable=readable,
         )  # fmt: skip
+        return read_as(engine, types=read_types(self.types or ()), missing=read_missing(self.missing or ()))
 
     def opener(self, write: bool = False) -> Opener:
         """Return what opens the engine when a verb needs it; with --sql nothing is ever written."""
@@ -69,7 +74,9 @@ class SessionOptions:
     def place(self) -> list[str]:
         """Return the words that say where the source lies; a DSN may hold a password and is never printed."""
         if self.engine is DUCKDB:
-            return [] if self.database is None else ["--database", self.database]
+            reading = [word for text in self.types or () for word in ("--types", text)]
+            reading += [word for text in self.missing or () for word in ("--missing", text)]
+            return [*reading, *([] if self.database is None else ["--database", self.database])]
         master = [] if self.master is None else ["--master", self.master]
         return ["--engine", self.engine.value, *master]
 

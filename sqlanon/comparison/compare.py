@@ -59,7 +59,7 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
     try:
         data = Microdata.read(workspace, source, types, roles.quasi, roles.sensitive)
         comparison = _compare(question, roles, data)
-        return replace(comparison, notes=(*comparison.notes, *source.note_lacking(roles.all)))
+        return replace(comparison, notes=(*comparison.notes, *source.note_columns(roles.all)))
     finally:
         with suppress(SqlanonError):
             workspace.close()

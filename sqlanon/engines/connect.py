@@ -1,6 +1,7 @@
 """Find the engine for a connection or for the options of the command line; libraries are imported when needed."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.plans.engines import ENGINES
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.engines.duckdb.engine import DuckDBEngine
@@ -49,6 +51,37 @@ def engine_of(connection: Any) -> Engine:
 
         return DuckDBEngine(connection)
     raise UsageError(f"a {type(connection).__name__} is no connection of {', '.join(ENGINES)}")
+
+
+def read_as(con: Any, *, types: Mapping[str, str] | None = None, missing: str | Iterable[str] = ()) -> Engine:
+    """Return a connection for any verb, through which CSV and JSON files are read as is said here.
+
+    con: an open DuckDB connection. types: of columns, by name, as DuckDB calls them; of all others every row is looked
+    at, and they are numbers, dates or truth values where all texts come back as they were. missing: texts that are no
+    value (NULL), `NA` for example. Raises UsageError for other engines, which read no text files with types.
+    """
+    engine, texts = engine_of(con), (missing,) if isinstance(missing, str) else tuple(missing)
+    if types or texts:
+        from sqlanon.engines.duckdb.engine import DuckDBEngine
+        from sqlanon.engines.duckdb.text_files import Reading
+
+        if not isinstance(engine, DuckDBEngine):
+            raise UsageError(f"{option('types')} and {option('missing')} are for DuckDB; {engine.dialect} reads tables")
+        engine.reading = Reading(dict(types or {}), texts)
+    return engine
+
+
+def read_types(given: Iterable[str]) -> dict[str, str]:
+    """Read types as they are typed: COLUMN=TYPE, commas between; a comma inside of brackets belongs to a type."""
+    parts = [part for text in given for part in re.split(r",(?![^(]*\))", text)]
+    if wrong := [part for part in parts if not all(part.rpartition("=")[::2])]:
+        raise UsageError(f"{option('types')} takes COLUMN=TYPE, for example zip=VARCHAR, not {wrong[0]!r}")
+    return {column.strip(): sql_type.strip() for column, _, sql_type in (part.rpartition("=") for part in parts)}
+
+
+def read_missing(given: Iterable[str]) -> list[str]:
+    """Read texts that are no value as they are typed, commas between."""
+    return [text for each in given for text in each.split(",")]
 
 
 def open_engine(

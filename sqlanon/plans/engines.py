@@ -68,7 +68,11 @@ ENGINES: Mapping[str, DeclaredEngine] = {
     "duckdb": DeclaredEngine(
         libraries=("duckdb", "_duckdb"),
         options=("--database", *_LIMITS),
-        sources={"table": (("database", "table"), ()), "query": (("query",), ("database",))},
+        sources={
+            "table": (("database", "table"), ()),
+            "path": (("path",), ("types", "missing")),
+            "query": (("query",), ("database", "types", "missing")),
+        },
         traits=Traits(
             few_tables=True,
             shares_hashes=True,

@@ -30,7 +30,8 @@ class Source:
     `lacking` names columns that some of its files lack: how many, and of how many. `floats` names columns of numbers
     among which "no number" (NaN) has many bit patterns, which could hold anything: it is read as one. `coarse` names
     columns that are read coarser than they are, with the type that they have; `labels` those of them that are looked up
-    in a table of each `value` and its `label`.
+    in a table of each `value` and its `label`. `notes` says how columns of text files are read
+    where something else may be meant.
     """
 
     relation: Sql
@@ -42,6 +43,7 @@ class Source:
     floats: Mapping[str, str] = field(default_factory=dict)
     coarse: Mapping[str, tuple[Coarsening, str]] = field(default_factory=dict)
     labels: Mapping[str, Sql] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
@@ -70,15 +72,16 @@ class Source:
         texts = self.texts | {column for column, sql_type in coarse_types.items() if sql_type == "VARCHAR"}
         return replace(self, coarse=coarse, texts=texts), {**types, **coarse_types}
 
-    def note_lacking(self, columns: Iterable[str]) -> list[str]:
-        """Say which of the columns are NULL in the rows of files that lack them."""
+    def note_columns(self, columns: Iterable[str]) -> list[str]:
+        """Say how files' texts are read, and which of the columns are NULL in the rows of files that lack them."""
         names = {name.lower() for name in columns}
         parts = [
             f"{name!r} ({lacking:,} of {files:,} files)"
             for name, (lacking, files) in self.lacking.items()
             if name.lower() in names
         ]
-        return [f"NULL stands in the rows of files that lack a column: {', '.join(parts)}"] if parts else []
+        notes = [note for name, note in self.notes.items() if name.lower() in names]
+        return notes + ([f"NULL stands in the rows of files that lack a column: {', '.join(parts)}"] if parts else [])
 
 
 def find_floats(types: Mapping[str, str]) -> dict[str, str]:

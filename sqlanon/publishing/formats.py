@@ -15,6 +15,7 @@ from sqlanon.publishing.thresholds import THRESHOLDS
 from sqlanon.releases.manifest_schema import release_schema
 
 _TEXT = json_schema.any_text()
+_READING = {"types": json_schema.keyed(_TEXT), "missing": json_schema.either(_TEXT, json_schema.several(_TEXT, 1))}
 _OUTPUT = {"out": _TEXT, "into": _TEXT, "overwrite": {"type": "boolean"}}
 
 
@@ -53,7 +54,7 @@ def _sources(method: str) -> Iterator[dict[str, Any]]:
     for engine, declared in ENGINES.items():
         named = {"engine": json_schema.word(engine)}
         for needed, others in declared.sources.values():
-            required, optional = dict.fromkeys(needed, _TEXT), dict.fromkeys(others, _TEXT)
+            required, optional = dict.fromkeys(needed, _TEXT), {name: _READING.get(name, _TEXT) for name in others}
             if engine == next(iter(ENGINES)):  # which runs what names no engine
                 yield json_schema.record(required, {**optional, **named})
             else:

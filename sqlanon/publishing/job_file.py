@@ -128,7 +128,7 @@ class Job:
     """A release as a file describes it; `secrets` are texts that no message may show, with what to show.
 
     source: a name, a path, or a query. engine: what runs the SQL; master: Spark's, dsn: PostgreSQL's, None for their
-    defaults.
+    defaults. types, missing: how text files are read.
     path: the file. lines: where it names columns (without case) and parameters.
     """
 
@@ -147,6 +147,8 @@ class Job:
     engine: str = "duckdb"
     master: str | None = None
     dsn: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
     path: Path = Path()
     lines: Mapping[str, int] = field(default_factory=dict)
 
@@ -183,6 +185,8 @@ class _Place:
     database: str | None = None
     master: str | None = None
     dsn: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
 
 class _Reader(NodeReader):
@@ -211,6 +215,8 @@ class _Reader(NodeReader):
             engine=place.engine,
             master=place.master,
             dsn=place.dsn,
+            types=place.types,
+            missing=place.missing,
             roles={role: self.columns(node, role) for role, node in roles.items()},
             parameters=parameters,
             options=options,
@@ -236,7 +242,10 @@ class _Reader(NodeReader):
         ways = ENGINES[engine].sources
         names_required, others = ways[next((name for name in reversed(ways) if name in names), next(iter(ways)))]
         keys = self.mapping(node, "source", names_required, ("engine", *others))
-        text = {name: self.expanded(value, name) for name, value in keys.items() if name not in ("engine", "query")}
+        types = dict(self.pairs(keys["types"], "types")) if "types" in keys else {}
+        missing = self.several(keys["missing"]) if "missing" in keys else []
+        read_apart = ("engine", "query", "types", "missing")
+        text = {name: self.expanded(value, name) for name, value in keys.items() if name not in read_apart}
         database = self.beside(text["database"]) if "database" in text else None
         source: str | SourceSelect
         if "query" in keys:
@@ -245,7 +254,11 @@ class _Reader(NodeReader):
             source = text["table"] if "table" in text else self.beside(text["path"])
         # a DSN may hold a password: the variable that the command line reads serves a job, too
         dsn = text.get("dsn", self.environment.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None
-        return _Place(engine, source, database, text.get("master"), dsn)
+        return _Place(
+            engine, source, database, text.get("master"), dsn,
+            {key.value: self.text(value, key.value) for key, value in types.items()},
+            tuple(self.text(item, "missing") for item in missing),
+        )  # fmt: skip
 
     def query(self, node: Node, engine: str) -> SourceSelect:
         """Read a query; its files lie beside the job."""

@@ -158,7 +158,7 @@ def _check_request(asked: ReleaseRequest, out: str | Path | None, into: str | No
 
 def _lacking(asked: ReleaseRequest, source: Source, types: Mapping[str, str]) -> list[str]:
     """Tell which columns with a role files of the source lack."""
-    return source.note_lacking(resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier).all)
+    return source.note_columns(resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier).all)
 
 
 def _given_away(asked: ReleaseRequest, engine: Engine, source: Source, types: Mapping[str, str]) -> list[str]:

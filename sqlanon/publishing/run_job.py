@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import IO, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.connect import open_engine
+from sqlanon.engines.connect import open_engine, read_as
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import Key
@@ -37,7 +37,9 @@ NO_IDENTIFIER = "the promise is per row: name an id in roles so that several row
 def open_engine_of(job: Job, check: bool = False, **limits: Any) -> Engine:
     """Open what runs a job's SQL; check: nothing will be written. limits: resources of the session, as options."""
     with secrets_hidden(job):
-        return open_engine(job.engine, job.database, job.into is not None and not check, job.master, job.dsn, **limits)
+        writes = job.into is not None and not check
+        engine = open_engine(job.engine, job.database, writes, job.master, job.dsn, **limits)
+        return read_as(engine, types=job.types, missing=job.missing)
 
 
 def run_job(job: Job, engine: Engine) -> Release:

@@ -178,7 +178,7 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
     classes = Classes(engine, resolved_question, source, types)
     try:
         answer = _assess(classes)
-        lacking = source.note_lacking(
+        lacking = source.note_columns(
             (*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier)
         )
         answer = replace(answer, notes=(*answer.notes, *lacking))
@@ -203,7 +203,7 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
     return Check(
         {"rows": rows},
         columns=tuple(describe_columns(columns, roles)),
-        notes=(*notes, *source.note_lacking(types)),
+        notes=(*notes, *source.note_columns(types)),
         command=command,
     )
 

@@ -91,7 +91,8 @@ def test_lines_of_csv_are_told_by_their_number(shell):
     (shell.folder / "late.csv").write_text(
         "age,disease\n" + "".join(f"{i % 40},d{i % 8}\n" for i in range(30000)) + "secret,d1\n"
     )
-    said = cannot(shell, "late.csv", ["line 30002 of 'late.csv': the column 'age' was taken for BIGINT", "'VARCHAR'"])
+    says = ["line 30002 of 'late.csv': the column 'age' was asked for as BIGINT", "--types age=VARCHAR"]
+    said = cannot(shell, "late.csv", says, "--types", "age=BIGINT")
     assert "secret" not in said
     (shell.folder / "latin.csv").write_bytes(b"age,disease\n1,d\xff\xfe1\n2,d2\n" * 50)
     cannot(shell, "latin.csv", "'latin.csv' is not UTF-8 text (line 2)")

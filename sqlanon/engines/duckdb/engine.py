@@ -11,6 +11,7 @@ import duckdb
 
 from sqlanon.engines.duckdb.errors import refuse_older_version, translate_error
 from sqlanon.engines.duckdb.sources import find_source
+from sqlanon.engines.duckdb.text_files import Reading
 from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import creation_text
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
@@ -90,6 +91,7 @@ class DuckDBEngine:
         refuse_older_version()
         self.connection = connection
         self.files_read: list[str] = []  # as they were named, for messages
+        self.reading = Reading()
         self.name = f"duckdb {duckdb.__version__}"
         self._attached = catalog
         self._made: dict[str, str] = {}  # temporary relation -> table or view; noted before it is made

@@ -71,9 +71,8 @@ def _not_utf8(match: re.Match[str], text: str) -> str:
 def _csv_value(match: re.Match[str], text: str) -> str:
     line, column, sql_type = match.groups()
     return (
-        f"line {line} of {_csv_file(text)}: the column {column!r} was taken for {sql_type}, as lines before have it,"
-        " and this line has something else; write one kind of values, or publish a view over"
-        f" read_csv('…', types = {{{column!r}: 'VARCHAR'}}) in a DuckDB file, with {option('database', 'FILE')}"
+        f"line {line} of {_csv_file(text)}: the column {column!r} was asked for as {sql_type}, and this line has"
+        f" something else: {option('types', f'{column}=VARCHAR')}, or {option('missing', 'TEXT')} where it is no value"
     )
 
 

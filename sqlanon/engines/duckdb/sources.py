@@ -5,13 +5,15 @@ import glob
 import inspect
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
 from sqlanon.bounded_files import UnfitFileError, require_regular
 from sqlanon.engines.duckdb.errors import describe_convertible, describe_missing_extension
+from sqlanon.engines.duckdb.text_files import Reading, null_texts, read_folders, read_typed, refuse_nul
 from sqlanon.engines.duckdb.unlike_files import SchemaReader, count_lacking, escape_pattern
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.near_texts import find_near
@@ -105,6 +107,7 @@ class SourceReader(SchemaReader, Protocol):
     """What finding a source takes of an engine."""
 
     files_read: list[str]
+    reading: Reading
 
     @property
     def place(self) -> tuple[str, str]:
@@ -120,18 +123,14 @@ def find_source(engine: SourceReader, text: object, as_text: bool = False) -> tu
     text: a name, path or glob, a query, or an object that DuckDB can read. as_text: a CSV's values as they are written.
     Raises SourceError where there is none, or none that can be read.
     """
-    relation, numbering = _find_relation(engine, text, as_text)
-    try:
+    notes: dict[str, str] = {}
+    relation, numbering = _find_relation(engine, text, as_text, notes)
+    with _naming_source(engine, text):
         types = engine.columns(f"select * from {relation}")
-    except SqlanonError as error:
-        refuse_broken_line(engine, text)
-        # what is said of the file by its name needs no second name
-        names_source = isinstance(error, SourceError) and isinstance(text, str) and repr(text) in str(error)
-        raise SourceError(str(error) if names_source else f"cannot read {_name_source(text)}: {error}") from None
+        refuse_nul(types)
+    engine.reading.refuse_unused()
     if len(types) == 1 and any(letter in name for name in types for letter in DELIMITERS):
         refuse_broken_line(engine, text)
-    if any("\0" in name for name in types):
-        raise SourceError(f"cannot read {_name_source(text)}: the name of a column holds a NUL character")
     if {name.lower() for name in types} & _ROW_NUMBERS:
         numbering = _COUNTED  # a column of the user's would stand where we mean the engine's own numbers
     casts = {name: _PUBLISHED_AS[sql_type] for name, sql_type in types.items() if sql_type in _PUBLISHED_AS}
@@ -147,8 +146,22 @@ def find_source(engine: SourceReader, text: object, as_text: bool = False) -> tu
     lacking = _count_lacking(engine, text, as_text)
     return Source(
         relation=Sql(relation), casts=casts | list_casts, numbering=Sql(numbering), texts=texts, lists=lists,
-        lacking=lacking, floats=find_floats(types),
+        lacking=lacking, floats=find_floats(types), notes=notes,
     ), types | casts | nested  # fmt: skip
+
+
+@contextmanager
+def _naming_source(engine: SourceReader, text: object) -> Iterator[None]:
+    """Say of a source that cannot be read which it is, and which of its lines is unlike the first."""
+    try:
+        yield
+    except SqlanonError as error:
+        if "types" in error.about:
+            raise
+        refuse_broken_line(engine, text)
+        # what is said of the file by its name needs no second name
+        names_source = isinstance(error, SourceError) and isinstance(text, str) and repr(text) in str(error)
+        raise SourceError(str(error) if names_source else f"cannot read {_name_source(text)}: {error}") from None
 
 
 def _count_lacking(engine: SourceReader, text: object, as_text: bool) -> Mapping[str, tuple[int, int]]:
@@ -158,7 +171,7 @@ def _count_lacking(engine: SourceReader, text: object, as_text: bool) -> Mapping
     if not isinstance(text, str) or not is_pattern(text) or _find_table(engine, text) is not None:
         return {}
     reader = _reader_of(text)
-    return {} if reader is None else count_lacking(engine, reader, text, _reader_options(reader, as_text))
+    return {} if reader is None else count_lacking(engine, reader, text, _reader_options(engine, reader, as_text))
 
 
 _TABLES = (
@@ -167,11 +180,11 @@ _TABLES = (
 )
 
 
-def _find_relation(engine: SourceReader, text: object, as_text: bool) -> tuple[str, str]:
-    """Return SQL that reads a source, and an expression that numbers its rows."""
+def _find_relation(engine: SourceReader, text: object, as_text: bool, notes: dict[str, str]) -> tuple[str, str]:
+    """Return SQL that reads a source, and an expression that numbers its rows; add what to say of columns."""
     if isinstance(text, QueriedSource):
         # the engine looks no name up, for a macro could answer
-        return text.write(lambda table: _find_relation(engine, table, as_text=False)[0]), _COUNTED
+        return text.write(lambda table: _find_relation(engine, table, False, notes)[0]), _COUNTED
     if not isinstance(text, str):
         return engine.register(text), _COUNTED
     place = _find_table(engine, text)
@@ -179,11 +192,11 @@ def _find_relation(engine: SourceReader, text: object, as_text: bool) -> tuple[s
         return place
     if _QUERY.match(text) and not Path(text).exists():
         raise SourceError(f"{text!r} is a query, and no name of a source; say {option('query', 'SELECT …')}")
-    place = _find_files(text, as_text)
-    if place is not None:
+    files = _find_files(text)
+    if files is not None:
         _refuse_fetching(engine, text)
         engine.files_read.append(text)
-        return place
+        return _read_files(engine, text, *files, as_text, notes)
     value = _find_in_scope(text)
     if value is not None:
         return engine.register(value), _COUNTED
@@ -256,8 +269,8 @@ def _list_columns(types: Mapping[str, str]) -> tuple[dict[str, str], dict[str, s
     return lists, {name: f"{sql_type}[]" for name, sql_type in lists.items() if types[name] != f"{sql_type}[]"}
 
 
-def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
-    """Return what reads a file or the files of a pattern, and what numbers their rows; None where it names no file."""
+def _find_files(text: str) -> tuple[str, bool] | None:
+    """Return what reads a file or the files of a pattern, and whether it is one; None where it names no file."""
     path = Path(text)
     if path.is_dir():
         raise SourceError(f"{text!r} is a directory; name its files, for example {str(path / '*.parquet')!r}")
@@ -288,13 +301,26 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
     if not is_file and not several and "://" not in text:
         files = [str(path.parent / name) for name in find_near(path.name, _files_beside(path), most=1)]
         raise SourceError(f"no file {text!r}" + "".join(f"; the nearest is {name!r}" for name in files))
-    pattern = escape_pattern(text) if is_file else text
-    numbering = _COUNTED
-    if reader == "read_parquet":
-        numbering = "cast(file_index as bigint) * 1099511627776 + file_row_number"  # below 2^40 rows a file
+    return reader, several
+
+
+def _read_files(
+    engine: SourceReader, text: str, reader: str, several: bool, as_text: bool, notes: dict[str, str]
+) -> tuple[str, str]:
+    """Return SQL that reads a file or the files of a pattern, and an expression that numbers their rows."""
+    path = literal(escape_pattern(text) if Path(text).is_file() else text)
     # files of one pattern may have been written at different times, with columns added or in another order
-    union = ", union_by_name = true" if several else ""
-    return f"{reader}({literal(pattern)}{_reader_options(reader, as_text)}{union})", numbering
+    options = _reader_options(engine, reader, as_text) + (", union_by_name = true" if several else "")
+    paths = [name for (name,) in engine.execute("select file from glob(?)", [text])] if several else [text]
+    with _naming_source(engine, text):
+        folders = read_folders(engine, reader, path, options, paths)
+        relation = f"{reader}({path}{options}{folders})"
+        if reader != "read_parquet" and not as_text:
+            relation, said = read_typed(engine, reader, path, options, folders, engine.reading)
+            notes.update(said)
+    # below 2^40 rows a file
+    parquet_number = "cast(file_index as bigint) * 1099511627776 + file_row_number"
+    return relation, parquet_number if reader == "read_parquet" else _COUNTED
 
 
 def _require_files(pattern: str) -> None:
@@ -316,9 +342,11 @@ def _path_of(text: str) -> str:
     return text.partition("?")[0] if "://" in text else text
 
 
-def _reader_options(reader: str, as_text: bool) -> str:
+def _reader_options(engine: SourceReader, reader: str, as_text: bool) -> str:
     """Return what a reader takes beside the file, as text to stand behind its path."""
-    return ", all_varchar = true, header = true" if as_text and reader == "read_csv" else ""
+    if reader != "read_csv":
+        return ""
+    return null_texts(engine.reading) + (", all_varchar = true, header = true" if as_text else "")
 
 
 def is_pattern(text: str) -> bool:
