@@ -1,7 +1,7 @@
 """What a form of release is: everything that depends on what was published, behind one object."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
@@ -27,7 +27,6 @@ Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]  # 
 Compared = Callable[[PublishedTables, Source, Mapping[str, str]], Check]
 ComparedQueries = Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]]
 Presence = Callable[[PublishedTables, object], tuple[str, str]]
-Edition = Literal["newest", "earlier", "first"]  # of a text beside the tables: a release holds what its version wrote
 SINCE = "since"  # the check of two releases of one ledger
 NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
 NO_GROUPS = Mark(OURS, "has no groups of exact values")
@@ -143,14 +142,13 @@ class Form:
 
     # -- words ---------------------------------------------------------------------------------
 
-    def summary(self, manifest: Mapping[str, Any], where: str, edition: Edition = "newest") -> dict[str, str]:
+    def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:
         """Return what the publisher is shown, in words: lines by their names; where: what the release is called."""
         rows, dropped, parameters = int(manifest["rows"]), int(manifest["dropped_rows"]), manifest["parameters"]
         shown = [name for name in parameters if name not in self.hidden_parameters]
         shown = shown if self.shown_parameters is None else list(self.shown_parameters)
         values = {
             "where": where,
-            "edition": edition,
             "share_lost": dropped / max(1, rows + dropped),
             "notable_loss": NOTABLE_LOSS,
             "departed": departed(manifest),
@@ -181,14 +179,14 @@ class Form:
         """Say in a schema's comment what not to do with the tables."""
         return self._say(["advice_of_tables"], manifest)["advice_of_tables"]
 
-    def warning_values(self, manifest: Manifest, edition: Edition) -> dict[str, object]:
+    def warning_values(self, manifest: Manifest) -> dict[str, object]:
         """Return the values of the template `warning`."""
         columns = manifest["columns"]
         several, named = self.several is not None, {"sensitive": columns["sensitive"][0], "group": columns.get("group")}
         views = first_views(manifest)
-        return {"several": several, "edition": edition, "weight": weight_name(manifest), "views": views, **named}
+        return {"several": several, "weight": weight_name(manifest), "views": views, **named}
 
-    def write_script(self, manifest: Manifest, edition: Edition) -> str | None:
+    def write_script(self, manifest: Manifest) -> str | None:
         """Return estimate.sql; None where answers are no sum of weights."""
         return None
 

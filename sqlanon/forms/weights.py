@@ -11,10 +11,6 @@ from sqlanon.plans.templates import ident, literal
 Manifest = Mapping[str, Any]
 VIEW = "weighted"
 PAPER = "paper"  # ends the name of the view with the paper's weights
-FIRST_LINES = """\
-In the release's directory, in DuckDB's shell (or: duckdb < estimate.sql):
---     .read estimate.sql
-"""
 LINES = """\
 In DuckDB's shell, in any directory, where PATH is the release's:
 --     set variable release = 'PATH';
@@ -63,10 +59,4 @@ def write_view(name: str, select: str) -> str:
 def read_files(manifest: Manifest, table: str) -> str:
     """Return what reads a table's files in the directory that the variable `release` names, or else in the shell's."""
     listed = ", ".join(f"{_FOLDER} || {literal(file)}" for file in table_files(manifest["files"], table))
-    return f"select * from read_parquet([{listed}])"
-
-
-def read_files_first(manifest: Manifest, table: str) -> str:
-    """Return what reads them in the shell's directory, as the first releases did."""
-    listed = ", ".join(literal(file) for file in table_files(manifest["files"], table))
     return f"select * from read_parquet([{listed}])"

@@ -9,9 +9,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError
 from sqlanon.forms import form_of
 from sqlanon.plans.json_schema import shown_path
-from sqlanon.plans.manifest import Manifest, manifest_text, table_files
+from sqlanon.plans.manifest import Manifest, table_files
 from sqlanon.releases.manifest_schema import manifest_faults
-from sqlanon.releases.targets import MANIFEST, Place, file_sha256, read_manifest_text
+from sqlanon.releases.targets import Place, file_sha256
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
 
 
@@ -31,33 +31,14 @@ def check_files(engine: Engine, manifest: Manifest, place: Place) -> Check:
     if place.directory is None:  # tables, which the database keeps whole
         foreign = {}
         if place.schema is not None:
-            from sqlanon.releases.database_targets import read_schema_manifest  # most releases are directories
-
             foreign = foreign_entries(engine, place.schema, manifest)
-            foreign |= _foreign_writing(manifest, "table manifest", read_schema_manifest(engine, place.schema))
         return Check("files", sorted(files), foreign or sorted(files), not foreign)
     required = {name: entry.get("sha256") for name, entry in files.items()}
     # the inside of a file is looked at where it is the publisher's
     changed = changed_files(place.directory, manifest) or foreign_files(place.directory, manifest)
-    changed |= _foreign_writing(manifest, MANIFEST, read_manifest_text(place.directory))
     if changed:
         return Check("files", {name: required.get(name, "nothing else") for name in changed}, changed, False)
     return Check("files", required, "as the manifest says", True)
-
-
-def _foreign_writing(manifest: Manifest, name: str, text: str) -> dict[str, str]:
-    """Return the manifest's name with a word where its text is not what writing its contents gives, else nothing."""
-    return {} if manifest_text(manifest) == text else {name: "not written as its contents are"}
-
-
-def check_texts(manifest: Manifest, place: Place) -> Check | None:
-    """Compare the texts beside the tables with those that a proved manifest gives; None where none differs."""
-    from sqlanon.releases.companions.registry import foreign_companions
-
-    foreign = foreign_companions(place.directory, manifest) if place.directory is not None else {}
-    if not foreign:
-        return None
-    return Check("files", dict.fromkeys(foreign, "made again from the manifest"), foreign, False)
 
 
 def changed_files(directory: Path | None, manifest: Manifest) -> dict[str, str]:

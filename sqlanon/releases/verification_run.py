@@ -182,8 +182,6 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     # what is known for certain stands first: nothing below makes up for it
     certain_checks = [check for check in report.checks if check.certain]
     figures_check = find_finer(published) or file_checks.check_manifest_figures(published.manifest, report)
-    if figures_check.holds:
-        checks[0] = file_checks.check_texts(published.manifest, place) or checks[0]
     checks = [*certain_checks, *checks, figures_check]
     checks += [check for check in report.checks if check not in certain_checks]
     if evidence.against is not None:

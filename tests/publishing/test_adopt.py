@@ -1,6 +1,7 @@
 """Tables that a macro wrote become a release that holds, or nothing does."""
 
 import json
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -12,7 +13,6 @@ from sqlanon.publishing.store_macros import store
 from sqlanon.releases.foreign_content import foreign_parts
 from tests.conftest import PATIENTS
 from tests.databases import connect
-from tests.releases.forging import Forgery
 
 KEY = "ab" * 32
 QUASI = ["age", "sex", "zipcode"]
@@ -178,12 +178,11 @@ def test_a_forged_file_is_written_anew(written, tmp_path):
     """What hides in a file that is adopted is no row of it: it stays behind."""
     release = sqlanon.adopt(written, qit="ward_qit", st="ward_st", l=4, against="patients", out=tmp_path / "ward")
     assert release.verify().holds
-    forgery = Forgery(tmp_path / "ward" / "st.parquet")
-    _, (entries, _) = forgery.column("disease")
-    entries.raw += b"\x03\0\0\0HIV"
-    entries.header[7][1] += 1
-    forgery.write()
-    assert foreign_parts([forgery.path]) != {}
+    forged = tmp_path / "ward" / "st.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"copy (from '{forged}') to '{forged}.new' (format parquet, kv_metadata {{ssn_1: 'HIV'}})")
+    Path(f"{forged}.new").rename(forged)
+    assert foreign_parts([forged]) == {"st.parquet": "the metadata 'ssn_1'"}
     with duckdb.connect() as connection:
         for name in ("qit", "st"):
             connection.execute(f"create table {name} as from '{tmp_path}/ward/{name}.parquet'")

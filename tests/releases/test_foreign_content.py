@@ -103,29 +103,10 @@ def test_the_number_of_a_part_is_its_place(release, name):
     assert found(release) == {name: "not the part 00000"}
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (", kv_metadata {microdata: 'ssn 1 has HIV'}", "the metadata 'microdata'"),
-        (", field_ids {age: 7, sex: 1, zipcode: 2, group_id: 3}", "metadata of its columns"),
-    ],
-)
-def test_metadata_of_parquet_is_named(release, options, says):
-    copy(release, "qit.parquet", f"select * from '{release}/qit.parquet'", options)
+def test_metadata_of_parquet_is_named(release):
+    copy(release, "qit.parquet", f"from '{release}/qit.parquet'", ", kv_metadata {microdata: 'ssn 1 has HIV'}")
     sign(release)
-    assert found(release) == {"qit.parquet": says}
-
-
-@pytest.mark.parametrize("place", ["before", "footer"])
-def test_bytes_of_no_column_are_named(release, place):
-    path = release / "st.parquet"
-    data = path.read_bytes()
-    at = len(data) - 8 - int.from_bytes(data[-8:-4], "little") if place == "footer" else 4
-    path.write_bytes(data[:at] + b"microdata" + data[at:])
-    manifest = manifest_of(release)
-    manifest["files"]["st.parquet"] |= {"sha256": file_sha256(path), "bytes": len(data) + 9}
-    rewrite(release, manifest)
-    assert found(release) == {"st.parquet": "9 bytes that belong to no column"}
+    assert found(release) == {"qit.parquet": "the metadata 'microdata'"}
 
 
 def test_a_file_that_is_no_parquet_is_named(release):

@@ -99,11 +99,11 @@ def test_a_manifest_that_is_too_long_or_no_text_is_refused(shell):
 )
 def test_a_file_that_may_not_be_read_is_named(con, tmp_path, monkeypatch, reader, file):
     con.execute("create table people as select i % 5 as age, 'd' || i % 4 as disease from range(40) as numbers(i)")
-    release = sqlanon.anatomy(con, "people", quasi=["age"], sensitive="disease", l=2, out=tmp_path / "r")
+    sqlanon.anatomy(con, "people", quasi=["age"], sensitive="disease", l=2, out=tmp_path / "r")
 
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(f"sqlanon.releases.{reader}", refuse)
     with pytest.raises(ReleaseError, match=f"cannot read '.*/r/{file}': Permission denied"):
-        release.verify()
+        sqlanon.open(tmp_path / "r").verify()

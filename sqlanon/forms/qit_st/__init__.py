@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_GROUPS
-from sqlanon.forms.form import SINCE, Compared, ComparedQueries, Edition, Form, Presence, Tables
+from sqlanon.forms.form import SINCE, Compared, ComparedQueries, Form, Presence, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, number, record, whole, word
 from sqlanon.plans.manifest import Manifest
@@ -128,11 +128,11 @@ class GroupForm(Form):
 
     # -- words ---------------------------------------------------------------------------------
 
-    def write_script(self, manifest: Manifest, edition: Edition) -> str | None:
+    def write_script(self, manifest: Manifest) -> str | None:
         """Return the script that makes views of weights."""
-        from sqlanon.forms.qit_st.estimate_script import write_first_script, write_script
+        from sqlanon.forms.qit_st.estimate_script import write_script
 
-        return write_script(manifest) if edition == "newest" else write_first_script(manifest)
+        return write_script(manifest)
 
     def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
         """Return the groups."""

@@ -3,19 +3,16 @@
 from collections.abc import Iterator
 
 from sqlanon.forms.weights import (
-    FIRST_LINES,
     LINES,
     VIEW,
     group_views,
     paper_view,
     read_files,
-    read_files_first,
     weight_name,
     write_in_one_line,
     write_view,
 )
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.plans.templates import Sql, render
 
 _HEAD = """\
@@ -32,33 +29,6 @@ _HEAD = """\
 _SEVERAL_VIEWS = """
 -- Which values of two columns belong to one person is published nowhere: no sum of weights tells of both.
 {listed}"""
-_FIRST_HEAD = """\
--- Counts from this release in plain SQL. {reading}\
---     select sum({weight}) from weighted where …
--- Each person stands here with each value of their group. The weight is the value's share of the group, so that
--- sums of weights are counts: the estimate of the paper, in which inside a group every row is as likely as any other
--- to own each value. It pulls what depends on the value towards the average; README.md says how to do better.
--- In another engine, load the files as the tables qit and st, and run the last statement there.
-"""
-_FIRST_SEVERAL_HEAD = """\
--- Counts from this release in plain SQL. {reading}\
---     select sum({weight}) from {view} where …
--- Each sensitive column has its view, in which each person stands with each of the column's values in their group. The
--- weight is the value's share of the group, so that sums of weights are counts: the estimate of the paper, in which
--- inside a group every row is as likely as any other to own each value. Which values of two columns belong to one
--- person is published nowhere: no sum of weights tells of both.
-{views}
--- In another engine, load the files as the tables {tables}, and run the statements after them there.
-"""
-
-
-def write_first_script(manifest: Manifest) -> str:
-    """Return the script as it was when groups had the paper's weights only."""
-    if len(manifest["columns"]["sensitive"]) > 1:
-        return _write_first_several(manifest)
-    text = _FIRST_HEAD.format(weight=write_in_one_line(weight_name(manifest)), reading=FIRST_LINES)
-    views = "".join(f"{write_view(table, read_files_first(manifest, table))};\n\n" for table in ("qit", "st"))
-    return f"{text}{views}{write_view(VIEW, _weigh(manifest, 'st', manifest['columns']['sensitive'][0]))};\n"
 
 
 def write_script(manifest: Manifest) -> str:
@@ -139,19 +109,3 @@ def _weigh(manifest: Manifest, table: str, column: str) -> str:
         count_column=columns["count"],
         weight_column=weight_name(manifest),
     )
-
-
-def _write_first_several(manifest: Manifest) -> str:
-    """Return the script with a view for each sensitive column of groups."""
-    view_tables = {f"{VIEW}_{number}": pair for number, pair in enumerate(sensitive_tables(manifest).items(), start=1)}
-    tables = ["qit", *(table for _, table in view_tables.values())]
-    head = _FIRST_SEVERAL_HEAD.format(
-        reading=FIRST_LINES,
-        weight=write_in_one_line(weight_name(manifest)),
-        view=next(iter(view_tables)),
-        views="\n".join(f"--     {view}: {write_in_one_line(column)}" for view, (column, _) in view_tables.items()),
-        tables=", ".join(tables),
-    )
-    views = [write_view(table, read_files_first(manifest, table)) for table in tables]
-    views += [write_view(view, _weigh(manifest, table, column)) for view, (column, table) in view_tables.items()]
-    return head + "\n\n".join(f"{view};" for view in views) + "\n"

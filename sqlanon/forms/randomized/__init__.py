@@ -8,14 +8,12 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
-from sqlanon.forms.form import NO_GROUPS, SINCE, Edition, Form, Table, Tables
+from sqlanon.forms.form import NO_GROUPS, SINCE, Form, Table, Tables
 from sqlanon.forms.schema_parts import ROLES, SHARE
 from sqlanon.forms.weights import (
-    FIRST_LINES,
     LINES,
     VIEW,
     read_files,
-    read_files_first,
     weight_name,
     write_in_one_line,
     write_view,
@@ -43,13 +41,12 @@ _ONE = "What no condition names is counted in data."
 _SEVERAL = "Each sensitive column has its view:\n{listed}\n-- (several of them in one question: sqlanon estimate)."
 
 
-def write_script(manifest: Manifest, reading: str = LINES) -> str:
+def write_script(manifest: Manifest) -> str:
     """Return the script with a view for each sensitive column; its other columns are the quasi columns."""
     columns, gamma = manifest["columns"], manifest["parameters"]["gamma"]
     sensitive, weight = columns["sensitive"], weight_name(manifest)
     names = [VIEW if len(sensitive) == 1 else f"{VIEW}_{number}" for number in range(1, len(sensitive) + 1)]
-    files = read_files_first if reading == FIRST_LINES else read_files
-    views = [f"{write_view('data', files(manifest, 'data'))};\n"]
+    views = [f"{write_view('data', read_files(manifest, 'data'))};\n"]
     for name, column in zip(names, sensitive, strict=True):
         weighted = render(
             "forms/randomized/weighted_randomized",
@@ -64,7 +61,7 @@ def write_script(manifest: Manifest, reading: str = LINES) -> str:
         f"--     {name}: {write_in_one_line(column)}" for name, column in zip(names, sensitive, strict=True)
     )
     views_text = _ONE if len(sensitive) == 1 else _SEVERAL.format(listed=listed)
-    head = _RANDOMIZED_HEAD.format(reading=reading, weight=write_in_one_line(weight), view=names[0], views=views_text)
+    head = _RANDOMIZED_HEAD.format(reading=LINES, weight=write_in_one_line(weight), view=names[0], views=views_text)
     return head + "\n".join(views)
 
 
@@ -189,9 +186,9 @@ class RandomizedForm(Form):
 
         return randomized_tables(manifest)
 
-    def write_script(self, manifest: Manifest, edition: Edition) -> str | None:
+    def write_script(self, manifest: Manifest) -> str | None:
         """Return the script that makes views of weights."""
-        return write_script(manifest) if edition == "newest" else write_script(manifest, FIRST_LINES)
+        return write_script(manifest)
 
     def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
         """Return people who share all their quasi values."""

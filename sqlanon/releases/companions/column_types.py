@@ -1,41 +1,46 @@
-"""Read the column types of a published table from its Parquet file, and name them in words that fit every engine."""
+"""Read the columns of a published table from its Parquet file, and name their types in words that fit every engine."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
-from sqlanon.releases.parquet.layouts import read_footer
-from sqlanon.releases.parquet.thrift import Fields
+from sqlanon.engines.duckdb.connection import connect_beside
+from sqlanon.engines.duckdb.unlike_files import escape_pattern
+from sqlanon.plans.templates import literal
 
 TableTypes = Mapping[str, Mapping[str, str]]  # by table and column
 
-# numbers of parquet.thrift: physical types, converted types, members of the union of logical types
-_PHYSICAL = {0: "true or false", 1: "whole number", 2: "whole number", 3: "timestamp", 4: "number", 5: "number"}
-_CONVERTED = {0: "text", 4: "text", 5: "decimal", 6: "date", 7: "time", 8: "time", 9: "timestamp", 10: "timestamp"}
-_CONVERTED |= dict.fromkeys(range(11, 19), "whole number") | {19: "JSON", 21: "interval"}
-_LOGICAL = {1: "text", 4: "text", 5: "decimal", 6: "date", 7: "time", 8: "timestamp", 10: "whole number", 12: "JSON"}
-_LOGICAL |= {14: "UUID"}
+_WORDS = {
+    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?": "whole number",
+    r"FLOAT|DOUBLE": "number",
+    r"VARCHAR": "text",
+    r"BOOLEAN": "true or false",
+    r"BLOB": "bytes",
+    r"TIMESTAMP.*": "timestamp",
+    r"TIME.*": "time",
+    r"DATE|INTERVAL|DECIMAL.*": "",  # in small letters, as they are
+    r".*\]|STRUCT.*|MAP.*": "list",
+}
+
+
+def literal_path(path: Path) -> str:
+    """Write a file's path so that DuckDB reads that file: no pattern, nothing below somebody's home."""
+    return str(literal(escape_pattern(str(path.absolute()))))
+
+
+def read_columns(path: Path) -> dict[str, str]:
+    """Return the SQL type of each column of a Parquet file, in order; raise what DuckDB raises where it is none."""
+    with closing(connect_beside()) as connection:
+        rows = connection.execute(f"describe from read_parquet({literal_path(path)})").fetchall()
+    return {name: sql_type for name, sql_type, *_ in rows}
 
 
 def read_types(path: Path) -> dict[str, str]:
     """Return the type of each column of a Parquet file, in words, in order (`list` for nested values)."""
-    footer, _ = read_footer(path)
-    return {element[4].decode(): _word(element) for element in _columns(footer[2])}
+    return {name: _word(sql_type) for name, sql_type in read_columns(path).items()}
 
 
-def _columns(schema: list[Fields]) -> Iterator[Fields]:
-    """Walk over the elements below the root, without those that lie in a nested column."""
-    inside = 0
-    for element in schema[1:]:
-        if not inside:
-            yield element
-        inside = max(0, inside - 1) + element.get(5, 0)
-
-
-def _word(element: Fields) -> str:
-    if element.get(5):
-        return "list"
-    logical = next(iter(element.get(10) or ()), -1)
-    word = _LOGICAL.get(logical) or _CONVERTED.get(element.get(6, -1)) or _PHYSICAL.get(element[1]) or "bytes"
-    if word == "decimal":
-        return f"decimal({element.get(8, 0)}, {element.get(7, 0)})"
-    return word
+def _word(sql_type: str) -> str:
+    word = next((words or sql_type.lower() for types, words in _WORDS.items() if re.fullmatch(types, sql_type)), "")
+    return (word or sql_type).replace(",", ", ")

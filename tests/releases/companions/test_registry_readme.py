@@ -1,15 +1,12 @@
 """A release's own words: what is promised, its columns, the wrong join; nothing of the source."""
 
-import hashlib
-
 import pytest
 
 import sqlanon
 from sqlanon.forms import FORMS
 from sqlanon.methods import METHODS
-from sqlanon.plans.manifest import manifest_text
 from sqlanon.releases.companions.column_types import read_types
-from sqlanon.releases.companions.registry import write_earlier_readme, write_first_readme, write_readme
+from sqlanon.releases.companions.registry import write_readme
 from tests.databases import connect
 
 SOURCE = (
@@ -54,19 +51,6 @@ def test_randomized_values_in_words(connection, tmp_path):
     text = (tmp_path / "ward" / "README.md").read_text()
     assert "## Do not count the values as they stand" in text and "| data | `disease` | text | sensitive, ran" in text
     assert "FROM weighted\n" in text and release.verify().holds
-
-
-def test_a_release_with_the_first_words_is_no_foreign_one(connection, tmp_path):
-    roles = {"quasi": ["age", "place"], "sensitive": "disease", "id": "ssn"}
-    out = tmp_path / "ward"
-    manifest = sqlanon.splu(connection, "secret_source", out=out, gamma=2, **roles).manifest
-    (out / "README.md").write_text(write_first_readme(manifest, {"data": read_types(out / "data.parquet")}))
-    (out / "estimate.sql").unlink()
-    digest = hashlib.sha256((out / "README.md").read_bytes()).hexdigest()
-    files = {name: entry for name, entry in manifest["files"].items() if name != "estimate.sql"}
-    files["README.md"] = {"bytes": (out / "README.md").stat().st_size, "sha256": digest}
-    (out / "release.json").write_text(manifest_text({**manifest, "files": files}))
-    assert sqlanon.open(out).verify().holds
 
 
 HOSTILE = "a|b`<script>alert(1)</script>\n# HIV"
@@ -128,11 +112,8 @@ def test_the_words_do_not_depend_on_who_speaks(connection, tmp_path, monkeypatch
     assert "--id" not in text, "advice to the publisher has no place in what a recipient reads"
 
 
-def test_the_words_of_earlier_versions_are_known(tmp_path, connection):
+def test_a_release_under_a_ledger_says_who_waits(tmp_path, connection):
     release = sqlanon.anatomy(connection, "secret_source", quasi="age", sensitive="disease", l=4, out=tmp_path / "r")
-    earlier = write_earlier_readme(release.manifest, {"qit": {}, "st": {}})
-    assert "; this is per row: say --id so that several rows of a person are seen" in earlier
-    waited = {**release.manifest["parameters"], "release": 2, "waiting": "alone"}
-    follower = {**release.manifest, "parameters": waited}
-    assert "who waited to be shown" in write_readme(follower, {"qit": {}, "st": {}})
-    assert "who waited to be shown" not in write_earlier_readme(follower, {"qit": {}, "st": {}})
+    parameters = {**release.manifest["parameters"], "release": 2, "waiting": "together"}
+    text = write_readme({**release.manifest, "parameters": parameters}, {"qit": {}, "st": {}})
+    assert "how many came decides who waits" in text
