@@ -14,6 +14,7 @@ from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import (
     BLOCK,
     Blocks,
+    bind_draws,
     check_persons,
     identify_rows,
     pack_rows,
@@ -168,6 +169,7 @@ ANATOMY = Method(
         check_values,
         check_persons,
         check_quasi,
+        bind_draws,
         identify_rows,
         pack_rows,
         order_values,

@@ -309,7 +309,7 @@ class Method(Generic[D]):
         first = [step for function in steps for step in function(design)]
         second = [step for function in outputs for step in function(design)]
         # both phases are rendered together, so that a value that no step reads is found wherever it stands
-        relations = {"key": secret, **(release.relations if release is not None else {})}
+        relations = {"key": secret, "given_key": secret, **(release.relations if release is not None else {})}
         relations |= {name: relation_name(design.prefix, name) for name in design.constants}
         linked = self.linked(design) if release is None else self.followed_linked(design)
         built = build((*first, *second, *linked), design.values, design.prefix, relations)

@@ -4,7 +4,7 @@ Anatomy, SPLU-Gen and r-robust publishing begin with these steps; the templates 
 Engines differ in how rows are drawn for (`draws.py`), and in how they are put into order and numbered (`_number_rows`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,6 +24,7 @@ from sqlanon.methods.parameter_types import Block
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.plan import Guard, Request, Row, Step
 from sqlanon.plans.statement import Kind
+from sqlanon.plans.templates import Sql, ident
 
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
@@ -144,6 +145,21 @@ def check_persons(design: Design) -> Steps:
     several = Guard("repeating_persons > 0", "persons have more than one row, and the guarantee is per row")
     columns = {"identifier_columns": identifier_names(request)}
     return (Step("shared/persons", "query", refuse=refuse_several_rows, guards=(several,), values=columns),)
+
+
+def bind_draws(design: Design, sensitive: Sequence[Sql] = ()) -> Steps:
+    """Return the step that makes the secret of the draws of a given key and of the rows, in the place of `key`.
+
+    A fresh key is of one run, and so of one table, anyhow. sensitive: what tells a row's sensitive values, where it is
+    not their columns.
+    """
+    request = design.request
+    if request.identity == "number":
+        return ()
+    quasi = quasi_names(request) if request.identity == "row" else ()
+    names = (*quasi, *identifier_names(request), *(() if sensitive else sensitive_names(request)))
+    values = {"row_texts": (), "row_values": [*map(ident, names), *sensitive]}
+    return (Step("methods/grouping/secret", yields="key", suffix="_of_rows", values=values),)
 
 
 def identify_rows(design: Design) -> tuple[Step, ...]:

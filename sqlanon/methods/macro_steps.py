@@ -33,6 +33,7 @@ SOURCE = (
     Step("methods/grouping/everyone", "view", yields="population"),
     Step("methods/grouping/tally"),
 )
+BIND_DRAWS = Step("methods/grouping/secret", yields="key", suffix="_of_rows")
 GROUPING = (
     *SOURCE,
     Step("shared/feasibility"),
@@ -40,6 +41,7 @@ GROUPING = (
     Step("methods/macro_steps/figures"),
     Step("methods/macro_steps/refusal"),
     Step("methods/macro_steps/key"),
+    BIND_DRAWS,
     Step("methods/macro_steps/identified", "view"),
     Step("methods/grouping/frequency"),
     Step("methods/grouping/coded", "view", reads={"rows": "identified"}),
@@ -82,6 +84,8 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
     selected = {"quasi_1": "whole", "identifier_1": "chosen_text", "identifier_2": "row_text"}
     return source_values("id", selected) | {
         "payload_texts": [],
+        "row_texts": [Sql("case when len(cast(id as varchar[])) > 0 then identifier_1 else identifier_2 end")],
+        "row_values": [Sql("sensitive")],
         "identifier_columns": ["identifier_1"],
         "coded_columns": ["quasi_1", "identity"],
         "drawn_columns": ["quasi_1", "code"],

@@ -26,6 +26,7 @@ from sqlanon.methods.feasibility import Size, refuse_infeasible, refuse_missing
 from sqlanon.methods.grouping import (
     Attribute,
     Grouping,
+    bind_draws,
     check_persons,
     draw_from,
     form_groups,
@@ -123,10 +124,13 @@ def match_members(design: Grouping, signature: tuple[str, ...]) -> Steps:
     release, takes = following(design), {"takes_nulls": design.request.nulls != "drop"}
     arrived = Step("methods/republication/arrived", "view", values={**names, **takes})
     return (
+        *bind_draws(design),
         *identify_rows(design),
+        # whom the ledger knows it knows again by the key alone, whatever rows there are tonight
         Step(
             "methods/republication/pseudonym",
             "view",
+            reads={"key": "given_key"},
             values={**names, "class_names": signature, "person_purpose": PERSON},
         ),
         Step("methods/republication/matched", values={**names, "mover_columns": release.mover_columns}),

@@ -12,7 +12,7 @@ from sqlanon.errors import ReleaseError
 from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Publication
 
-FORMAT = 1
+FORMAT = 2  # 2: draws under a given key are of the key and of the rows
 MOST_ROWS = json_schema.MOST
 Manifest = dict[str, Any]
 _REQUIRED = {

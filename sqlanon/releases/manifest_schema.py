@@ -43,7 +43,7 @@ def manifest_schema(method: str) -> dict[str, Any]:
         "title": f"release.json of {method}, format {FORMAT}",
         **record(
             {
-                "format": word(FORMAT),
+                "format": word(*range(1, FORMAT + 1)),
                 "method": word(method),
                 "parameters": METHODS[method].parameters_schema,
                 "columns": form.columns,

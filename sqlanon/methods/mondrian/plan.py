@@ -253,8 +253,8 @@ class MondrianOptions(RequestOptions, total=False):
 
 
 def identify_rows(design: Mondrian) -> Steps:
-    """Return the step that gives rows their identity text, where draws need one: strict boxes draw nothing."""
-    return grouping.identify_rows(design) if design.partition == "relaxed" else ()
+    """Return the steps of what rows are drawn by, where draws need it: strict boxes draw nothing."""
+    return (*grouping.bind_draws(design), *grouping.identify_rows(design)) if design.partition == "relaxed" else ()
 
 
 def draw(design: Mondrian) -> Steps:

@@ -4,6 +4,8 @@ The adversary's knowledge is given as columns (`background_names`): groups have 
 distributions that are learned from the data. One SELECT cannot loop, so it neither merges classes nor repairs groups.
 """
 
+from dataclasses import replace
+
 from sqlanon.methods import macro_steps
 from sqlanon.methods.robust import suppression
 from sqlanon.plans.plan import Step
@@ -20,6 +22,7 @@ NO_SHARE = "max_suppressed := {value} is no share of the rows; give a number fro
 _CLASSES = (
     *(step for step in macro_steps.SOURCE if step.template != "methods/grouping/tally"),
     Step("methods/macro_steps/given_key", yields="key", suffix="_given"),
+    replace(macro_steps.BIND_DRAWS, suffix="_of_classes"),
     Step("methods/robust/class_grouping/signature_tally"),
     Step("methods/macro_steps/class"),
     Step("methods/robust/class_grouping/ranked"),
@@ -31,6 +34,7 @@ _CLASSES = (
     Step("methods/macro_steps/figures", reads={"feasibility": "surplus_summary"}),
     Step("methods/macro_steps/refusal"),
     Step("methods/macro_steps/key"),
+    macro_steps.BIND_DRAWS,
     Step("methods/macro_steps/identified", "view"),
     Step("methods/robust/class_grouping/frequency"),
     Step("methods/robust/class_grouping/coded", "view", reads={"population": "identified"}),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from sqlanon.errors import DataError
 from sqlanon.methods import moves, republication
 from sqlanon.methods.base import Method, Steps, Strength
-from sqlanon.methods.grouping import check_persons, identify_rows, select_rows
+from sqlanon.methods.grouping import bind_draws, check_persons, identify_rows, select_rows
 from sqlanon.methods.qit_st import publish_qit
 from sqlanon.methods.robust import several_columns
 from sqlanon.methods.robust.class_grouping import (
@@ -114,6 +114,7 @@ def check_first_surplus(design: ClassGrouping) -> Steps:
 ONE_COLUMN: tuple[Callable[[Robustness], Steps], ...] = (
     select_rows,
     check_backgrounds,
+    bind_draws,
     number_classes,
     merge_classes,
     count_classes,
@@ -138,6 +139,7 @@ SEVERAL_COLUMNS: tuple[Callable[[SeveralRobustness], Steps], ...] = (
     select_rows,
     several_columns.check_missing,
     check_backgrounds,
+    bind_draws,
     several_columns.number_classes,
     several_columns.count_classes,
     look_ahead,

@@ -27,6 +27,7 @@ from sqlanon.methods.uncertain.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
 from sqlanon.plans.statement import Kind
+from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
 MOST_COLUMNS = 1000
@@ -169,6 +170,13 @@ def read_cells(design: Uncertain) -> Steps:
     return opening(design.reading)
 
 
+def bind_draws(design: Uncertain) -> Steps:
+    """Return the step that makes the secret of the draws: alternatives are told one by one, alike on every engine."""
+    reading = design.reading
+    alternatives = [Sql(f"sensitive[{place}]") for place in reading.places] if reading.sensitive.uncertain else ()
+    return grouping.bind_draws(design, alternatives)
+
+
 def identify_rows(design: Uncertain) -> Steps:
     """Return the step that gives rows their identity text; number and label pass through it, and the label tells."""
     # a label is published beside the row, so it belongs to what the row is
@@ -243,6 +251,7 @@ UNCERTAIN: Method[Uncertain] = Method(
         read_cells,
         check_persons,
         check_quasi,
+        bind_draws,
         identify_rows,
         draw_rows,
         make_deterministic,

@@ -190,6 +190,33 @@ from (
     ) as looked_at
 ) as checked;
 
+-- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
+create temporary table "sqlanon_key_of_rows" as
+with row_key as (
+    select substr(sha256(key.secret || 'rows/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+hashed as (
+    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N')) as hash
+    from "sqlanon_population" as population
+    cross join row_key
+),
+drawn as (
+    select cast('0x' || substr(hash, 1, 15) as bigint) as draw
+    from hashed
+),
+summed as (
+    select
+        count(*) as row_count,
+        coalesce(cast(sum(draw // 1073741824) as bigint), 0) as sum_1,
+        coalesce(cast(sum(draw % 1073741824) as bigint), 0) as sum_2
+    from drawn
+)
+select
+    sha256(key.secret || 'draws/' || cast(summed.row_count as varchar) || '/' || cast(summed.sum_1 as varchar) || '/' || cast(summed.sum_2 as varchar)) as secret
+from summed
+cross join "sqlanon_key" as key;
+
 -- identified: Row identity under a given key: the identifier columns, which are unique
 create temporary view "sqlanon_identified" as
 select
@@ -209,7 +236,7 @@ with valued as (
         tally.row_count,
         sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
     from "sqlanon_tally" as tally
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
     where tally.sensitive is not null or false
 ),
 ordered as (
@@ -255,7 +282,7 @@ inner join "sqlanon_frequency" as frequency
 create temporary view "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
-    from "sqlanon_key" as key
+    from "sqlanon_key_of_rows" as key
 ),
 hashed as (
     select
@@ -377,7 +404,7 @@ hashed as (
             - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 )
 select
     cell,
@@ -468,6 +495,7 @@ drop view "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
 drop view "sqlanon_identified";
+drop table "sqlanon_key_of_rows";
 drop table "sqlanon_tally";
 drop view "sqlanon_population";
 drop view "sqlanon_source";

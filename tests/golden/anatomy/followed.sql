@@ -37,6 +37,8 @@ from "sqlanon_population";
 
 -- uniqueness: as in duckdb.sql
 
+-- key_of_rows: as in duckdb.sql
+
 -- identified: as in duckdb.sql
 
 -- pseudonym: Every row under the pseudonym that the ledger has for its person: the first half of its row's hash
@@ -219,7 +221,7 @@ tossed as (
         gathered.pool,
         sha256(key.secret || 'anatomy/disease/release 2/wave/' || gathered.pool) as hash
     from gathered
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 ),
 judged as (
     select
@@ -278,7 +280,7 @@ group by "sensitive";
 create temporary table "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/release 2/row/'), 1, 40) as secret
-    from "sqlanon_key" as key
+    from "sqlanon_key_of_rows" as key
 ),
 hashed as (
     select
@@ -314,7 +316,7 @@ with valued as (
         tally.row_count as new_count,
         sha256(key.secret || 'anatomy/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
     from "sqlanon_tally" as tally
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
     where tally.sensitive is not null or true
 ),
 ordered as (
@@ -595,6 +597,6 @@ order by
     frequency.sensitive asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 23 relations, the last first
+-- 24 relations, the last first
 
 commit;

@@ -34,6 +34,8 @@ from (
 
 -- uniqueness: as in duckdb.sql
 
+-- key_of_rows: as in duckdb.sql
+
 -- identified: as in duckdb.sql
 
 -- pseudonym: as in followed.sql
@@ -252,6 +254,6 @@ from found;
 -- st: as in followed.sql
 
 -- the rest is microdata and the key: forget it
--- 26 relations, the last first
+-- 27 relations, the last first
 
 commit;

@@ -73,7 +73,9 @@ select
 from "sqlanon_population" as valued
 cross join "sqlanon_layout" as layout;
 
--- frequency: as in duckdb.sql
+-- frequency: as in duckdb.sql, but for
+-- -    cross join "sqlanon_key_of_rows" as key
+-- +    cross join "sqlanon_key" as key
 
 -- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
@@ -179,7 +181,7 @@ order by
 -- +),
 -- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 -- +        cast(hash(secret.number + counted.code) % 1152921504606846976 as bigint) as draw
--- -    cross join "sqlanon_key" as key
+-- -    cross join "sqlanon_key_of_rows" as key
 -- +    inner join secret on counted.block = secret.block
 
 -- numbered: as in duckdb.sql, but for

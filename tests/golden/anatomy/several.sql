@@ -135,6 +135,10 @@ where precedence = 1;
 -- -            total.known_3,
 -- -            counted.distinct_3,
 
+-- key_of_rows: as in duckdb.sql, but for
+-- -    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N')) as hash
+-- +    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N') || coalesce(cast(length(cast("sensitive_2" as varchar)) as varchar) || ':' || cast("sensitive_2" as varchar), 'N')) as hash
+
 -- identified: as in duckdb.sql, but for
 -- -    "quasi_3",
 -- +    "sensitive_2",
@@ -147,7 +151,7 @@ with valued as (
         tally.row_count,
         sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
     from "sqlanon_tally_1" as tally
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
     where tally.sensitive is not null or false
 ),
 ordered as (
@@ -185,7 +189,7 @@ with valued as (
         tally.row_count,
         sha256(key.secret || 'anatomy/income/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
     from "sqlanon_tally_2" as tally
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
     where tally.sensitive is not null or false
 ),
 ordered as (
@@ -288,7 +292,7 @@ cross join "sqlanon_foremost" as foremost;
 create temporary view "sqlanon_drawn_1" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
-    from "sqlanon_key" as key
+    from "sqlanon_key_of_rows" as key
 ),
 hashed as (
     select
@@ -410,7 +414,7 @@ hashed as (
             - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 )
 select
     cell,
@@ -1212,6 +1216,6 @@ order by
     frequency.sensitive asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 24 relations, the last first
+-- 25 relations, the last first
 
 commit;

@@ -187,6 +187,33 @@ from (
     ) as `looked_at`
 ) as checked;
 
+-- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
+create table `sqlanon_key_of_rows` using parquet as
+with `row_key` as (
+  select
+    substring(sha2(`key`.`secret` || 'rows/', 256), 1, 40) as `secret`
+  from `sqlanon_key` as `key`
+), `hashed` as (
+  select
+    sha2(`row_key`.`secret` || coalesce(cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string), 'N') || coalesce(cast(length(cast(`sensitive` as string)) as string) || ':' || cast(`sensitive` as string), 'N'), 256) as `hash`
+  from `sqlanon_population` as `population`
+  cross join `row_key`
+), `drawn` as (
+  select
+    cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`
+  from `hashed`
+), `summed` as (
+  select
+    count(*) as `row_count`,
+    coalesce(cast(sum((`draw` div 1073741824)) as bigint), 0) as `sum_1`,
+    coalesce(cast(sum(`draw` % 1073741824) as bigint), 0) as `sum_2`
+  from `drawn`
+)
+select
+  sha2(`key`.`secret` || 'draws/' || cast(`summed`.`row_count` as string) || '/' || cast(`summed`.`sum_1` as string) || '/' || cast(`summed`.`sum_2` as string), 256) as `secret`
+from `summed`
+cross join `sqlanon_key` as `key`;
+
 -- identified: Row identity under a given key: the identifier columns, which are unique
 create temporary view `sqlanon_identified` as
 select
@@ -205,7 +232,7 @@ with `valued` as (
     `tally`.`row_count`,
     sha2(`key`.`secret` || 'anatomy/disease/value/' || coalesce(cast(length(cast(`tally`.`sensitive` as string)) as string) || ':' || cast(`tally`.`sensitive` as string), 'N'), 256) as `hash`
   from `sqlanon_tally` as `tally`
-  cross join `sqlanon_key` as `key`
+  cross join `sqlanon_key_of_rows` as `key`
   where
     not `tally`.`sensitive` is null or false
 ), `ordered` as (
@@ -251,7 +278,7 @@ create temporary view `sqlanon_drawn` as
 with `row_key` as (
   select
     substring(sha2(`key`.`secret` || 'anatomy/disease/row/', 256), 1, 40) as `secret`
-  from `sqlanon_key` as `key`
+  from `sqlanon_key_of_rows` as `key`
 ), `hashed` as (
   select
     `valued`.`quasi_1`,
@@ -402,7 +429,7 @@ with `run` as (
     ((`counted`.`first_position` % `counted`.`group_count` + `counted`.`block_count` - 1 - (`counted`.`block` - `counted`.`first_block`)) div `counted`.`block_count`) as `first_seat`,
     cast(conv(substring(sha2(`key`.`secret` || 'anatomy/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string), 256), 1, 15), 16, 10) as bigint) as `draw`
   from `counted`
-  cross join `sqlanon_key` as `key`
+  cross join `sqlanon_key_of_rows` as `key`
 )
 select
   `cell`,
@@ -524,6 +551,7 @@ drop view `sqlanon_drawn`;
 drop view `sqlanon_coded`;
 drop table `sqlanon_frequency`;
 drop view `sqlanon_identified`;
+drop table `sqlanon_key_of_rows`;
 drop table `sqlanon_tally`;
 drop view `sqlanon_population`;
 drop view `sqlanon_source`;

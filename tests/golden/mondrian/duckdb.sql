@@ -65,6 +65,8 @@ from (
 
 -- persons: as in anatomy/duckdb.sql
 
+-- key_of_rows: as in anatomy/duckdb.sql
+
 -- identified: Row identity under a given key: the identifier columns, which are unique
 create temporary view "sqlanon_identified" as
 select
@@ -81,7 +83,7 @@ from "sqlanon_population";
 create temporary table "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'mondrian/disease/row/'), 1, 40) as secret
-    from "sqlanon_key" as key
+    from "sqlanon_key_of_rows" as key
 ),
 hashed as (
     select
@@ -917,6 +919,6 @@ order by
     splitting."sensitive_code" asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 15 relations, the last first
+-- 16 relations, the last first
 
 commit;

@@ -76,6 +76,8 @@ $sqlanon$;
 
 -- persons: as in anatomy/postgres.sql
 
+-- key_of_rows: as in anatomy/postgres.sql
+
 -- identified: Row identity under a given key: the identifier columns, which are unique
 create temporary view "sqlanon_identified" as
 select
@@ -92,7 +94,7 @@ create temporary table "sqlanon_drawn" as
 with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'mondrian/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
-  from "sqlanon_key" as "key"
+  from "sqlanon_key_of_rows" as "key"
   offset 0
 ), "hashed" as (
   select
@@ -1036,6 +1038,6 @@ order by
 analyze "sqlanon_data";
 
 -- the rest is microdata and the key: forget it
--- 15 relations, the last first
+-- 16 relations, the last first
 
 commit;

@@ -57,6 +57,8 @@ from (
 
 -- persons: as in anatomy/spark.sql
 
+-- key_of_rows: as in anatomy/spark.sql
+
 -- identified: as in anatomy/spark.sql, but for
 -- +  "quasi_4",
 
@@ -65,7 +67,7 @@ create table `sqlanon_drawn` using parquet as
 with `row_key` as (
   select
     substring(sha2(`key`.`secret` || 'mondrian/disease/row/', 256), 1, 40) as `secret`
-  from `sqlanon_key` as `key`
+  from `sqlanon_key_of_rows` as `key`
 ), `hashed` as (
   select
     `valued`.`quasi_1`,
@@ -306,4 +308,4 @@ drop table `sqlanon_choice`;
 -- +  "splitting"."sensitive_code" asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 15 relations, the last first
+-- 16 relations, the last first

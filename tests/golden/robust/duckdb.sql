@@ -29,6 +29,8 @@ from (
 
 -- population: as in anatomy/duckdb.sql
 
+-- key_of_rows: as in anatomy/duckdb.sql
+
 -- signature_tally: How often each value of a sensitive column occurs with each signature, NULL included
 create temporary table "sqlanon_signature_tally" as
 select
@@ -68,7 +70,7 @@ hashed as (
         spelled."quasi_3",
         sha256(key.secret || 'robust/disease/class/' || spelled.signature_text) as hash
     from spelled
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 )
 select
     "quasi_2",
@@ -89,7 +91,7 @@ with valued as (
     from "sqlanon_signature_tally" as tally
     inner join "sqlanon_class" as class
         on tally."quasi_2" is not distinct from class."quasi_2" and tally."quasi_3" is not distinct from class."quasi_3"
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
     where tally.sensitive is not null or false
 ),
 placed as (
@@ -317,7 +319,7 @@ inner join "sqlanon_frequency" as frequency
 create temporary view "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
-    from "sqlanon_key" as key
+    from "sqlanon_key_of_rows" as key
 ),
 hashed as (
     select
@@ -404,7 +406,7 @@ hashed as (
             - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 )
 select
     cell,
@@ -442,7 +444,7 @@ hashed as (
         listed.turn,
         sha256(key.secret || 'robust/disease/group/' || cast(listed.block as varchar) || '/' || cast(listed.turn as varchar)) as hash
     from listed
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 ),
 drawn as (
     select
@@ -514,6 +516,6 @@ from (
 -- st: as in anatomy/duckdb.sql
 
 -- the rest is microdata and the key: forget it
--- 20 relations, the last first
+-- 21 relations, the last first
 
 commit;

@@ -34,6 +34,8 @@ from (
 
 -- uniqueness: as in duckdb.sql
 
+-- key_of_rows: as in duckdb.sql
+
 -- identified: as in duckdb.sql
 
 -- pseudonym: as in anatomy/followed.sql, but for
@@ -88,7 +90,7 @@ hashed as (
         spelled."quasi_2",
         sha256(key.secret || 'robust/disease/release 2/class/' || spelled.signature_text) as hash
     from spelled
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 )
 select
     "quasi_2",
@@ -236,6 +238,6 @@ inner join "sqlanon_frequency" as frequency
 -- st: as in anatomy/followed.sql
 
 -- the rest is microdata and the key: forget it
--- 30 relations, the last first
+-- 31 relations, the last first
 
 commit;

@@ -34,6 +34,8 @@ from (
 
 -- uniqueness: as in duckdb.sql
 
+-- key_of_rows: as in duckdb.sql
+
 -- identified: as in duckdb.sql
 
 -- pseudonym: as in followed.sql
@@ -150,6 +152,6 @@ left join entrant on entrant.class = capacity.class;
 -- st: as in followed.sql
 
 -- the rest is microdata and the key: forget it
--- 34 relations, the last first
+-- 35 relations, the last first
 
 commit;

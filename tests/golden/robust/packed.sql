@@ -63,7 +63,9 @@ from hashed;
 -- ranked: as in duckdb.sql, but for
 -- -        tally."quasi_3",
 -- -        on tally."quasi_2" is not distinct from class."quasi_2" and tally."quasi_3" is not distinct from class."quasi_3"
+-- -    cross join "sqlanon_key_of_rows" as key
 -- +        on tally."quasi_2" is not distinct from class."quasi_2"
+-- +    cross join "sqlanon_key" as key
 -- -        "quasi_3",
 -- -    "quasi_3",
 

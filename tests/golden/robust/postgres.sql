@@ -33,6 +33,8 @@ $sqlanon$;
 
 -- population: as in anatomy/postgres.sql
 
+-- key_of_rows: as in anatomy/postgres.sql
+
 -- signature_tally: How often each value of a sensitive column occurs with each signature, NULL included
 create temporary table "sqlanon_signature_tally" as
 select
@@ -69,7 +71,7 @@ with "signed" as (
     "spelled"."quasi_3",
     (encode(sha256(convert_to("key"."secret" || 'robust/disease/class/' || "spelled"."signature_text", 'UTF8')), 'hex') collate "C") as "hash"
   from "spelled"
-  cross join "sqlanon_key" as "key"
+  cross join "sqlanon_key_of_rows" as "key"
   offset 0
 )
 select
@@ -92,7 +94,7 @@ with "valued" as (
   from "sqlanon_signature_tally" as "tally"
   inner join "sqlanon_class" as "class"
     on array["tally"."quasi_2"] = array["class"."quasi_2"] and array["tally"."quasi_3"] = array["class"."quasi_3"]
-  cross join "sqlanon_key" as "key"
+  cross join "sqlanon_key_of_rows" as "key"
   where
     not "tally"."sensitive" is null or false
   offset 0
@@ -355,7 +357,7 @@ create temporary view "sqlanon_drawn" as
 with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'robust/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
-  from "sqlanon_key" as "key"
+  from "sqlanon_key_of_rows" as "key"
   offset 0
 ), "hashed" as (
   select
@@ -441,7 +443,7 @@ with "run" as (
     (("counted"."first_position" % "counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "first_seat",
     cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'robust/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
   from "counted"
-  cross join "sqlanon_key" as "key"
+  cross join "sqlanon_key_of_rows" as "key"
   offset 0
 )
 select
@@ -479,7 +481,7 @@ with "counted_block" as (
     "listed"."turn",
     (encode(sha256(convert_to("key"."secret" || 'robust/disease/group/' || cast("listed"."block" as text) || '/' || cast("listed"."turn" as text), 'UTF8')), 'hex') collate "C") as "hash"
   from "listed"
-  cross join "sqlanon_key" as "key"
+  cross join "sqlanon_key_of_rows" as "key"
   offset 0
 ), "drawn" as (
   select
@@ -557,6 +559,6 @@ $sqlanon$;
 -- st: as in anatomy/postgres.sql
 
 -- the rest is microdata and the key: forget it
--- 20 relations, the last first
+-- 21 relations, the last first
 
 commit;

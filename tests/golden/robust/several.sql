@@ -32,6 +32,8 @@ from (
 -- -            when row_count < 4 then 'l = 4 needs at least 4 rows'
 -- -            when largest_count > row_count // 4 then 'l = 4 is not possible: a value of a sensitive column stands in more than 1/4 of the rows'
 
+-- key_of_rows: as in anatomy/several.sql
+
 -- signature_tally_2: How often each value of a sensitive column occurs with each signature, NULL included
 create temporary table "sqlanon_signature_tally_2" as
 select
@@ -75,7 +77,7 @@ hashed as (
         spelled."quasi_2",
         sha256(key.secret || 'robust/disease/class/' || spelled.signature_text) as hash
     from spelled
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 )
 select
     "quasi_2",
@@ -94,7 +96,7 @@ with valued as (
     from "sqlanon_signature_tally_2" as tally
     inner join "sqlanon_class" as class
         on tally."quasi_2" is not distinct from class."quasi_2"
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
     where tally.sensitive is not null or false
 ),
 placed as (
@@ -167,7 +169,7 @@ with valued as (
     from "sqlanon_signature_tally_1" as tally
     inner join "sqlanon_class" as class
         on tally."quasi_2" is not distinct from class."quasi_2"
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
     where tally.sensitive is not null or false
 ),
 placed as (
@@ -319,7 +321,7 @@ inner join "sqlanon_class" as class
 create temporary table "sqlanon_drawn_1" as
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
-    from "sqlanon_key" as key
+    from "sqlanon_key_of_rows" as key
 ),
 hashed as (
     select
@@ -399,7 +401,7 @@ hashed as (
         counted.*,
         sha256(key.secret || 'robust/disease/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
     from counted
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 ),
 placed as (
     select
@@ -461,7 +463,7 @@ hashed as (
         counted.*,
         sha256(key.secret || 'robust/income/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
     from counted
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 ),
 placed as (
     select
@@ -629,7 +631,7 @@ hashed as (
         counted.*,
         sha256(key.secret || 'robust/disease/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
     from counted
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 ),
 placed as (
     select
@@ -691,7 +693,7 @@ hashed as (
         counted.*,
         sha256(key.secret || 'robust/income/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
     from counted
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 ),
 placed as (
     select
@@ -912,6 +914,6 @@ drop table "sqlanon_offered";
 -- st_2: as in anatomy/several.sql
 
 -- the rest is microdata and the key: forget it
--- 48 relations, the last first
+-- 49 relations, the last first
 
 commit;

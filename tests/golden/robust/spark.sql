@@ -27,6 +27,8 @@ from (
 
 -- population: as in anatomy/spark.sql
 
+-- key_of_rows: as in anatomy/spark.sql
+
 -- signature_tally: as in postgres.sql
 
 -- class: as in postgres.sql, but for
@@ -167,4 +169,4 @@ from (
 -- +  "frequency"."sensitive" asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 21 relations, the last first
+-- 22 relations, the last first

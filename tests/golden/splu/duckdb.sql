@@ -83,13 +83,15 @@ from (
 
 -- uniqueness: as in anatomy/duckdb.sql
 
+-- key_of_rows: as in anatomy/duckdb.sql
+
 -- identified: as in anatomy/duckdb.sql
 
 -- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary table "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'splu/disease/row/'), 1, 40) as secret
-    from "sqlanon_key" as key
+    from "sqlanon_key_of_rows" as key
 ),
 hashed as (
     select
@@ -195,7 +197,7 @@ with valued as (
         tally.row_count,
         sha256(key.secret || 'splu/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
     from "sqlanon_tally_randomized" as tally
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
     where tally.sensitive is not null or false
 ),
 ordered as (
@@ -343,7 +345,7 @@ hashed as (
             - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'splu/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
 )
 select
     cell,
@@ -430,6 +432,6 @@ order by
     randomized."published_1" asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 18 relations, the last first
+-- 19 relations, the last first
 
 commit;

@@ -34,6 +34,8 @@ from (
 
 -- uniqueness: as in duckdb.sql
 
+-- key_of_rows: as in duckdb.sql
+
 -- identified: as in duckdb.sql
 
 -- pseudonym: as in anatomy/followed.sql
@@ -114,7 +116,7 @@ with valued as (
         tally.row_count as new_count,
         sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
     from "sqlanon_tally_drawn" as tally
-    cross join "sqlanon_key" as key
+    cross join "sqlanon_key_of_rows" as key
     where tally.sensitive is not null or true
 ),
 ordered as (
@@ -327,6 +329,6 @@ inner join "sqlanon_next_value" as next_value on next_value.code = shown.publish
 -- +from "sqlanon_shown_person" as randomized
 
 -- the rest is microdata and the key: forget it
--- 28 relations, the last first
+-- 29 relations, the last first
 
 commit;

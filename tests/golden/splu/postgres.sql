@@ -90,6 +90,8 @@ $sqlanon$;
 
 -- uniqueness: as in anatomy/postgres.sql
 
+-- key_of_rows: as in anatomy/postgres.sql
+
 -- identified: as in anatomy/postgres.sql
 
 -- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
@@ -97,7 +99,7 @@ create temporary table "sqlanon_drawn" as
 with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'splu/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
-  from "sqlanon_key" as "key"
+  from "sqlanon_key_of_rows" as "key"
   offset 0
 ), "hashed" as (
   select
@@ -212,7 +214,7 @@ with "valued" as (
     "tally"."row_count",
     (encode(sha256(convert_to("key"."secret" || 'splu/disease/value/' || coalesce(cast(length(cast("tally"."sensitive" as text)) as text) || ':' || cast("tally"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
   from "sqlanon_tally_randomized" as "tally"
-  cross join "sqlanon_key" as "key"
+  cross join "sqlanon_key_of_rows" as "key"
   where
     not "tally"."sensitive" is null or false
   offset 0
@@ -355,7 +357,7 @@ with "run" as (
     (("counted"."first_position" % "counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "first_seat",
     cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'splu/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
   from "counted"
-  cross join "sqlanon_key" as "key"
+  cross join "sqlanon_key_of_rows" as "key"
   offset 0
 )
 select
@@ -457,6 +459,6 @@ order by
 analyze "sqlanon_data";
 
 -- the rest is microdata and the key: forget it
--- 18 relations, the last first
+-- 19 relations, the last first
 
 commit;

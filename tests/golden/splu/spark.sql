@@ -45,6 +45,8 @@ from (
 
 -- uniqueness: as in anatomy/spark.sql
 
+-- key_of_rows: as in anatomy/spark.sql
+
 -- identified: as in anatomy/spark.sql
 
 -- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
@@ -52,7 +54,7 @@ create table `sqlanon_drawn` using parquet as
 with `row_key` as (
   select
     substring(sha2(`key`.`secret` || 'splu/disease/row/', 256), 1, 40) as `secret`
-  from `sqlanon_key` as `key`
+  from `sqlanon_key_of_rows` as `key`
 ), `hashed` as (
   select
     `valued`.`quasi_1`,
@@ -143,4 +145,4 @@ order by
   `randomized`.`published_1` asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 19 relations, the last first
+-- 20 relations, the last first

@@ -107,6 +107,10 @@ from (
 -- -        "total"."known_3",
 -- -        "counted"."distinct_3",
 
+-- key_of_rows: as in anatomy/spark.sql, but for
+-- -    sha2("row_key"."secret" || coalesce(cast(length(cast("identifier_1" as string)) as string) || ':' || cast("identifier_1" as string), 'N') || coalesce(cast(length(cast("sensitive" as string)) as string) || ':' || cast("sensitive" as string), 'N'), 256) as "hash"
+-- +    sha2("row_key"."secret" || coalesce(cast(length(cast("identifier_1" as string)) as string) || ':' || cast("identifier_1" as string), 'N') || coalesce(cast(length(cast(get("sensitive", 1 - 1) as string)) as string) || ':' || cast(get("sensitive", 1 - 1) as string), 'N') || coalesce(cast(length(cast(get("sensitive", 2 - 1) as string)) as string) || ':' || cast(get("sensitive", 2 - 1) as string), 'N'), 256) as "hash"
+
 -- identified: as in anatomy/spark.sql, but for
 -- +  "row_number",
 
@@ -115,7 +119,7 @@ create temporary view `sqlanon_drawn` as
 with `row_key` as (
   select
     substring(sha2(`key`.`secret` || 'uncertain/disease/row/', 256), 1, 40) as `secret`
-  from `sqlanon_key` as `key`
+  from `sqlanon_key_of_rows` as `key`
 ), `hashed` as (
   select
     `valued`.`quasi_1`,
@@ -765,4 +769,4 @@ order by
 -- +  "counted"."row_count" asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 42 relations, the last first
+-- 43 relations, the last first
