@@ -67,7 +67,7 @@ def forged_writings(text: str) -> Iterator[tuple[str, str]]:
     first = next(iter(manifest))
     yield "a key twice", text.replace("{", f'{{\n  "{first}": "{SECRET}",', 1)
     yield "the last key twice", f'{text.rstrip().removesuffix("}")}, "created": "{manifest["created"]}"}}\n'
-    yield "a number's exponent", text.replace('"format": 1', '"format": 1e0', 1)
+    yield "a number's exponent", text.replace('"format": 2', '"format": 2e0', 1)
     yield "a mark before", "\ufeff" + text
     yield "a comment", text.replace("{", f"{{ // {SECRET}\n", 1)
     yield "a second text", text + json.dumps(ROWS)

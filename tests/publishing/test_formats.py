@@ -59,7 +59,7 @@ def test_what_is_published_and_adopted_is_as_the_schema_says(con, tmp_path):
     for manifest in map(json.loads, texts):
         release.validate(manifest)
         assert not release.is_valid(manifest | {"future": 1})
-        assert not release.is_valid(manifest | {"format": 2})
+        assert not release.is_valid(manifest | {"format": 3})
 
 
 def test_what_a_ledger_says_is_as_the_schema_says(con, tmp_path):

@@ -112,13 +112,13 @@ def test_rows_of_people_in_place_of_a_word(published, name, path):
 def test_a_newer_format_is_refused_with_what_to_install(published, shell):
     (shell.folder / "ward").mkdir()
     made_by = "sqlanon 0.9.1, which made it, or a newer one"
-    newer = {"format": 2, "sqlanon": "0.9.1", "layout": {"columns": "elsewhere"}}
-    for manifest, install in ((newer, made_by), ({"format": 2, "sqlanon": "v!"}, "a newer sqlanon")):
+    newer = {"format": 3, "sqlanon": "0.9.1", "layout": {"columns": "elsewhere"}}
+    for manifest, install in ((newer, made_by), ({"format": 3, "sqlanon": "v!"}, "a newer sqlanon")):
         (shell.folder / "ward" / "release.json").write_text(json.dumps(manifest))
         done = shell("verify", "ward")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.startswith("error: ward has format 2, and this sqlanon ")
-        assert done.stderr.endswith(f" reads format 1: install {install}\n")
+        assert done.stderr.startswith("error: ward has format 3, and this sqlanon ")
+        assert done.stderr.endswith(f" reads format 2: install {install}\n")
     later = json.loads(text_of(published["anatomy"])) | {"method": "later"}
     (shell.folder / "ward" / "release.json").write_text(json.dumps(later))
     with pytest.raises(sqlanon.ReleaseError, match="'later', which this sqlanon does not know: install "):
