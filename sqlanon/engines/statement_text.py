@@ -17,7 +17,7 @@ def translate_for_engine(sql: str, dialect: str) -> str:
     from sqlanon.sql.translate import translate  # sqlglot is slow to import, and DuckDB's SQL needs no translation
 
     try:
-        return translate(sql, dialect, run=True)
+        return translate(sql, dialect)
     except TemplateError as error:
         raise UsageError(f"{dialect} cannot run this: {error}") from None
 
