@@ -458,7 +458,7 @@ def test_statements_are_known_to_engines_of_ours_and_hold_nothing_of_the_data(co
     a_table(con, 50)
     assert [statement.sql for statement in plan(asked).statements] == before
     for sql in before:
-        parse_portable(sql, run=True)
+        parse_portable(sql)
 
 
 def test_postgres_makes_the_same_clusters(con, server):
