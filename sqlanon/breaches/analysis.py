@@ -1,6 +1,6 @@
 """Breach analysis: how likely each secret association is to an adversary who holds the published views.
 
-H. Wang, L. V. S. Lakshmanan: Probabilistic privacy analysis of published views. WPES 2006.
+H. Wang, L. V. S. Lakshmanan: Probabilistic Privacy Analysis of Published Views. WPES 2006.
 The graph of nodes and components is SQL (`sql_templates/breaches/`) and stays in the database; only the different
 shapes of components come out, to be given their probabilities (`world_counts.py`).
 

@@ -80,7 +80,7 @@ def _lay_out_removals(layout: StatementLayout) -> None:
 
 
 PREFIX = "sqlanon_"
-PAPER = "Wang and Lakshmanan, Probabilistic privacy analysis of published views, WPES 2006"
+PAPER = "Wang and Lakshmanan, Probabilistic Privacy Analysis of Published Views, WPES 2006"
 _BOUNDED = (
     "It counts no worlds: each probability is the middle of certified bounds, error_bound half of their distance,"
     " where sqlanon breach counts the worlds of few rows one by one."

@@ -166,7 +166,7 @@ def group_classes(design: Robustness) -> Steps:
 
 ROBUST: Method[Robustness] = Method(
     name=NAME,
-    paper="Wong, Fu, Wang, Xu, Pei and Yu, Anonymization against Background Knowledge of Distributions, 2010",
+    paper="Wong, Fu, Wang, Xu, Pei and Yu, Probabilistic Inference Protection on Anonymized Data, ICDM 2010",
     form="class_qit_st",
     options=RobustOptions,
     design=design,

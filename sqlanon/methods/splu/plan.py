@@ -265,7 +265,10 @@ MACROS = (
 
 SPLU: Method[Randomization] = Method(
     name=NAME,
-    paper="Fu, Wang, Wong, Wang and Jiang, SPLU-Gen: small sum privacy and large sum utility, 2014",
+    paper=(
+        "Fu, Wang, Wong, Wang and Jiang, Small sum privacy and large sum utility in data publishing,"
+        " J. Biomedical Informatics 2014"
+    ),
     form="randomized",
     options=SpluOptions,
     design=design,

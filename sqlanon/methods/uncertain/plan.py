@@ -243,7 +243,7 @@ def publish_tables(design: Uncertain) -> Steps:
 
 UNCERTAIN: Method[Uncertain] = Method(
     name=NAME,
-    paper="Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-anonymity Via Anatomy, 2012",
+    paper="Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-anonymity via Anatomy, 2012",
     form="uncertain",
     options=UncertainOptions,
     design=design,

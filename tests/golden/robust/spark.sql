@@ -1,5 +1,5 @@
 -- sqlanon robust for spark: r = 2.5, l = 3, backgrounds = [['sex'], ['sex', 'zipcode']], guarantee = exact, max_suppressed = 0.01, repair = 0, block = 64, draws = keyed, nulls = refuse, rows_per_person = one
--- Wong, Fu, Wang, Xu, Pei and Yu, Anonymization against Background Knowledge of Distributions, 2010
+-- Wong, Fu, Wang, Xu, Pei and Yu, Probabilistic Inference Protection on Anonymized Data, ICDM 2010
 -- It makes `sqlanon_qit`, `sqlanon_st`, and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32

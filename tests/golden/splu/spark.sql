@@ -1,5 +1,5 @@
 -- sqlanon splu for spark: gamma = {'disease': 5}, residue = drop, epsilon = 0.3, alpha = 3, target_error = 0.1, block = 64, draws = keyed, nulls = refuse, rows_per_person = one
--- Fu, Wang, Wong, Wang and Jiang, SPLU-Gen: small sum privacy and large sum utility, 2014
+-- Fu, Wang, Wong, Wang and Jiang, Small sum privacy and large sum utility in data publishing, J. Biomedical Informatics 2014
 -- It makes `sqlanon_data`, and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
