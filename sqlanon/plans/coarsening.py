@@ -27,6 +27,8 @@ _STEP = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _TIMES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _DIGITS = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+# letters of Unicode that stand above or below the one before them
+_ACCENTS = "".join(map(chr, (*range(0x300, 0x370), *range(0x1DC0, 0x1E00), *range(0x20D0, 0x2100))))
 _MOST_DIGITS = 38  # of a DECIMAL
 
 
@@ -137,7 +139,10 @@ class Coarsening:
         if self.rule == MAPPING:
             return sql
         if letters := _LETTERS.fullmatch(self.rule):
-            return Sql(f"substring(cast({sql} as varchar), 1, {letters[1]})")
+            text, after = f"cast({sql} as varchar)", f"substring(cast({sql} as varchar), {int(letters[1]) + 1}) || '.'"
+            # accents that follow the last letter are part of it
+            accents = f"length({after}) - length(trim({after}, {literal(_ACCENTS)}))"
+            return Sql(f"substring({text}, 1, {letters[1]} + {accents})")
         if self.rule in UNITS:
             return Sql(f"cast(date_trunc({literal(self.rule)}, cast({sql} as timestamp)) as date)")
         step = YEARS.get(self.rule, self.rule)

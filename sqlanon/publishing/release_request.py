@@ -120,6 +120,11 @@ def prepare(
     for name in roles.all:
         if types[name] == "NESTED" and (name not in lists or name in roles.identifier):
             raise UsageError(f"column {name!r} holds nested values; roles take columns of single values")
+        if types[name].startswith("GEOMETRY"):
+            raise UsageError(
+                f"column {name!r} is a GEOMETRY, which is not published: read its text, ST_AsText({name}) AS {name}, in"
+                f" a {option('query')}"
+            )
         if types[name] == '"NULL"' and name in roles.quasi:
             raise UsageError(f"column {name!r} has no type, for it is always NULL; cast it to one, or leave it out")
     source, types = coarsen_source(engine, source, types, asked.coarsen, roles.quasi)

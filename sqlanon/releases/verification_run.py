@@ -61,7 +61,7 @@ def report_look_alikes(published: PublishedTables, source: Source, types: Mappin
 
 
 def _coarse_columns(published: PublishedTables) -> Mapping[str, Sequence[str]]:
-    """Return the columns of each table that hold single values of a coarser column: no bounds, no alternatives."""
+    """Return the columns of each table that hold values of a coarser column: no bounds, no alternatives."""
     rules = published.manifest["parameters"].get("coarsen", {})
     columns = {table: published.columns(table) for table in published.tables} if rules else {}
     return {
@@ -83,13 +83,15 @@ def coarseness_queries(published: PublishedTables) -> list[tuple[str, str]]:
 
     Raises UsageError where a column's type is none for its rule.
     """
-    texts = []
+    texts, parameters = [], published.manifest["parameters"]
     for table, names in _coarse_columns(published).items():
         types, compared = published.columns(table), []
+        shapes, trees = parameters.get("published", {}), parameters.get("hierarchies", {})
         for place, name in enumerate(names, 1):
-            rule = Coarsening(published.manifest["parameters"]["coarsen"][name])
+            rule = Coarsening(parameters["coarsen"][name])
             rule.type_of(name, types[name])
-            compared.append((ident(name), rule.write(ident(name), types[name]), f"finer_{place}"))
+            coarse, nodes = rule.write(ident(name), types[name]), sorted({above for _, above in trees.get(name, ())})
+            compared.append((ident(name), coarse, f"finer_{place}", "set" in shapes.get(name, {}), nodes))
         relations = {"published": published.tables[table]}
         sql = published.query("releases/verification_run/finer", relations, compared=compared)
         texts.append((f"coarseness of {table}", sql))

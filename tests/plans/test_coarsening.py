@@ -3,6 +3,7 @@
 import datetime
 import functools
 import math
+import unicodedata
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sqlanon
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
 from sqlanon.plans.coarsening import PATTERN, Coarsening, resolve_rules
@@ -103,7 +105,32 @@ def test_units_of_time_begin_on_their_first_day(values, kind):
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=6), min_size=1, max_size=10))
 def test_letters_are_the_first_ones(values):
-    assert coarsen("2 letters", "VARCHAR", values) == [value[:2] for value in values]
+    coarse = coarsen("2 letters", "VARCHAR", values)
+    assert [value[:2] for value in coarse] == [value[:2] for value in values]
+    assert all(unicodedata.category(accent) == "Mn" for value in coarse for accent in value[2:])
+
+
+def test_accents_stay_with_their_letter():
+    kept = ["Ju\u0308", "Am", "Ve\u0309\u0302", "ab", ""]
+    assert coarsen("2 letters", "VARCHAR", ["Ju\u0308rgen", "Ame\u0301lie", "Ve\u0309\u0302", "ab", ""]) == kept
+    assert coarsen("2 letters", "VARCHAR", kept) == kept
+
+
+@pytest.mark.parametrize("labels", [{}, {"hierarchy": {"zip": "tree.csv"}}], ids=["sets", "a hierarchy"])
+def test_boxes_of_coarser_texts_verify(con, tmp_path, monkeypatch, labels):
+    monkeypatch.chdir(tmp_path)
+    con.execute(
+        "create table t as select i, 'z' || (100 + i % 19) as zip, 20 + i % 20 as age, i % 5 as d from range(60) r(i)"
+    ).fetchall()
+    (tmp_path / "tree.csv").write_text("child,parent\n" + "".join(f"z1{n},every zip\n" for n in range(2)))
+    asked = {"quasi": ["zip", "age"], "sensitive": "d", "id": "i", "k": 5, "coarsen": {"zip": "3 letters"}, **labels}
+    sqlanon.mondrian(con, "t", out=tmp_path / "release", **asked)
+    assert sqlanon.open(tmp_path / "release", con=con).verify(against="t").holds
+    text = (tmp_path / "release" / "release.json").read_text(encoding="utf-8")
+    assert "3 letters" in text
+    (tmp_path / "release" / "release.json").write_text(text.replace("3 letters", "2 letters"), encoding="utf-8")
+    (found,) = [check for check in sqlanon.verify(tmp_path / "release").checks if check.name == "manifest"]
+    assert "zip" in str(found.found) and found.holds is False
 
 
 @each([("10", "INTEGER", [17, -3]), ("3 letters", "VARCHAR", ["13053"]), ("month", "DATE", [DAY(2001, 2, 3)])])

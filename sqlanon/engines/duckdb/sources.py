@@ -68,6 +68,8 @@ _PUBLISHED_AS = {  # what Parquet would round or forget
     "BIGNUM": "VARCHAR",
     "BIT": "VARCHAR",
     "TIME WITH TIME ZONE": "VARCHAR",
+    "TIMESTAMP_S": "TIMESTAMP",
+    "TIMESTAMP_MS": "TIMESTAMP",
 }
 # a Parquet file and a table know their rows' numbers; this counts them, in one thread
 _COUNTED = "row_number() over ()"

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.coded_rows import Condition, tell_holding
-from sqlanon.estimation.generalized.places import places_of
+from sqlanon.estimation.generalized.places import compares_alone, places_of
 from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks
@@ -195,9 +195,16 @@ class BoxBatch:
         return inline(self.loaded.render_candidates(_place(column), []))
 
 
-def reads_no_node(loaded: BoxTables, conditions: Sequence[Condition]) -> bool:
-    """Tell whether no condition reads a column with a hierarchy: of those, constants above the leaves are told."""
-    return not any(_place(column) in loaded.described.trees for column, _ in conditions)
+def compares_values(loaded: BoxTables, conditions: Sequence[Condition]) -> bool:
+    """Tell whether no condition reads a column with a hierarchy, nor more than compares one published as ranges.
+
+    Of the first, constants above the leaves are told; of the second, values between two points decide.
+    """
+    ranged = {attribute.number for attribute in loaded.attributes if attribute.shape == "bounds"}
+    return all(
+        _place(column) not in loaded.described.trees and (_place(column) not in ranged or compares_alone(condition))
+        for column, condition in conditions
+    )
 
 
 def _place(column: str) -> int:

@@ -51,14 +51,14 @@ class BoxSession(Session):
         return self.loaded.loading_statements()
 
     def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
-        """Answer plain counts that ask no column with a hierarchy."""
+        """Answer plain counts that compare columns without a hierarchy."""
         if len(queries) < FEW or not self.loaded.engine.in_process:
             return {}
-        from sqlanon.estimation.generalized.batch_run import BoxBatch, reads_no_node  # scipy is slow to load
+        from sqlanon.estimation.generalized.batch_run import BoxBatch, compares_values  # scipy is slow to load
 
         self.loaded.load()
         plain = read_plain_counts(queries, self._parse)
-        together = ((place, query) for place, query in plain if reads_no_node(self.loaded, query.quasi))
+        together = ((place, query) for place, query in plain if compares_values(self.loaded, query.quasi))
         return BoxBatch(self.loaded).answer_all(together)
 
 

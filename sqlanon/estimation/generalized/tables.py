@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.generalized.places import places_of
+from sqlanon.estimation.generalized.places import compares_alone, places_of
 from sqlanon.estimation.sound_tables import load_readable
 from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.methods.mondrian.attributes import Attribute
@@ -155,8 +155,8 @@ class BoxTables(CellTables):
             most_points=MOST_POINTS,
         )
 
-    def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql) -> str:
-        """Write the query for how likely each cell of a column has each signature."""
+    def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql, pieces: Sequence[Sql]) -> str:
+        """Write the query for how likely each cell of a column has each signature; pieces: what decides it."""
         attribute = self.attributes[place - 1]
         if attribute.shape != "bounds":
             return self.render(
@@ -164,7 +164,10 @@ class BoxTables(CellTables):
                 {"covered": self.relations[f"covered_{place}"], "marked": marked},
             )
         relations = {"cell": self.relations[f"cell_{place}"], "candidate": candidate, "marked": marked}
-        return self.render("estimation/generalized/spread_bounds", relations, unit=places_of(attribute.type).unit)
+        # what else than a comparison says of values between two points is open
+        open_gaps = int(not all(map(compares_alone, pieces)))
+        values = {"unit": places_of(attribute.type).unit, "open_gaps": open_gaps}
+        return self.render("estimation/generalized/spread_bounds", relations, **values)
 
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""

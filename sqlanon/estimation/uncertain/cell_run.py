@@ -288,7 +288,7 @@ class CellRun(QueryRun):
     def _render_spread(self, place: int, marked: Sql, candidate: Sql) -> str:
         """Write the query for how likely each cell of a column has each signature."""
         signature = self.component_statements.render_signature(place)
-        return self.loaded.render_spread(place, marked, candidate, signature)
+        return self.loaded.render_spread(place, marked, candidate, signature, [*self.parts.marks[place]])
 
     def _render_moment(self) -> str:
         """Write the query that joins rows with sets of sensitive values through their groups."""

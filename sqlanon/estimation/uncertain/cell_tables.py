@@ -56,6 +56,6 @@ class CellTables(Workspace):
         """Write the query for the values that cells may hold; constants: what a query compares them with."""
         raise NotImplementedError
 
-    def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql) -> str:
+    def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql, pieces: Sequence[Sql]) -> str:
         """Write the query for how likely each cell of a column has each signature of its marked candidates."""
         raise NotImplementedError

@@ -124,7 +124,7 @@ class UncertainTables(CellTables):
         columns = [(Sql("known"), name) for name in ("name", f"quasi_{place}")]
         return self.render_different(self.relations[f"cell_{place}"], columns)
 
-    def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql) -> str:
+    def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql, pieces: Sequence[Sql]) -> str:
         """Write the query for how likely each cell of a column has each signature."""
         relations = {"cell": self.relations[f"cell_{place}"], "marked": marked}
         if place in self.described.trees:

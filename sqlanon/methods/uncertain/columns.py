@@ -124,7 +124,7 @@ def read_source(
 ) -> Reading:
     """Decide from the source's types what each attribute's cells hold."""
     label, tie = _beside_roles(request, "label", label), _beside_roles(request, "alternative_of", tie)
-    trees = find_hierarchies(request, hierarchies)
+    trees = find_hierarchies(request, hierarchies, request.roles.sensitive)
     texts = _text_types(request, alternatives, trees)
     listed = {**request.source.lists, **texts}
 
@@ -161,10 +161,21 @@ def _beside_roles(request: Request, parameter: str, name: str | None) -> str | N
     return name
 
 
-def find_hierarchies(request: Request, hierarchies: Mapping[str, Beside]) -> dict[str, Hierarchy]:
-    """Return the trees by the quasi columns that they are for; raise UsageError where one is none, or for no column."""
+def find_hierarchies(
+    request: Request, hierarchies: Mapping[str, Beside], more: tuple[str, ...] = ()
+) -> dict[str, Hierarchy]:
+    """Return the trees by the quasi columns that they are for; raise UsageError where one is none, or for no column.
+
+    And for a column whose values have no texts to be told by; more: columns that are told by them too.
+    """
     quasi = request.roles.quasi
     by_column = _resolved(quasi, hierarchies)
+    for name in (*quasi, *more):
+        if request.types.get(name) == "INTERVAL":
+            raise UsageError(
+                f"column {name!r} is an INTERVAL, of which equal values have several texts (a month, thirty days): read"
+                f" its seconds, EPOCH({name}) AS {name}, in a {option('query')}"
+            )
     return {name: read_hierarchy(name, beside.rows) for name, beside in by_column.items()}
 
 

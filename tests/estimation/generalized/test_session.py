@@ -51,6 +51,50 @@ def test_whole_numbers_and_dates_are_counted_and_others_measured(tmp_path, kind,
     assert found.tolist() == pytest.approx([4 * share, certain, possible], abs=1e-9)
 
 
+SPECIAL = {  # by type, values that lie outside of what is counted or measured, and conditions on them
+    "DATE": (
+        ["2024-01-01", "2024-01-02", "2023-07-01", "infinity", "-infinity", None],
+        ["v = 'infinity'", "v >= '2024-01-01'", "v < '2000-01-01'", "v is null", "year(v) = 2024", "isfinite(v)"],
+    ),
+    "TIMESTAMP": (
+        ["2024-01-01", "2024-01-02 03:04:05", "infinity", "-infinity", None],
+        ["v = 'infinity'", "v <= '2024-01-01'", "v is null", "year(v) = 2024", "isfinite(v)"],
+    ),
+    **dict.fromkeys(
+        ("DOUBLE", "FLOAT"),
+        (
+            ["1", "2.5", "4", "nan", "inf", "-inf", None],
+            ["v = 'nan'", "v <> 'nan'", "isnan(v)", "v = 'inf'", "v > 2", "v < 0", "v is null", "v + 1 = 3.5"],
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_bounds_hold_where_values_are_infinite_or_no_numbers(con, kind):
+    values, conditions = SPECIAL[kind]
+    con.execute(f"create table t (pid integer, d integer, v {kind})")
+    rows = [(number, number % 2, values[number // 2]) for number in range(2 * len(values))]
+    con.executemany("insert into t values (?, ?, ?)", rows)
+    for k in (2, 4, 10):
+        release = sqlanon.mondrian(con, "t", quasi=["v"], sensitive="d", id="pid", k=k)
+        queries = [f"SELECT COUNT(*) AS n FROM release WHERE {condition}" for condition in conditions]
+        answers = [release.estimate(query) for query in queries] + release.estimate_many(queries * 2)
+        for condition, answer in zip(conditions * 3, answers, strict=True):
+            truth = con.execute(f"select count(*) from t where {condition}").fetchone()[0]
+            (row,) = answer.itertuples()
+            assert row.n_low <= truth <= row.n_high and row.n_low <= row.n <= row.n_high, (k, condition, truth, row)
+            assert k > 2 or row.n_low == row.n_high == truth, (condition, row)
+
+
+@pytest.mark.parametrize(
+    ("where", "high"), [("age + 1 = 4", 4), ("age = 3", 4), ("floor(age) = 12", 4), ("age = 11", 0)]
+)
+def test_what_a_function_says_of_values_between_two_points_is_open(tmp_path, where, high):
+    published = {"age": {"type": "DOUBLE", "nulls": False, "low": "age_low", "high": "age_high"}}
+    assert estimate(tmp_path / "r", published, [(0.0, 10.0, "flu")] * 4, where).tolist()[1:] == [0, high]
+
+
 def test_a_single_point_of_a_length_is_possible_and_not_expected(tmp_path):
     published = {"age": {"type": "DOUBLE", "nulls": False, "low": "age_low", "high": "age_high"}}
     assert estimate(tmp_path / "r", published, [(0.0, 10.0, "flu")] * 2, "age = 5").tolist() == [0, 0, 2]
