@@ -203,6 +203,7 @@ def prepare(question: BreachQuestion, engine: Engine, prefix: str = "") -> tuple
     source, types = engine.find_source(question.base)
     views, graph = connect_question(question, list(types))
     _refuse_nested(graph, types)
+    source.refuse_collated((*graph.column_names, *graph.join))
     layout = StatementLayout(graph, source, prefix or fresh_prefix(), question.model)
     if graph.chained:
         # One row more than can be enumerated tells that there are too many.

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from sqlanon.errors import UsageError
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.engines import Traits
 from sqlanon.plans.following import Following
@@ -31,7 +32,7 @@ class Source:
     among which "no number" (NaN) has many bit patterns, which could hold anything: it is read as one. `coarse` names
     columns that are read coarser than they are, with the type that they have; `labels` those of them that are looked up
     in a table of each `value` and its `label`. `notes` says how columns of text files are read
-    where something else may be meant.
+    where something else may be meant. `collated` names columns whose texts may differ and be one value (a collation).
     """
 
     relation: Sql
@@ -44,6 +45,7 @@ class Source:
     coarse: Mapping[str, tuple[Coarsening, str]] = field(default_factory=dict)
     labels: Mapping[str, Sql] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
+    collated: frozenset[str] = frozenset()
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
@@ -71,6 +73,18 @@ class Source:
         # a number that becomes text is ordered by bytes wherever texts are
         texts = self.texts | {column for column, sql_type in coarse_types.items() if sql_type == "VARCHAR"}
         return replace(self, coarse=coarse, texts=texts), {**types, **coarse_types}
+
+    def refuse_collated(self, columns: Iterable[str]) -> None:
+        """Raise UsageError for a column whose values are not its texts, for which groups would have fewer values."""
+        for name in columns:
+            if name in self.collated:
+                text = ident(name)
+                raise UsageError(
+                    f"column {name!r} has a collation, under which texts that differ are one value: name a view with"
+                    f' lower({text}) collate "C" as {text} in its place, without lower where each spelling is a value'
+                    " of its own (in Spark: collate UTF8_BINARY)",
+                    about=[name],
+                )
 
     def note_columns(self, columns: Iterable[str]) -> list[str]:
         """Say how files' texts are read, and which of the columns are NULL in the rows of files that lack them."""

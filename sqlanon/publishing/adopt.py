@@ -188,6 +188,7 @@ def _manifest(
 def _copy(table: str, origin: Found, columns: Sequence[str], manifest: Manifest) -> Statement:
     """Return the SELECT of one published table, its columns under the names that the manifest says."""
     source, types = origin
+    source.refuse_collated(columns)
     nested = [name for name in columns if types[name] == "NESTED"]
     if nested:
         raise UsageError(f"column {nested[0]!r} holds nested values; a release has columns of single values")

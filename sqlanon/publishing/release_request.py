@@ -115,6 +115,7 @@ def prepare(
     source, types = engine.find_source(asked.source)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
     method.refuse_many(roles.quasi)
+    source.refuse_collated(roles.all)
     # of nested columns only lists of single values can be alternatives
     lists = source.lists if method.takes_lists else {}
     for name in roles.all:

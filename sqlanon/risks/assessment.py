@@ -174,6 +174,7 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
     for column in (*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier):
         if types[column] == "NESTED":
             raise UsageError(f"column {column!r} holds nested values; check takes columns of single values")
+    source.refuse_collated((*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier))
     source, types = coarsen_source(engine, source, types, question.coarsen, resolved_question.quasi)
     classes = Classes(engine, resolved_question, source, types)
     try:

@@ -77,7 +77,9 @@ def profile_columns(engine: Engine, source: Source, types: Mapping[str, str]) ->
             continue
         relations = {"microdata": select_columns(source, {name: "quasi_1"})}
         (counts,) = engine.rows(render_query("risks/column_profile", {"column": "quasi_1"}, relations))
-        profiles.append(ColumnProfile(name, type_name, *(int(counts[part]) for part in (
+        # told as what it is, for its values are not its texts
+        shown = f"{type_name} COLLATE" if name in source.collated else type_name
+        profiles.append(ColumnProfile(name, shown, *(int(counts[part]) for part in (
             "row_count", "distinct_values", "null_count", "unique_rows", "largest_count"))))  # fmt: skip
     return profiles
 
@@ -133,6 +135,8 @@ def _suggest_role(column: ColumnProfile) -> tuple[str, str]:
         return LEAVE_OUT, "one value at most" if column.nulls < column.rows else "no value at all"
     if column.type == "NESTED":
         return LEAVE_OUT, "nested values"
+    if column.type.endswith(" COLLATE"):
+        return LEAVE_OUT, "its collation takes texts that differ for one value: publish is to read a view without"
     if column.unique_share >= NEARLY_UNIQUE and not column.type.startswith(_FRACTIONS):
         return "identifier", f"{column.unique_share:.0%} of the rows have a value of their own"
     if role == "identifier" and column.distinct_values > FEW_VALUES * column.rows:

@@ -406,6 +406,20 @@ def test_postgres_runs_the_script_for_arrays(doubtful, source, doubts):
     assert found == shown_rows(expected)
 
 
+def test_a_column_with_a_collation_that_takes_spellings_for_one_is_refused(postgres):
+    postgres.execute(
+        "create collation pg_temp.spellings (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+    )
+    postgres.execute(
+        "create temporary table people as select i, i % 9 as age, (array['Flu', 'flu', 'x'])[1 + i % 3]"
+        " collate pg_temp.spellings as d, 'e' || i % 3 as e from generate_series(1, 90) as t(i)"
+    )
+    asked = {"quasi": "age", "id": "i", "l": 2, "into": "release"}
+    with pytest.raises(UsageError, match="column 'd' has a collation"):
+        sqlanon.anatomy(postgres, "people", sensitive="d", **asked)
+    assert sqlanon.anatomy(postgres, "people", sensitive="e", **asked).manifest["rows"] == 90
+
+
 def test_postgres_reads_arrays_of_every_kind_and_tries_casts(postgres):
     postgres.execute("create type pg_temp.mood as enum ('b', 'a')")
     postgres.execute(

@@ -513,6 +513,12 @@ def test_a_fresh_key_needs_no_identifier_in_spark(spark, tmp_path):
     assert not any(b"handwriting" in path.read_bytes() for path in (tmp_path / "rel").iterdir())
 
 
+def test_spark_refuses_a_column_with_a_collation(spark, tmp_path):
+    frame = spark.range(60).selectExpr("id % 9 as age", "cast('d' || id % 4 as string collate UTF8_LCASE) as d", "id")
+    with pytest.raises(UsageError, match="column 'd' has a collation"):
+        sqlanon.anatomy(spark, frame, quasi="age", sensitive="d", l=2, id="id", out=tmp_path / "rel")
+
+
 def test_bad_input_of_spark_is_refused(spark, tmp_path):
     asked = {"quasi": "age", "sensitive": "disease", "l": 4}
     with pytest.raises(SourceError, match="no file"):

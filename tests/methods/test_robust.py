@@ -141,21 +141,6 @@ def test_group_numbers_tell_nothing_of_the_class(con):
     assert abs(rank) < 0.1
 
 
-def test_texts_that_a_collation_takes_for_one_are_two_signatures(con):
-    con.execute(
-        "create table t (person int, sex varchar collate nocase, disease varchar);"
-        "insert into t select i, if(i % 2 = 0, 'F', 'f'), if(i % 2 = 0, 'a', 'b') || i // 2 % 3 from range(600) r(i)"
-    ).fetchall()
-    release = sqlanon.robust(
-        con, "t", quasi=["sex", "person"], sensitive="disease", r=2, background_from="sex", unique_quasi="keep"
-    )
-    signatures, _ = groups_of(release, ["sex"])
-    assert all(len(set(named)) == 1 for named in signatures.values())
-    con.execute("set default_collation = 'nocase'").fetchall()
-    with pytest.raises(sqlanon.UsageError, match="default_collation is 'nocase'"):
-        sqlanon.robust(con, "t", quasi=["sex"], sensitive="disease", r=2, background_from="sex")
-
-
 def test_a_forged_release_of_mixed_groups_does_not_hold(con, tmp_path):
     people(con)
     sqlanon.anatomy(con, "people", quasi=["ward", "sex"], sensitive="s", l=3, out=tmp_path / "plain")

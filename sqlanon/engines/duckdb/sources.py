@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Protocol
 
 from sqlanon.bounded_files import UnfitFileError, require_regular
+from sqlanon.engines.collations import find_collated
 from sqlanon.engines.duckdb.errors import describe_convertible, describe_missing_extension
 from sqlanon.engines.duckdb.text_files import Reading, null_texts, read_folders, read_typed, refuse_nul
 from sqlanon.engines.duckdb.unlike_files import SchemaReader, count_lacking, escape_pattern
@@ -142,13 +143,16 @@ def find_source(engine: SourceReader, text: object, as_text: bool = False) -> tu
         name: "NESTED" for name, sql_type in types.items() if sql_type.startswith(_NESTED) or sql_type.endswith("]")
     }
     lists, list_casts = _list_columns(types)
-    # a column may have a collation under which texts that differ are one value: classes would mix
     single = (types | casts | nested).items()
     texts = frozenset(name for name, sql_type in single if sql_type == "VARCHAR")
     lacking = _count_lacking(engine, text, as_text)
+    # files have none, and are not opened once more
+    is_file = isinstance(text, str) and text in engine.files_read
+    named = [] if is_file else [name for name, sql_type in types.items() if sql_type == "VARCHAR"]
     return Source(
         relation=Sql(relation), casts=casts | list_casts, numbering=Sql(numbering), texts=texts, lists=lists,
         lacking=lacking, floats=find_floats(types), notes=notes,
+        collated=frozenset(find_collated(engine.execute, relation, named)),
     ), types | casts | nested  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.rows import tuple_row
 
+from sqlanon.engines.collations import find_collated
 from sqlanon.engines.postgres.errors import translated_errors
 from sqlanon.engines.postgres.schemas import Schemas
 from sqlanon.engines.postgres.settings import FEW_ROWS
@@ -293,9 +294,16 @@ class PostgresEngine(Schemas):
         list_casts = {name: "VARCHAR[]" for name, sql_type in items.items() if sql_type in AS_TEXT}
         all_types = (types | casts | lists).items()
         texts = frozenset(name for name, sql_type in all_types if sql_type == "VARCHAR")
+        # citext takes spellings for one value by its operators, others by a collation that is not deterministic
+        named = [
+            name
+            for name, sql_type, column in zip(types, types.values(), described, strict=True)
+            if sql_type == "VARCHAR" or catalog[column.type_code][0] == "citext"
+        ]
         return Source(
-            relation, casts | list_casts, Sql("row_number() over ()"), texts, lists, floats=find_floats(types)
-        ), types | casts
+            relation, casts | list_casts, Sql("row_number() over ()"), texts, lists, floats=find_floats(types),
+            collated=frozenset(find_collated(lambda sql: self._run(self._translate(sql))[1], str(relation), named)),
+        ), types | casts  # fmt: skip
 
     def _find_table(self, text: str) -> Sql:
         with translated_errors(), self.connection.transaction():  # where the session looks names up

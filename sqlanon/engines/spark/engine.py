@@ -295,14 +295,12 @@ class SparkEngine:
             for column, sql_type in sql_types.items()
         }
         lists = {column: item for column, sql_type in sql_types.items() if (item := item_type(sql_type))}
-        # under a collation texts that differ may be one value: classes would mix
-        casts = {column: "VARCHAR" for column, sql_type in sql_types.items() if sql_type.startswith("string collate")}
-        casts |= {
-            column: "VARCHAR[]" for column, sql_type in sql_types.items() if sql_type.startswith("array<string collate")
-        }
+        collated = {column: sql_type for column, sql_type in sql_types.items() if "string collate" in sql_type}
+        casts = {column: "VARCHAR[]" if "array" in sql_type else "VARCHAR" for column, sql_type in collated.items()}
         return Source(
-            ident(name), casts, Sql("row_number() over ()"), lists=lists, lacking=lacking, floats=find_floats(types)
-        ), types
+            ident(name), casts, Sql("row_number() over ()"), lists=lists, lacking=lacking, floats=find_floats(types),
+            collated=frozenset(collated),
+        ), types  # fmt: skip
 
     def _view(self, frame: DataFrame) -> str:
         """Let SQL read a DataFrame; return the name of its view, which needs no quotes."""
