@@ -515,7 +515,7 @@ def test_a_fresh_key_needs_no_identifier_in_spark(spark, tmp_path):
 
 def test_spark_refuses_a_column_with_a_collation(spark, tmp_path):
     frame = spark.range(60).selectExpr("id % 9 as age", "cast('d' || id % 4 as string collate UTF8_LCASE) as d", "id")
-    with pytest.raises(UsageError, match="column 'd' has a collation"):
+    with pytest.raises(sqlanon.UsageError, match="column 'd' has a collation"):
         sqlanon.anatomy(spark, frame, quasi="age", sensitive="d", l=2, id="id", out=tmp_path / "rel")
 
 
