@@ -111,10 +111,10 @@ PACKED = {"anatomy": {"l": 4}, "robust": {"r": 3, "background_from": [("sex",)]}
 SAID = [(method, dialect) for method in PLANS for dialect in ENGINES]
 
 
-def follow(method: str, changed: str) -> Plan:
+def follow(method: str) -> Plan:
     roles = Roles(("age", "sex", "zipcode"), ("disease",), ("ssn",))
     known = {f"known_{table}": Sql(f"ledger.main.{table}") for table in ("person", "value")}
-    following = Following(2, changed, known, reserve=2 if changed == "move" else 0)
+    following = Following(2, "leave", known)
     return METHODS[method].plan(ask("duckdb", roles, following=following), **FOLLOWED[method])
 
 
@@ -146,8 +146,7 @@ def climbing() -> Plan:
 
 
 ASPECTS: Mapping[tuple[str, str], Callable[[], Plan]] = {
-    **{(method, "followed"): partial(follow, method, "leave") for method in FOLLOWED},
-    **{(method, "moved"): partial(follow, method, "move") for method in ("anatomy", "robust")},
+    **{(method, "followed"): partial(follow, method) for method in FOLLOWED},
     **{(method, "several"): partial(several, method) for method in SEVERAL},
     **{(method, "packed"): partial(packed, method) for method in PACKED},
     ("uncertain", "climbing"): climbing,
@@ -173,7 +172,6 @@ def read_before(method: str, name: str) -> list[tuple[str, str]]:
         return []  # the first that a reader opens is whole
     before = [("anatomy", name)] if name in ENGINES else [(method, "duckdb")]
     before += [(method, "postgres")] if name == "spark" else []
-    before += [(method, "followed")] if name == "moved" else []
     before += [("anatomy", name)] if method != "anatomy" and ("anatomy", name) in ASPECTS else []
     return before
 

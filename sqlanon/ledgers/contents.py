@@ -12,7 +12,7 @@ from sqlanon.plans import json_schema
 from sqlanon.plans.templates import Sql
 from sqlanon.version import VERSION
 
-FORMAT = 3  # 2: moves, and the reserve that they need; 3: seals
+FORMAT = 3  # 2: moves and their reserve, which are 0 since 0.3.0; 3: seals
 UNSEALED = 2  # is read, and sealed with its next release
 DESCRIPTION = "description"  # the table of a database that says what the ledger is, and its one column
 COLUMNS = {

@@ -16,7 +16,7 @@ from sqlanon.ledgers.database_file import DatabaseFile
 from sqlanon.ledgers.parquet_directory import ParquetDirectory
 from sqlanon.ledgers.request import Destination, LedgerRequest
 from sqlanon.ledgers.server_tables import ServerTables, split_name
-from sqlanon.plans.following import RESERVE, Following
+from sqlanon.plans.following import Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.roles import resolve_names, split_columns
@@ -56,7 +56,7 @@ def _published(ledger_name: str) -> UsageError:
 # what the releases' history says of each, by the report that counts it
 FIGURES = {
     "turnover": ("left_source", "stayed", "returned", "arrived", "changed"),
-    "outcome": ("row_count", "shown", "waiting", "withheld", "moved"),
+    "outcome": ("row_count", "shown", "waiting", "withheld"),
 }
 UNSEALED_NOTE = (
     "{named!r} was made by a sqlanon that sealed no ledgers: nobody can tell whether it was changed until now; from"
@@ -91,13 +91,12 @@ class LedgerRun:
         """Return what the plan has to know."""
         request, before = self.asked, self.before
         if before is None:
-            reserve = RESERVE if request.changed == "move" else 0
-            return Following(1, request.changed, reserve=reserve, waiting=request.waiting, chain=self.chain)
+            return Following(1, request.changed, waiting=request.waiting, chain=self.chain)
         relations = {f"known_{name}": before.relations[name] for name in ("person", "value")}
         description = before.description
         return Following(
             number=before.last["number"] + 1, changed=request.changed, relations=relations,
-            losses=request.expect_departures, quasi=tuple(description["quasi"]), reserve=description["reserve"],
+            losses=request.expect_departures, quasi=tuple(description["quasi"]),
             waiting=request.waiting, put_off=bool(before.last["figures"].get("put_off")), chain=self.chain,
         )  # fmt: skip
 
@@ -112,7 +111,6 @@ class LedgerRun:
         source, types = against
         names = resolve_names(list(types), split_columns(identifier, list(types)))
         ledger_name, now = self.store.named, refusals.describe(plan.method, plan.publication, names, types, self.key)
-        now["reserve"] = self.following.reserve
         if source.labels:
             now["labels"] = seals.seal_labels(self.engine, self.key, source.labels)
         if self.before is not None:
@@ -233,11 +231,11 @@ def open_ledger(
         if before is not None:
             # under another key everybody would be taken for new
             refusals.refuse_other_key(store.named, before, key)
+            refusals.refuse_moves(store.named, before)
             if before.description["format"] == UNSEALED:
                 run.notes.append(UNSEALED_NOTE.format(named=store.named))
             else:
                 seals.refuse_broken_words(store.named, before, key)
-            refusals.refuse_moves(store.named, before, asked.changed)
         run.chain = (before.description.get("chain") if before is not None else None) or secrets.token_hex(8)
         yield run
 

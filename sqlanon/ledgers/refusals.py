@@ -8,7 +8,6 @@ from sqlanon.key import Key
 from sqlanon.ledgers.contents import FORMAT, Contents
 from sqlanon.ledgers.seals import check_value
 from sqlanon.methods import METHODS
-from sqlanon.plans.following import RESERVE
 from sqlanon.plans.plan import Publication
 from sqlanon.wording import option
 
@@ -36,6 +35,7 @@ def describe(
         "identifier": list(identifier),
         "identifier_types": [types[name] for name in identifier],
         "parameters": {name: publication.parameters[name] for name in lasting if name in publication.parameters},
+        "reserve": 0,
         "quasi": list(columns["quasi"]),
         "ever_quasi": list(columns["quasi"]),
     }
@@ -53,15 +53,12 @@ def refuse_other_key(named: str, before: Contents, key: Key) -> None:
     )
 
 
-def refuse_moves(named: str, before: Contents, changed: str) -> None:
-    """Raise UsageError for moves under a ledger whose groups hold no more values than are promised."""
-    if changed == "move" and not before.description["reserve"]:
+def refuse_moves(named: str, before: Contents) -> None:
+    """Raise UsageError for a ledger of 0.2.0 under which persons whose value changed may have moved."""
+    if before.description["reserve"]:
         raise UsageError(
-            f"groups of {named!r} hold as many values as are promised, and {option('changed', 'move')} needs"
-            f" {RESERVE} more: that somebody moved tells that the old and the new group differ in this person's value."
-            f" A ledger keeps them from its first release on if that says {option('changed', 'move')}; say"
-            f" {option('changed', 'leave')} or {option('changed', 'keep')} here",
-            about=["changed"],
+            f"{named!r} was begun with {option('changed', 'move')}, which was removed in 0.3.0: publish from it with"
+            " sqlanon 0.2.0, or begin another ledger, whose releases intersect with those of this one"
         )
 
 

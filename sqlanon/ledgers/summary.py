@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HISTORY = (
     *("shown", "stayed", "left_source", "returned", "arrived"),
-    *("changed", "moved", "waiting", "put_off", "withheld"),
+    *("changed", "waiting", "put_off", "withheld"),
 )
 
 
@@ -183,7 +183,7 @@ def _summarize(engine: Engine, ledger_name: str, contents: Contents) -> Ledger:
         for release in contents.releases
     )
     last = {name: history[-1][name] for name in ("waiting", "put_off")}
-    totals = {**totals, **last, "moved": sum(entry["moved"] for entry in history)}
+    totals = {**totals, **last}
     description = contents.description
     return Ledger(
         method=description["method"], parameters=description["parameters"], quasi=tuple(description["quasi"]),

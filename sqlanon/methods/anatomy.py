@@ -79,10 +79,8 @@ class OneColumn(Grouped):
 
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
-        """Return nothing for the share of rows that might be left out; how many values more than l groups have."""
-        release = self.request.following
-        reserve = {"reserve": release.reserve} if release is not None and release.reserve else {}
-        return {"max_suppressed": reserve}
+        """Return nothing for the share of rows that might be left out."""
+        return {"max_suppressed": {}}
 
 
 def design(request: Request, l: int, max_suppressed: float, block: int | None) -> Grouped:
@@ -196,5 +194,5 @@ ANATOMY = Method(
     compile_example="patients --quasi age --sensitive disease --id ssn -l 4 --dialect spark",
     macros=MACROS,
     strength=Strength(parameter="l", promise="confidence at most 1/{value}", rank=2, chance=True, blocks=True),
-    recorded={"reserve": json_schema.whole()},
+    recorded={"reserve": json_schema.whole()},  # of ledgers of 0.2.0 under which persons moved
 )

@@ -238,6 +238,8 @@ class Method(Generic[D]):
         """Return the JSON schema of the manifest's `parameters`; early releases say less than those of today."""
         schemas = {name: parameter.schema for name, parameter in self.parameters.items() if parameter.type.recorded}
         shared = {name: self._declared[name].schema for name in SHARED if name in self._declared}
+        # what 0.2.0 could be asked for as well
+        shared |= {"changed": json_schema.word("leave", "keep", "move")} if "changed" in shared else {}
         shared["rows_per_person"] = json_schema.word(*PERSONS)
         ledger = {"release": json_schema.whole(1), "chain": json_schema.text("[0-9a-f]{16}")} if self.followed else {}
         every = {**schemas, **self.recorded, **ledger, **shared, "adopted": json_schema.word(True)}

@@ -20,7 +20,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sqlanon.errors import DataError
-from sqlanon.methods import moves
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.feasibility import Size, refuse_infeasible, refuse_missing
 from sqlanon.methods.grouping import (
@@ -64,7 +63,7 @@ PUT_OFF = (
     "{put_off:,} rows are put off though enough have come, most often because a coin said so, else because not all of"
     " them find a group"
 )
-STAY = {"leave": "are not shown", "keep": "stay with the old one", "move": "look for another group"}
+STAY = {"leave": "are not shown", "keep": "stay with the old one"}
 NOBODY = "nobody of the source can be shown: {waiting:,} of {row_count:,} rows wait for others to form a group with"
 
 
@@ -78,8 +77,8 @@ def following(design: Design) -> Following:
 def add_ledger_columns(attribute: Attribute, release: Following) -> Attribute:
     """Return the attribute with what the ledger needs of each row, and draws of this release alone."""
     purpose = attribute.purpose if release.is_first else f"{attribute.purpose}/release {release.number}"
-    payload = (*attribute.payload, "person", "mark", "class_mark", *release.mover_columns)
-    return replace(attribute, payload=payload, purpose=purpose, size=attribute.size + release.reserve)
+    payload = (*attribute.payload, "person", "mark", "class_mark")
+    return replace(attribute, payload=payload, purpose=purpose)
 
 
 def select_rows(design: Design) -> Steps:
@@ -133,14 +132,14 @@ def match_members(design: Grouping, signature: tuple[str, ...]) -> Steps:
             reads={"key": "given_key"},
             values={**names, "class_names": signature, "person_purpose": PERSON},
         ),
-        Step("methods/republication/matched", values={**names, "mover_columns": release.mover_columns}),
+        Step("methods/republication/matched", values=names),
         Step(
             "methods/republication/turnover",
             "query",
             refuse=_refuse_turnover(design),
             note=None if release.is_first else _describe_turnover(design),
         ),
-        *(moves.meet_movers(design, names, takes, signature) if release.mover_columns else (arrived,)),
+        arrived,
     )
 
 
@@ -188,7 +187,7 @@ def group_arrivals(design: Grouping) -> Steps:
     feasible = Step(
         "shared/feasibility",
         "query",
-        refuse=moves.tell_reserve(refuse_infeasible(size), release.reserve),
+        refuse=refuse_infeasible(size),
         values={"nulls_are_values": takes, "group_size": attribute.size},
     )
     frequency = Step(
@@ -198,11 +197,10 @@ def group_arrivals(design: Grouping) -> Steps:
             "value_purpose": f"{attribute.purpose}/value/",
             "group_size": attribute.size,
             "groups_per_block": attribute.groups_per_block,
-            "mover_columns": release.mover_columns,
         },
     )
     # the first release finds a group for everybody, or says what would; later ones let rows wait
-    counts = (tally, feasible) if release.is_first else (moves.tally_movers(rows) if release.mover_columns else tally,)
+    counts = (tally, feasible) if release.is_first else (tally,)
     drawn = draw_from(design, "sensitive", rows)
     return (*gathered, *counts, *drawn, frequency, *seat_rows(design), *form_groups(design))
 
@@ -215,8 +213,7 @@ def call_arrivals(design: Grouping) -> tuple[Steps, str]:
     release = following(design)
     if release.is_first or release.waiting == "alone":
         return (), "arrived"
-    movers = release.mover_columns
-    columns = (*quasi_names(design.request), "sensitive", "identity", "person", "mark", "class_mark", *movers)
+    columns = (*quasi_names(design.request), "sensitive", "identity", "person", "mark", "class_mark")
     called = Step("methods/republication/called", values={"arrived_columns": columns})
     return (*gather(design, ()), called), "called"
 
@@ -232,7 +229,6 @@ def gather(
     values: dict[str, object] = {
         "class_names": signature,
         "group_size": attribute.size,
-        "mover_columns": release.mover_columns,
         "follows": not release.is_first,
         "just_put_off": release.put_off,
         "most_failing": MOST_FAILING,
@@ -256,12 +252,10 @@ def show_persons(design: Grouping) -> Steps:
     release = following(design)
     keeps = {"keeps_changed": release.changed == "keep"}
     return (
-        *(moves.keep_apart(design) if release.mover_columns else ()),
         Step("methods/republication/next_value"),
-        Step("methods/republication/entered", values={**names, "mover_columns": release.mover_columns}),
+        Step("methods/republication/entered", values=names),
         Step("methods/republication/shown_person", values={**names, **keeps}),
         *close_ledger(design),
-        *(moves.account(design) if release.mover_columns else ()),
         Step("methods/republication/line"),
     )
 
@@ -275,7 +269,6 @@ def close_ledger(design: Design, waiting: str = WAITING) -> Steps:
     values: dict[str, object] = {
         "keeps_changed": release.changed == "keep",
         "release_number": release.number,
-        "mover_columns": release.mover_columns,
     }
     return (
         Step("methods/republication/standing", yields="next_person", values=values),

@@ -72,10 +72,10 @@ class LedgerOptions(TypedDict, total=False):
         ),
     ]
     changed: Annotated[
-        Literal["leave", "keep", "move"],
+        Literal["leave", "keep"],
         Parameter(
-            Choice(("leave", "keep", "move")),
-            "With a ledger, whoever has another value now leaves, keeps the old value, or takes another group.",
+            Choice(("leave", "keep")),
+            "With a ledger, whoever has another value now leaves, or keeps the old value.",
             "leave",
             compiled=False,
         ),

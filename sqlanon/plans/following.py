@@ -6,8 +6,7 @@ from typing import Literal
 
 from sqlanon.plans.templates import Sql
 
-RESERVE = 2  # values of a group more than are promised, where members may move
-Changed = Literal["leave", "keep", "move"]
+Changed = Literal["leave", "keep"]
 Waiting = Literal["together", "alone"]
 
 
@@ -17,8 +16,7 @@ class Following:
 
     number: of the release, from 1. changed: what becomes of persons whose sensitive value changed. relations: the
     tables of the ledger by the names that steps read them under, none for the first release. losses: whether nearly
-    everybody may have left. quasi: the columns of the release before. reserve: how many values more than promised the
-    groups of this ledger have, each of which pays for one move from the group. waiting: whether those who come new wait
+    everybody may have left. quasi: the columns of the release before. waiting: whether those who come new wait
     all together until enough have come, or only those wait for whom no group is left. put_off: whether the release
     before let rows wait though enough had come. chain: what all releases of the ledger are called, and no others.
     """
@@ -28,7 +26,6 @@ class Following:
     relations: Mapping[str, Sql] = field(default_factory=dict)
     losses: bool = False
     quasi: tuple[str, ...] = ()
-    reserve: int = 0
     waiting: Waiting = "together"
     put_off: bool = False
     chain: str = ""
@@ -37,8 +34,3 @@ class Following:
     def is_first(self) -> bool:
         """Return whether there is no release before."""
         return self.number == 1
-
-    @property
-    def mover_columns(self) -> tuple[str, ...]:
-        """Return the column that tells who moves from those who are new; none where nobody moves."""
-        return ("moves",) if self.changed == "move" and not self.is_first else ()

@@ -37,10 +37,9 @@ def publish_nights(con, ledger, place, method, sources=NIGHTS, changed=CHANGED, 
 
 ASKED_NIGHTS = (
     {"method": "anatomy", "l": 3},
-    # class by class, where some change class on the third night; and who changes moves
+    # class by class, where some change class on the third night
     {
         "method": "robust",
-        "changed": ("move", "move", "keep"),
         "waiting": "alone",
         "r": 2,
         "background_from": [[QUASI[0]]],

@@ -16,13 +16,13 @@ KEY = Key("5e" * 32, given=True)
 class History:
     """Publish the people of a day after the people of another; remember every release."""
 
-    def __init__(self, con, l, method="anatomy", reserve=0):
+    def __init__(self, con, l, method="anatomy"):
         self.con, self.engine = con, DuckDBEngine(con)
         known = {"background": (), "background_from": (("c",),), "guarantee": "exact", "repair": 0}
         self.method = method
         named = {"anatomy": {"l": l}, "splu": {"gamma": l}, "robust": {"r": l, "max_suppressed": 0.9, **known}}
         self.parameters = named[method]
-        self.releases, self.relations, self.reports, self.reserve = [], {}, {}, reserve
+        self.releases, self.relations, self.reports = [], {}, {}
 
     def publish(self, people, changed="leave", losses=True, classes=None, waiting="alone", put_off=False):
         """Publish a mapping of persons to values; return who is shown in which group, and the groups' values.
@@ -35,7 +35,7 @@ class History:
         number = len(self.releases) + 1
         roles = (("q", "c"), ("s",), ("id",))
         asked = ReleaseRequest(self.method, "people", *roles, "value", key=KEY, unique_quasi="keep")
-        following = Following(number, changed, self.relations, losses, (), self.reserve, waiting, put_off)
+        following = Following(number, changed, self.relations, losses, (), waiting, put_off)
         plan, _ = prepare(asked, self.engine, fresh_prefix(), following=following, block=64, **self.parameters)
         with run_plan(plan, self.engine, KEY) as reports:
             tables = [self.con.execute(output.sql).fetchall() for output in plan.outputs]
@@ -98,52 +98,6 @@ class Rules:
         for p, group in entering.items():
             held[group].append(new[p])
         assert all(len(set(one)) == len(one) >= self.l for one in held.values())
-
-
-class MoveRules:
-    """The rules where persons move, followed person by person: groups are made of l + reserve values.
-
-    moves: how often somebody moved from a group or to it.
-    """
-
-    def __init__(self, l, reserve=2):
-        self.l, self.reserve, self.entered = l, reserve, {}
-        self.members, self.moves = defaultdict(list), Counter()
-
-    def hold(self, people, release, changed, reports, classes=None):
-        """Assert that a release follows from the ones before, and remember it."""
-        shown, values = release
-        classed = {p: (classes or {}).get(p, "x") for p in people}
-        same = {p for p in people if p in self.entered and classed[p] == self.entered[p][2]}
-        other = {p for p in same if people[p] != self.entered[p][1]}
-        moving = changed == "move" and bool(self.entered)
-        moved = {p for p in other if moving and p in shown}
-        entering = {p: group for p, group in shown.items() if p not in self.entered or p in moved}
-        stays = same if changed == "keep" else same - other
-        assert {p: group for p, group in shown.items() if p not in entering} == {p: self.entered[p][0] for p in stays}
-        self._hold_groups({p: (group, people[p], classed[p]) for p, group in entering.items()})
-        for p, group in entering.items():
-            self.moves.update((self.entered[p][0], group) if p in moved else ())
-            self.entered[p] = (group, people[p], classed[p])
-            self.members[group].append(people[p])
-        assert {group: {*held} for group, held in values.items()} == {g: {*self.members[g]} for g in shown.values()}
-        assert all(len(held) - self.moves[group] >= self.l for group, held in self.members.items())
-        self._hold_account(other, moved, reports if moving else {})
-
-    def _hold_groups(self, entering):
-        held = defaultdict(list)
-        for p, (group, value, its_class) in entering.items():
-            held[group].append((p, value, its_class))
-        assert not set(held) & set(self.members)
-        for lines in held.values():
-            assert len({value for _, value, _ in lines}) == len(lines) >= self.l + self.reserve
-            assert len({its_class for _, _, its_class in lines}) == 1
-            assert sum(p not in self.entered for p, _, _ in lines) >= self.l
-
-    def _hold_account(self, other, moved, reports):
-        account = reports.get("account", {"moved": 0})
-        assert account["moved"] == len(moved)
-        assert not reports or (sum(account.values()) == len(other) and reports["outcome"]["moved"] == len(moved))
 
 
 class DecoyRules:

@@ -15,8 +15,8 @@ from sqlanon.methods.republication import COINS, MOST_FAILING
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
 from tests.examples import examples
-from tests.ledgers.history import History, MoveRules, Rules
-from tests.oracles import moves, waiting
+from tests.ledgers.history import History, Rules
+from tests.oracles import waiting
 from tests.oracles.histories import after_a_change, posteriors
 
 DISEASES = "abcdef"
@@ -28,14 +28,14 @@ def session():
         yield con
 
 
-def fresh(con, l, method="anatomy", reserve=0):
+def fresh(con, l, method="anatomy"):
     """Return a history on a session whose tables of before are gone, and its rules."""
     for kind, name in con.execute(
         "select 'view', view_name from duckdb_views() where not internal union all select 'table', table_name from"
         " duckdb_tables() where not internal"
     ).fetchall():
         con.execute(f'drop {kind} if exists "{name}"')
-    return History(con, l, method, reserve), MoveRules(l, reserve) if reserve else Rules(l)
+    return History(con, l, method), Rules(l)
 
 
 def test_a_history_by_hand(session):
@@ -114,77 +114,11 @@ def test_the_oracle_sees_what_independent_releases_tell(session):
     assert max(largest) > Fraction(1, 2)
 
 
-def largest(releases, most_moves=6):
-    """Return the largest posterior of all stays in groups, None where there are too many moves to count worlds."""
-    stays, _, made = moves.stays_of(releases)
-    if max(len(between) for _, between in moves.connected(stays, made)) > most_moves:
-        return None
-    return max(max(told.values()) for told in moves.posteriors(releases).values())
-
-
-@pytest.mark.parametrize(("l", "seed"), [(2, "26"), (3, "35")])
-def test_all_worlds_of_a_history_with_moves_leave_nobody_above_the_promise(session, l, seed):
-    history, rules = fresh(session, l, reserve=2)
-    random_history(random.Random(seed), history, rules, "move", 3, first=(4 * l + 8, 4 * l + 12))
-    assert max(rules.moves.values()) > 1
-    # moves tell something: without them each of a group's values would be as likely as any other
-    assert Fraction(1, l + 2) < largest(history.releases) <= Fraction(1, l)
-
-
-def test_moves_by_hand(session):
-    history, rules = fresh(session, 2, reserve=2)
-    first = dict(enumerate("abcdabcd"))
-    shown, values = history.publish(first, "move")
-    rules.hold(first, (shown, values), "move", history.reports)
-    assert len(values) == 2 and all(len(held) == 4 for held in values.values())
-    members = [p for p in first if shown[p] == shown[0]]
-    # all four of a group change; two may leave for the group of those who come, and the others are not shown
-    second = {**first, **dict.fromkeys(members, "e"), 10: "a", 11: "b", 12: "c", 13: "d"}
-    again, held = history.publish(second, "move")
-    rules.hold(second, (again, held), "move", history.reports)
-    # both bring one value, and there is one group
-    assert history.reports["account"] == {"moved": 1, "waiting": 1, "spent": 2}
-    (mover,) = (p for p in members if p in again)
-    assert again[mover] == again[10] and set(held[again[10]]) == {*"abcde"} and shown[0] not in held
-    # who moved may move again, and who returns to the value of before comes to another group all the same
-    third = {**second, mover: first[mover], 14: "a", 15: "b", 16: "c", 17: "d", 18: "e", 19: "f", 20: "g", 21: "h"}
-    last, held = history.publish(third, "move")
-    rules.hold(third, (last, held), "move", history.reports)
-    assert last.get(mover) not in (shown[mover], again[mover])
-    assert largest(history.releases) <= Fraction(1, 2)
-    # under the other rules nobody moves, and groups keep their reserve
-    rules.hold(third, history.publish(third, "keep"), "keep", history.reports)
-
-
-def test_a_group_that_few_moves_touch_tells_little_whatever_the_others_are():
-    chance, reached = random.Random(5), {}
-    for _ in range(150):
-        size, groups = chance.choice((3, 4)), range(chance.randint(2, 4))
-        values = {group: frozenset(chance.sample(range(size + 2), size)) for group in groups}
-        stays = {group: [(f"{group}/{place}", group) for place in range(size)] for group in groups}
-        made = []
-        for _ in range(chance.randint(1, 5)):
-            before, after = chance.sample(groups, 2)
-            made.append((chance.choice(stays[before]), chance.choice(stays[after])))
-        sizes = dict.fromkeys(groups, size)
-        total = moves.count(sizes, values, made, {})
-        for group in groups if total else ():
-            touching = sum(group in (before[1], after[1]) for before, after in made)
-            told = max(
-                Fraction(moves.count(sizes, values, made, {stay: value}), total)
-                for stay in stays[group] for value in values[group]
-            )  # fmt: skip
-            assert touching >= size or told <= Fraction(1, size - touching)
-            reached[size, touching] = max(told, reached.get((size, touching), 0))
-    # a reserve of one value is too little for two moves: l = 2 promises 1/2
-    assert reached[3, 2] > Fraction(1, 2) and Fraction(1, 4) < reached[4, 2] < Fraction(1, 2)
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("changed", ["leave", "keep", "move"])
+@pytest.mark.parametrize("changed", ["leave", "keep"])
 def test_robust_groups_arrivals_class_by_class_and_lets_go_who_changes_class(session, changed):
     chance = random.Random(changed)
-    history, rules = fresh(session, 2, "robust", reserve=2 if changed == "move" else 0)
+    history, rules = fresh(session, 2, "robust")
     people = {number: DISEASES[number % 6] for number in range(16)}
     classes = {number: "xy"[number // 8] for number in range(16)}
     for turn in range(4):
@@ -192,13 +126,10 @@ def test_robust_groups_arrivals_class_by_class_and_lets_go_who_changes_class(ses
         rules.hold(people, release, changed, history.reports, classes)
         moved = [p for p in people if chance.random() < 0.2]
         classes |= {p: chance.choice("xy") for p in moved}
-        people |= {p: chance.choice(DISEASES) for p in people if changed == "move" and chance.random() < 0.2}
-        coming = range(100, 114 if changed == "move" else 106)
-        people |= {100 * turn + number: chance.choice(DISEASES) for number in coming}
+        people |= {100 * turn + number: chance.choice(DISEASES) for number in range(100, 106)}
         classes |= {p: chance.choice("xy") for p in people if p not in classes}
         people = {p: value for p, value in people.items() if chance.random() < 0.9}
-    assert largest(history.releases) <= Fraction(1, 2)
-    assert changed != "move" or rules.moves
+    assert max(max(told.values()) for told in posteriors(history.releases).values()) <= Fraction(1, 2)
 
 
 class Days(RuleBasedStateMachine):
@@ -252,35 +183,6 @@ class Days(RuleBasedStateMachine):
 def test_any_days(session):
     Days.con = session
     run_state_machine_as_test(Days, settings=settings(examples(4), stateful_step_count=12))
-
-
-class MovingDays(Days):
-    """The same ward under a ledger with a reserve, where whoever changed may move."""
-
-    def __init__(self):
-        super().__init__()
-        self.history, self.rules = fresh(self.con, self.l, reserve=2)
-
-    @rule(count=st.integers(4, 9))
-    def come(self, count):
-        for _ in range(count):
-            self.number += 1
-            self.people[self.number] = "abcdef"[self.number % 6]
-
-    @precondition(lambda self: self.people)
-    @rule(changed=st.sampled_from(["move", "move", "leave", "keep"]))
-    def publish(self, changed):
-        try:
-            release = self.history.publish(self.people, changed)
-        except DataError:
-            return
-        self.rules.hold(self.people, release, changed, self.history.reports)
-        assert (largest(self.history.releases, 4) or 0) <= Fraction(1, self.l)
-
-
-def test_any_days_with_moves(session):
-    MovingDays.con = session
-    run_state_machine_as_test(MovingDays, settings=settings(examples(4), stateful_step_count=12))
 
 
 # -- who waits ------------------------------------------------------------------------------------------------------
@@ -338,7 +240,7 @@ def wave(con, shown, arrived, release=2, put_off=False):
         con.execute(
             f"create or replace table {name} as select {made} from (values {listed}) v(place, count), range(count)"
         )
-    values = {"class_names": (), "group_size": 3, "mover_columns": (), "follows": True, "just_put_off": put_off}
+    values = {"class_names": (), "group_size": 3, "follows": True, "just_put_off": put_off}
     values |= {"most_failing": MOST_FAILING, "coins": COINS, "wave_purpose": f"release {release}/wave/"}
     names = {"arrived": "arrivals", "matched": "lines", "known_person": "lines", "key": "key"}
     sql = render_query("methods/republication/wave", values, {name: Sql(one) for name, one in names.items()})
@@ -372,15 +274,3 @@ def test_a_coin_puts_off_those_who_would_all_find_a_group(session):
     assert 6 < sum(not row["is_called"] for row in rows) < 34
     # where not all find a group, always
     assert not any(wave(session, shown, (30, 10, 10, 10), release)["is_called"] for release in range(2, 6))
-
-
-def test_few_move_at_once_where_all_wait_together(session):
-    history, rules = fresh(session, 2, reserve=2)
-    people = {p: DISEASES[p % 6] for p in range(1000)}
-    rules.hold(people, history.publish(people, "move", waiting="together"), "move", history.reports)
-    people |= {p: DISEASES[(p + 1) % 6] for p in range(500)} | {2000 + p: DISEASES[p % 6] for p in range(900)}
-    release = history.publish(people, "move", waiting="together")
-    rules.hold(people, release, "move", history.reports)
-    account = history.reports["account"]
-    # one for each group of four that those who are new have room for
-    assert 100 < account["moved"] <= 225 and account["moved"] + account["waiting"] + account["spent"] == 500

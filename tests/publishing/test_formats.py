@@ -79,7 +79,7 @@ def test_what_a_ledger_says_is_as_the_schema_says(con, tmp_path):
 PARTS = {
     "block: all": ("l: 4", "{l: 4, block: all, nulls: value, draws: random}"),
     "coarsen": ("l: 4", "{l: 4, coarsen: {age: 10, zipcode: 3 letters}, rows_per_person: many}"),
-    "ledger": ("l: 4", "{l: 4, ledger: w.ledger, since: ward, changed: move, expect_departures: true}"),
+    "ledger": ("l: 4", "{l: 4, ledger: w.ledger, since: ward, changed: keep, expect_departures: true}"),
     "database": ("source: patients.parquet", "source: {database: h.duckdb, table: patients, engine: duckdb}"),
     "query": ("source: patients.parquet", "source: {query: SELECT * FROM 'patients.parquet'}"),
     "spark": ("source: patients.parquet", "source: {engine: spark, path: 'ward/*.parquet', master: 'local[4]'}"),

@@ -55,8 +55,7 @@ def followed_plans():
     known = {f"known_{table}": Sql(f'"vault"."ward_{table}"') for table in ("person", "value")}
     roles = Roles(("age", 'sex "at birth"'), ("disease",), ("ssn",))
     for method in [one for one in METHODS.values() if one.followed]:
-        moving = () if method.name == "splu" else (Following(2, "move", known, reserve=2),)
-        for following in (Following(1), Following(2, "keep", known), *moving):
+        for following in (Following(1), Following(2, "keep", known)):
             request = Request(Source(Sql('"patients"')), roles, identity="identifier", following=following)
             yield method.plan(request, **own[method.name])
 

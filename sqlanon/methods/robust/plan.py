@@ -6,10 +6,9 @@ Anatomy release (QIT and ST) whose groups hold rows of one class: rows that ever
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from sqlanon.errors import DataError
-from sqlanon.methods import moves, republication
+from sqlanon.methods import republication
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import bind_draws, check_persons, identify_rows, select_rows
 from sqlanon.methods.qit_st import publish_qit
@@ -68,14 +67,6 @@ def match_class_members(design: ClassGrouping) -> Steps:
     )
 
 
-def make_room(design: ClassGrouping) -> Steps:
-    """Return the step that lets a class have as many groups as there are new persons for, where others move to them."""
-    if not republication.following(design).mover_columns:
-        return ()
-    values = {**design.signed, **design.size}
-    return (Step("methods/robust/plan/capacity", suffix="_of_new", values=values),)
-
-
 def gather_classes(design: ClassGrouping) -> Steps:
     """Return the steps that let those of a class who come new find groups all together, or wait together."""
     release = republication.following(design)
@@ -106,9 +97,7 @@ def check_first_surplus(design: ClassGrouping) -> Steps:
     release = republication.following(design)
     if not release.is_first:
         return ()
-    (check,) = check_surplus(design)
-    assert isinstance(check, Step) and check.refuse is not None, "a check refuses"
-    return (*look_ahead(design), replace(check, refuse=moves.tell_reserve(check.refuse, release.reserve)))
+    return (*look_ahead(design), *check_surplus(design))
 
 
 ONE_COLUMN: tuple[Callable[[Robustness], Steps], ...] = (
@@ -187,7 +176,6 @@ ROBUST: Method[Robustness] = Method(
         match_class_members,
         number_classes,
         count_classes,
-        make_room,
         check_first_surplus,
         gather_classes,
         order_class_values,

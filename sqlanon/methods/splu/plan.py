@@ -65,11 +65,6 @@ from sqlanon.wording import option
 # group as likely as before.
 MUCH_DRIFT = 0.1  # of the values of those who come new
 RESIDUE = "{count} rows beyond a multiple of gamma, drawn evenly, wait for others to draw decoys among"
-MOVE = (
-    f"{option('changed', 'move')} would publish a second draw of one person, of another value: two draws tell of both"
-    f" values what one tells of each, and that they differ, for which decoy groups keep no reserve; say"
-    f" {option('changed', 'leave')} or {option('changed', 'keep')}"
-)
 WAITING = "{count} rows wait for others to draw decoys among, and try again next time"
 
 
@@ -84,8 +79,6 @@ def design(request: Request, **given: Any) -> Randomization:
 
 
 def _refuse_unfollowed(request: Request, release: Following, drops: bool) -> None:
-    if release.changed == "move":
-        raise UsageError(MOVE, about=["changed"])
     if len(request.roles.sensitive) > 1:
         raise UsageError(f"a ledger is for one sensitive column, and {option('sensitive')} names several; name one")
     if not drops:
@@ -132,7 +125,6 @@ def _fit(design: Randomization) -> Steps:
             "value_purpose": f"{attribute.purpose}/value/",
             "group_size": attribute.size,
             "groups_per_block": attribute.groups_per_block,
-            "mover_columns": (),
         },
     )
     drift = Step("methods/splu/drift", "query", note=_describe_drift)

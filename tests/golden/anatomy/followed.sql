@@ -68,11 +68,6 @@ from hashed;
 
 -- matched: Who was published before, by the person's name in the ledger, and whether the sensitive value is the published one, and the class that of the group, and whoever was published and is not in the source (`is_here`), so that the ledger is joined once
 create temporary table "sqlanon_matched" as
-with last_known as (
-    select *
-    from ledger.main.person
-    where standing <> 'moved'
-)
 select
     pseudonym."quasi_1",
     pseudonym."quasi_2",
@@ -88,13 +83,12 @@ select
     last_known.code,
     last_known.entered,
     last_known.class_mark as known_class,
-    last_known.moves as known_moves,
     pseudonym.person is not null as is_here,
     last_known.standing as before,
     pseudonym.sensitive is not distinct from known_value.sensitive as same_value,
     pseudonym.class_mark is not distinct from last_known.class_mark as same_class
 from "sqlanon_pseudonym" as pseudonym
-full join last_known on last_known.person = pseudonym.person
+full join ledger.main.person as last_known on last_known.person = pseudonym.person
 left join ledger.main.value as known_value on known_value.code = last_known.code;
 
 -- turnover: What has become of the persons since the last release: who was published then and who is in the source today
@@ -151,16 +145,14 @@ create temporary table "sqlanon_wave" as
 with pooled as (
     select
         '' as pool,
-        sensitive,
-0 as moves
+        sensitive
     from "sqlanon_arrived"
 ),
 tallied as (
     select
         pool,
         sensitive,
-        count(*) as row_count,
-        cast(sum(moves) as bigint) as mover_count
+        count(*) as row_count
     from pooled
     group by pool, sensitive
 ),
@@ -168,7 +160,7 @@ gathered as (
     select
         pool,
         cast(sum(row_count) as bigint) as row_count,
-        cast(sum(row_count - mover_count) as bigint) // 4 as group_count,
+        cast(sum(row_count) as bigint) // 4 as group_count,
         cast(max(row_count) as bigint) as largest_count
     from tallied
     group by pool
@@ -313,7 +305,6 @@ with valued as (
     select
         tally.sensitive,
         tally.row_count,
-        tally.row_count as new_count,
         sha256(key.secret || 'anatomy/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
     from "sqlanon_tally" as tally
     cross join "sqlanon_key_of_rows" as key
@@ -325,7 +316,6 @@ ordered as (
         row_count,
         row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over () as bigint) as total_count,
-        cast(sum(new_count) over () as bigint) as new_rows,
         cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) - row_count as larger_count
     from valued
 ),
@@ -334,7 +324,7 @@ fitting as (
         case
             when count(*) = 4
                 then least(
-                    max(new_rows) // 4,
+                    max(total_count) // 4,
                     min((total_count - larger_count) // (4 - place))
                 )
             else 0
@@ -493,18 +483,12 @@ select
     group_id
 from shown;
 
--- next_person: The ledger after this release: a line for every person ever published, whose group and value never change, with what has become of them: present, stale (shown with a value that changed since), changed (left for that), departed, or moved (a line for each group, and a move in both, `moves`)
+-- next_person: The ledger after this release: a line for every person ever published, whose group and value never change, with what has become of them: present, stale (shown with a value that changed since), changed (left for that) or departed
 create temporary table "sqlanon_next_person" as
-with mover as (
-    select person
-    from "sqlanon_entered"
-    where moves > 0
-),
-registered as (
+with registered as (
     select
         matched.*,
         coalesce(matched.mark, matched.known_mark) as latest_mark,
-        matched.known_moves as moves,
         case
             when not matched.is_here then 'departed'
             when matched.same_class and matched.same_value then 'present'
@@ -524,23 +508,9 @@ listed as (
         latest_mark as mark,
         known_class as class_mark,
         published,
-        moves,
-        standing = before and latest_mark is not distinct from known_mark and moves = known_moves as is_old
+        cast(0 as bigint) as moves,
+        standing = before and latest_mark is not distinct from known_mark as is_old
     from registered
-    union all
-    select
-        person,
-        group_id,
-        code,
-        entered,
-        standing,
-        mark,
-        class_mark,
-        published,
-        moves,
-        true as is_old
-    from ledger.main.person
-    where standing = 'moved'
     union all
     select
         person,
@@ -558,14 +528,13 @@ listed as (
 select *
 from listed;
 
--- outcome: How many rows of the source this release shows, how many wait for others to form a group with, and how many it leaves out in all, how many have moved to another group, how many whom releases have shown it does not show
+-- outcome: How many rows of the source this release shows, how many wait for others to form a group with, and how many it leaves out in all, how many whom releases have shown it does not show
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 select
     (select count(*) from "sqlanon_matched" where is_here) as row_count,
     (select count(*) from "sqlanon_shown_person") as shown,
     (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
     (select count(*) from "sqlanon_matched" where is_here) - (select count(*) from "sqlanon_shown_person") as withheld,
-    (select count(*) from "sqlanon_entered" where moves > 0) as moved,
     (select count(*) from "sqlanon_next_person") - (select count(*) from "sqlanon_shown_person") as departed;
 
 -- line: The lines of ST: what everybody brought who was ever in a group that still shows somebody

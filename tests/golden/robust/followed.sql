@@ -113,8 +113,8 @@ from hashed;
 -- wave: as in anatomy/followed.sql, but for
 -- -        '' as pool,
 -- +        '' || coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N') as pool,
--- -        cast(sum(row_count - mover_count) as bigint) // 4 as group_count,
--- +        cast(sum(row_count - mover_count) as bigint) // 3 as group_count,
+-- -        cast(sum(row_count) as bigint) // 4 as group_count,
+-- +        cast(sum(row_count) as bigint) // 3 as group_count,
 -- +),
 -- +shown_group as (
 -- +    select distinct

@@ -113,7 +113,6 @@ with valued as (
     select
         tally.sensitive,
         tally.row_count,
-        tally.row_count as new_count,
         sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
     from "sqlanon_tally_drawn" as tally
     cross join "sqlanon_key_of_rows" as key
@@ -125,7 +124,6 @@ ordered as (
         row_count,
         row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over () as bigint) as total_count,
-        cast(sum(new_count) over () as bigint) as new_rows,
         cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) - row_count as larger_count
     from valued
 ),
@@ -134,7 +132,7 @@ fitting as (
         case
             when count(*) = 4
                 then least(
-                    max(new_rows) // 4,
+                    max(total_count) // 4,
                     min((total_count - larger_count) // (4 - place))
                 )
             else 0
