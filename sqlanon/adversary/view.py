@@ -176,6 +176,10 @@ class View:
         """Return the columns whose order within groups follows the source's; none where groups have no order."""
         return []
 
+    def find_kept(self, against: object) -> Mapping[str, float]:
+        """Return the shares of people who publish their own value, by parts where these are beyond chance."""
+        raise NotImplementedError
+
     def find_unpromised(self) -> list[Finding]:
         """Return how sure somebody is of people of whom the promise does not speak."""
         return []

@@ -158,6 +158,7 @@ NOBODY_ALONE = (
     "nobody is alone with their quasi values, so that nobody can be looked up: what is reached was not scored, it is"
     " what taking a published value promises"
 )
+KEPT = "the published value is taken where it is not drawn as often as everywhere"
 NOBODY_SHOWN = "every row is hidden: no quasi value is published by which anybody could be looked up"
 NO_PEOPLE = (
     "no source was given, and boxes show nobody: orders, learning and composition need people whose quasi values are"
@@ -320,6 +321,10 @@ def _attack_randomized(
     if truth is not None and scored:
         scored += fitted_model.learn_randomized(view, truth, promised)
     findings = scored or [learning.take_published(promised)]
+    # values that are kept more often in some part are the adversary's wherever that is known
+    for words, share in view.find_kept(against).items() if against is not None and not quick else ():
+        kept = Finding("learning", KEPT, reached=share, promised=promised, whom=words, leak=True, headline=True)
+        findings.append(kept)
     notes = [LEFT_OUT] if quick else []
     notes += [NOBODY_ALONE] if truth is not None and not scored else []
     if others:

@@ -3,6 +3,7 @@
 import collections
 import json
 import math
+import re
 
 import duckdb
 import pytest
@@ -119,6 +120,56 @@ def test_a_release_that_is_not_randomized_fails_against_its_source(con, tmp_path
     con.execute(f"create or replace temp table {release.tables['data']} as select * from t order by all").fetchall()
     failed = {check.name for check in release.verify(against="t").checks if check.holds is False}
     assert failed == {"retention", "published_counts"} or failed == {"retention"}
+
+
+def test_publish_says_from_which_gamma_on_pairs_tell_nothing(con):
+    con.execute("""
+        create table t as
+        select i as q, 's' || if(hash(i) % 4 = 0, 0, hash(i, 3) % 30) as s, 'u' || (hash(i, 2) % 12) as u
+        from range(3000) r(i)""").fetchall()
+    asked = {"quasi": "q", "sensitive": ["s", "u"], "unique_quasi": "keep", "gamma": 2}
+    (most, truth), *_ = con.execute("select u, count(*) from t where s = 's0' group by all order by 2 desc").fetchall()
+    query = f"SELECT COUNT(*) AS n FROM release WHERE s = 's0' AND u = '{most}'"
+    answers = []
+    for _ in range(30):
+        release = sqlanon.splu(con, "t", **asked)
+        answers.append(release.estimate(query, estimator="closed_form").n[0])
+    (note,) = (note for note in release.notes if "together tell nothing" in note)
+    assert "'s' and 'u' together tell nothing from gamma = 2 on" in note
+    width = float(re.search(r"half width is ([\d.]+) times", note)[1])
+    spread = 1.96 * (sum((answer - truth) ** 2 for answer in answers) / len(answers)) ** 0.5 / truth
+    assert 0.7 * width < spread < 1.4 * width
+
+
+KEEPING = {  # who keeps their value; of all people one in four does
+    "the oldest quarter": ("q >= 3000", "s along q, part "),
+    "one value in four": ("s in ('v1', 'v2', 'v3', 'v4', 'v5')", "s of people with s = "),
+    "one sex in four groups": ("g = 'g1'", "s along g, part 6 of 20"),
+}
+
+
+@pytest.mark.parametrize("keeping", KEEPING)
+def test_values_are_kept_as_often_in_every_part(con, shell, keeping):
+    condition, words = KEEPING[keeping]
+    con.execute(
+        "create table t as select i as q, 'g' || i % 4 as g, 'v' || (hash(i) % 20) as s from range(4000) r(i)"
+    ).fetchall()
+    release = sqlanon.splu(con, "t", quasi=["q", "g"], sensitive="s", unique_quasi="keep", gamma=4)
+    (sound,) = (check for check in release.verify(against="t").checks if check.name == "retention")
+    assert sound.holds and set(sound.found) == {"s"} and not sqlanon.attack(release, against="t").leaks
+    con.execute(f"""
+        create or replace temp table {release.tables["data"]} as
+        select q, g, if({condition}, s, 'v' || ((substr(s, 2)::integer + 1 + q % 9) % 20)) as s from t order by all
+    """).fetchall()
+    (uneven,) = (check for check in release.verify(against="t").checks if check.name == "retention")
+    assert uneven.holds is False and any(part.startswith(words) for part in uneven.found)
+    leaks = sqlanon.attack(release, against="t").leaks
+    assert leaks and max(leak.reached for leak in leaks) == 1.0
+    con.execute(f"copy t to '{shell.folder}/t.parquet'").fetchall()
+    con.execute(f"copy {release.tables['data']} to '{shell.folder}/data.parquet'").fetchall()
+    asked = ["--data", "data.parquet", "--quasi", "q,g", "--sensitive", "s", "--gamma", "4", "--against", "t.parquet"]
+    adopted = shell("adopt", *asked, "--out", "release")
+    assert adopted.returncode != 0 and "retention" in adopted.stderr and "release" not in shell.left()
 
 
 def test_the_manifest_tells_nothing_of_the_values(con, tmp_path):

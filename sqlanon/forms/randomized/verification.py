@@ -17,7 +17,10 @@ from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("data",)
 OWN_VALUE = "own_group"  # the check that everybody brought their own value into their group
-FALSE_ALARM = 1e-6  # how often a sound release may fail the check of its published counts
+FALSE_ALARM = 1e-6  # how often a sound release may fail the check of its published counts, and of parts of its rows
+PARTS = 20  # along each quasi column, in which values have to be kept as often as everywhere
+LEAST = 20  # people of a part that is looked at
+SHOWN_PARTS = 3
 
 
 def check_manifest(manifest: Manifest, where: str) -> None:
@@ -116,11 +119,13 @@ def _comparisons(
     for column in published.manifest["columns"]["sensitive"]:
         people = align_columns(published, "data", [*quasi, column], source, types)
         *quasi_names, sensitive_name = people.names
-        roles = {"quasi_names": quasi_names, "sensitive_name": sensitive_name}
-        sql = published.query("forms/randomized/verification/retention", people.relations, **roles)
+        values = {"quasi_names": quasi_names, "sensitive_name": sensitive_name, "parts": PARTS, "least": LEAST}
+        sql = published.query("forms/randomized/verification/retention", people.relations, **values)
         yield f"retention of {column}", column, sql
-        values = align_columns(published, "data", [column], source, types)
-        sql = published.query("forms/randomized/verification/value_counts", values.relations, value_names=values.names)
+        counted = align_columns(published, "data", [column], source, types)
+        sql = published.query(
+            "forms/randomized/verification/value_counts", counted.relations, value_names=counted.names
+        )
         yield f"published counts of {column}", column, sql
 
 
@@ -136,7 +141,8 @@ def _without_unknown(manifest: Manifest, source: Source, types: Mapping[str, str
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that quasi values are the source's, that rows keep their value as often as 1/gamma, and the counts.
 
-    retention: over people unique on their quasi values, within 4 standard errors of 1/gamma.
+    retention: over people unique on their quasi values, within 4 standard errors of 1/gamma, and in each part of them
+    (twentieths along each quasi column, people of one value) no further from it than chance.
     published_counts: every count within Binomial(gamma f, 1/gamma) of the source's count f.
     """
     manifest = published.manifest
@@ -144,14 +150,14 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     # up to gamma - 1 rows beyond a multiple of gamma were left out; whose values they had, the release does not tell
     drops = manifest["parameters"]["residue"] == "drop"
     checks: list[Check] = []
-    retention: dict[str, tuple[int, int]] = {}
+    retention: dict[str, list[dict[str, Any]]] = {}
     worst: dict[str, float] = {}
     for name, column, sql in _comparisons(published, source, types):
         rows = published.engine.rows(sql)
         if name == "quasi_rows":
             checks.append(multiset_check(name, rows[0], dropped))
         elif name.startswith("retention"):
-            retention[column] = int(rows[0]["person_count"]), int(rows[0]["retained_count"])
+            retention[column] = rows
         else:
             worst[column] = _least_probability(rows, gammas[column], drops)
     checks += [_retention_check(retention, gammas, manifest), _counts_check(worst, manifest)]
@@ -163,20 +169,73 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     return tuple(checks)
 
 
-def _retention_check(retention: Mapping[str, tuple[int, int]], gammas: Mapping[str, int], manifest: Manifest) -> Check:
-    required = {column: f"1/{gammas[column]} within 4 standard errors" for column in retention}
+def _retention_check(
+    retention: Mapping[str, list[dict[str, Any]]], gammas: Mapping[str, int], manifest: Manifest
+) -> Check:
+    required = {
+        column: f"1/{gammas[column]} within 4 standard errors, in every part of the rows within chance"
+        for column in retention
+    }
     if follows(manifest) and manifest["parameters"].get("changed") == "keep":
         return Check("retention", required, "who changed publishes by the value of before: cannot be told", None)
-    if not all(persons for persons, _ in retention.values()):
+    whole = {column: next(row for row in rows if row["part"] == 0) for column, rows in retention.items()}
+    counts = {column: (int(row["person_count"]), int(row["retained_count"])) for column, row in whole.items()}
+    if not all(persons for persons, _ in counts.values()):
         return Check("retention", required, "nobody is unique on the quasi columns: cannot be told", None)
-    shares = {column: retained / persons for column, (persons, retained) in retention.items()}
+    shares = {column: retained / persons for column, (persons, retained) in counts.items()}
     # retained ~ Binomial(n, p) with p = 1/gamma: |retained - n p| <= 4 sqrt(n p (1 - p)), and 1 for small n
     holds = all(
         abs(retained - persons / gammas[column])
         <= 4 * math.sqrt(persons * (1 - 1 / gammas[column]) / gammas[column]) + 1
-        for column, (persons, retained) in retention.items()
+        for column, (persons, retained) in counts.items()
     )
-    return Check("retention", required, shares, holds)
+    uneven = {
+        f"{column} {words}": share
+        for column, rows in retention.items()
+        for words, share in uneven_parts(rows, column, manifest).items()
+    }
+    return Check("retention", required, shares | uneven if holds else shares, holds and not uneven)
+
+
+def find_uneven(published: PublishedTables, source: Source, types: Mapping[str, str], column: str) -> dict[str, float]:
+    """Return the shares of people who publish their own value of a column, by parts where chance does not explain them.
+
+    Empty where nobody is alone with their quasi values, and where that cannot be told.
+    """
+    manifest = published.manifest
+    if follows(manifest) and manifest["parameters"].get("changed") == "keep":
+        return {}
+    sql = next(sql for name, of, sql in _comparisons(published, source, types) if of == column and "retention" in name)
+    return uneven_parts(published.engine.rows(sql), column, manifest)
+
+
+def uneven_parts(rows: list[dict[str, Any]], column: str, manifest: Manifest) -> dict[str, float]:
+    """Return the shares of people who keep their value, by parts in words, where it is beyond chance: the worst ones.
+
+    Bonferroni over all parts: a sound release fails in one of a million.
+    """
+    from scipy.special import betainc, betaincc
+
+    gamma = manifest["parameters"]["gamma"][column]
+    # where rows beyond a multiple of gamma were kept, groups may have a row more
+    least, most = 1 / (gamma + (manifest["parameters"]["residue"] == "keep")), 1 / gamma
+    uneven = {}
+    for row in rows:
+        persons, kept = int(row["person_count"]), int(row["retained_count"])
+        fewer = betaincc(kept + 1, persons - kept, least) if kept < persons else 1.0
+        more = betainc(kept, persons - kept + 1, most) if kept else 1.0
+        if 2 * min(fewer, more) * len(rows) < FALSE_ALARM:
+            uneven[_name_part(row, column, manifest)] = kept / persons
+    return dict(sorted(uneven.items(), key=lambda part: -abs(part[1] - most))[:SHOWN_PARTS])
+
+
+def _name_part(row: Mapping[str, Any], column: str, manifest: Manifest) -> str:
+    part = int(row["part"])
+    if not part:
+        return "of everybody"
+    if part < 0:
+        return f"of people with {column} = {row['held_value']}"
+    return f"along {manifest['columns']['quasi'][part - 1]}, part {int(row['place']) + 1} of {PARTS}"
 
 
 def _counts_check(worst: Mapping[str, float], manifest: Manifest) -> Check:

@@ -1,9 +1,11 @@
 """What an adversary sees of randomized rows."""
 
+from collections.abc import Mapping
 from functools import cached_property
 
 from sqlanon.adversary.view import Promise, View, shown_sensitive
 from sqlanon.forms.qit_st.view import AS_THEY_LIE, ExactView, shown_quasi
+from sqlanon.forms.randomized.verification import find_uneven
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 
@@ -32,6 +34,11 @@ class RandomizedView(ExactView):
         selected = [(AS_THEY_LIE, "person_number"), sensitive, *shown_quasi(published, "data", view.quasi)]
         stored = published.engine.in_stored_order(published.tables["data"])
         return view.keep(name, "shared/source", {}, relation=stored, selected=selected)
+
+    def find_kept(self, against: object) -> Mapping[str, float]:
+        """Return the shares of people who publish their own value, by parts where these are beyond chance."""
+        source, types = self.published.find_original(against)
+        return find_uneven(self.published, source, types, self.sensitive)
 
     def values(self) -> Sql:
         """Return every published value with its number."""

@@ -9,6 +9,7 @@ about a normal distribution. At p = 1/γ, the largest γ, D is 0: every row publ
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ def _line(
     }
 
 
+NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
 SHARE = 0.01
 MOSTLY_NOISE = 0.5  # of a count: the expected relative error from which on a publisher should know
 NOTHING = 10.0  # from which on a figure says no more than that
@@ -73,6 +75,40 @@ def expected_error(gamma: float, rows: int, largest: int, share: float = SHARE) 
     q, difference = float(channel.others[0]), float(channel.difference[0])
     variance = count / gamma * (1 - 1 / gamma) + others * q * (1 - q)
     return math.sqrt(2 / math.pi * variance) / (difference * count)
+
+
+def pair_half_width(rows: int, columns: Sequence[tuple[int, int]]) -> float:
+    """Return the 95 % half width of a count of the most frequent values of some columns together, over that count.
+
+    rows: N. columns: the largest count and γ of each; the columns are taken as independent. Every row's own estimate is
+    a product of (y - q)/D over the columns, and of such products variances multiply. inf where a D is 0.
+    """
+    squares, share = 1.0, 1.0
+    for largest, gamma in columns:
+        p = largest / rows
+        if largest * gamma >= rows:
+            return math.inf
+        q = p * (gamma - 1) / (gamma * (1 - p))
+        noise = p / gamma * (1 - 1 / gamma) + (1 - p) * q * (1 - q)
+        squares, share = squares * (p + noise / (1 / gamma - q) ** 2), share * p
+    return NORMAL_QUANTILE * math.sqrt((squares - share) / rows) / share
+
+
+def note_pairs(rows: int, columns: Mapping[str, tuple[int, int]]) -> str:
+    """Say from which γ on answers on several columns together tell nothing beyond each column's own.
+
+    columns: the largest count and γ of each, by name.
+    """
+    largest = [count for count, _ in columns.values()]
+    most = rows // max(largest)
+    least = next((g for g in range(2, most + 1) if pair_half_width(rows, [(n, g) for n in largest]) >= 1), most + 1)
+    width = pair_half_width(rows, [*columns.values()])
+    names = " and ".join(map(repr, columns))
+    wide = f"{width:.2g} times the count" if math.isfinite(width) else "without bound"
+    return (
+        f"answers on {names} together tell nothing from gamma = {least} on: the intervals even of their most frequent"
+        f" values are wider than the counts; here their half width is {wide}"
+    )
 
 
 def warning(column: str, gamma: int, rows: int, largest: int) -> str | None:

@@ -4,7 +4,7 @@ An attribute's decoy groups have gamma rows with gamma different values, and eac
 drawn row of its group: P(v published | v) = 1/gamma.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -22,7 +22,7 @@ from sqlanon.methods.grouping import (
 )
 from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
 from sqlanon.methods.packing import payload_quasi
-from sqlanon.plans.plan import Request, Row, Step, relation_name
+from sqlanon.plans.plan import Repeat, Request, Row, Step, relation_name
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
 from sqlanon.wording import option
@@ -90,7 +90,29 @@ def design(
 
 def check_all_values(design: Randomization) -> Steps:
     """Return the steps that count every attribute's values and refuse what cannot be grouped."""
-    return tuple(step for number in range(len(design.attributes)) for step in check_one(design.of(number)))
+    steps = [step for number in range(len(design.attributes)) for step in check_one(design.of(number))]
+    return tuple(_tell_pairs(design, steps) if len(design.attributes) > 1 else steps)
+
+
+def _tell_pairs(design: Randomization, steps: Sequence[Step | Repeat]) -> Iterator[Step | Repeat]:
+    """Let the last column's check say what answers on all columns together tell."""
+    largest: dict[str, tuple[int, int]] = {}
+    attributes = iter(design.attributes)
+
+    def gather(note: Callable[[Row], str], attribute: Attribute) -> Callable[[Row], str]:
+        def told(row: Row) -> str:
+            from sqlanon.methods.splu.channel_noise import note_pairs  # numpy comes with it, and a script needs none
+
+            largest[attribute.column] = row["largest_count"], attribute.size
+            pairs = note_pairs(row["row_count"], largest) if attribute is design.attributes[-1] else ""
+            return "; ".join(filter(None, (note(row), pairs)))
+
+        return told
+
+    for step in steps:
+        if isinstance(step, Step) and step.note is not None:
+            step = replace(step, note=gather(step.note, next(attributes)))  # noqa: PLW2901 - the rest stays as it is
+        yield step
 
 
 def check_one(one: Randomization) -> Steps:
