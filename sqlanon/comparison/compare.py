@@ -74,7 +74,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     log.info("asking the source")
     queries, notes = _find_queries(question, data)
     if question.resist is not None:
-        check_target(data, question.resist)
+        check_target(data, question.resist, question.options.get("nulls") == "drop")
     outcomes: list[Found] = []
     refused: dict[Candidate, SqlanonError] = {}
     capped: dict[Candidate, Candidate] = {}  # by a refused candidate, what is compared in its place
@@ -341,7 +341,7 @@ def _ask_rivals(
     if rivals and any(set(query.shape.figures) - query.shape.counts for query in queries):
         notes.append("sums and averages are not asked of rivals: they answer counts alone")
     # who has no answer at all names the most frequent value
-    prior = largest_share(data, data.sensitive[0]) if rivals else 0.0
+    prior = largest_share(data, data.sensitive[0], False) if rivals else 0.0
     outcomes = []
     for rival in rivals:
         log.info("asking %s", " ".join(filter(None, (rival.method, rival.parameter))))

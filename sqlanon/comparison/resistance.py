@@ -31,10 +31,13 @@ class Resistance:
     unscored: str = ""
 
 
-def check_target(data: Microdata, target: float) -> None:
-    """Raise UsageError for a target that no release can meet: below what naming the most frequent value reaches."""
+def check_target(data: Microdata, target: float, drops: bool) -> None:
+    """Raise UsageError for a target that no release can meet: below what naming the most frequent value reaches.
+
+    drops: whether rows without a sensitive value are not published.
+    """
     for column in data.sensitive:
-        share = largest_share(data, column)
+        share = largest_share(data, column, drops)
         if target < share:
             raise UsageError(
                 f"{option('resist')} {target:g} is below {share:.1%}, which naming the most frequent {column} reaches"

@@ -106,9 +106,11 @@ def read_rivals(method: str, values: Sequence[float]) -> list[Rival]:
     return [Rival(method, value) for value in values] if RIVALS[method] else [Rival(method)]
 
 
-def largest_share(data: Microdata, name: str) -> float:
-    """Return the share of the most frequent value of a sensitive column."""
+def largest_share(data: Microdata, name: str, drops: bool) -> float:
+    """Return the share of the most frequent value of a sensitive column; drops: of the rows without NULL in any."""
+    known = data.sensitive if drops else ()
+    values = {"column": name, "known_columns": known}
     rows = data.workspace.engine.rows(
-        data.workspace.render("comparison/largest_share", {"microdata": data.relation}, column=name)
+        data.workspace.render("comparison/largest_share", {"microdata": data.relation}, **values)
     )
     return float(rows[0]["largest"])

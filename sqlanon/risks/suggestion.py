@@ -9,7 +9,7 @@ import csv
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,7 @@ class ColumnProfile:
     nulls: int
     unique_rows: int
     largest_count: int
+    running: bool = False
 
     @property
     def unique_share(self) -> float:
@@ -79,8 +80,14 @@ def profile_columns(engine: Engine, source: Source, types: Mapping[str, str]) ->
         (counts,) = engine.rows(render_query("risks/column_profile", {"column": "quasi_1"}, relations))
         # told as what it is, for its values are not its texts
         shown = f"{type_name} COLLATE" if name in source.collated else type_name
-        profiles.append(ColumnProfile(name, shown, *(int(counts[part]) for part in (
-            "row_count", "distinct_values", "null_count", "unique_rows", "largest_count"))))  # fmt: skip
+        names = ("row_count", "distinct_values", "null_count", "unique_rows", "largest_count")
+        rows, values, nulls, unique_rows, largest = (int(counts[part]) for part in names)
+        profile = ColumnProfile(name, shown, rows, values, nulls, unique_rows, largest)
+        if profile.unique_rows == profile.rows > 1 and type_name.endswith(("INT", "INTEGER")):
+            width = "cast(max(quasi_1) as double) - cast(min(quasi_1) as double)"
+            (span,) = engine.rows(f"select {width} as width from {relations['microdata']} as microdata")
+            profile = replace(profile, running=span["width"] == profile.rows - 1)
+        profiles.append(profile)
     return profiles
 
 
@@ -137,6 +144,8 @@ def _suggest_role(column: ColumnProfile) -> tuple[str, str]:
         return LEAVE_OUT, "nested values"
     if column.type.endswith(" COLLATE"):
         return LEAVE_OUT, "its collation takes texts that differ for one value: publish is to read a view without"
+    if column.running and role != "identifier":
+        return LEAVE_OUT, "a running number, which tells rows apart, not people"
     if column.unique_share >= NEARLY_UNIQUE and not column.type.startswith(_FRACTIONS):
         return "identifier", f"{column.unique_share:.0%} of the rows have a value of their own"
     if role == "identifier" and column.distinct_values > FEW_VALUES * column.rows:

@@ -275,3 +275,17 @@ def test_without_a_target_each_is_attacked_and_one_to_begin_with_is_named(con):
     assert f"names {chosen['reached']:.1%}." in found.summary
     with pytest.raises(UsageError, match="resist is about attacks, and quick"):
         sqlanon.compare(con, "people", **ROLES, quick=True, resist=0.5)
+
+
+def test_values_that_are_missing_and_dropped_are_no_bar_to_a_target():
+    con = connect()
+    con.execute(
+        "create table gaps as select i * 7 % 50 as age, if(i % 3 > 0, 'd' || i % 13, null) as disease"
+        " from range(600) as t(i)"
+    )
+    asked = {"quasi": "age", "sensitive": "disease", "methods": ["anatomy"], "l": [3], "queries": 10}
+    assert sqlanon.compare(con, "gaps", **asked, nulls="drop", resist=0.2).overall
+    with pytest.raises(
+        sqlanon.UsageError, match=r"0\.2 is below 33\.3%, which naming the most frequent disease reaches"
+    ):
+        sqlanon.compare(con, "gaps", **asked, nulls="value", resist=0.2)

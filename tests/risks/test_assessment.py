@@ -267,3 +267,15 @@ def test_the_command_line(shell):
     assert whole["figures"]["rows"] == 600 and any(line["measure"] == "recursive" for line in whole["measures"])
     assert shell(*asked, "--recursive", "x").returncode == 2
     assert "measure" in shell(*asked, "--format", "csv").stdout.splitlines()[0]
+
+
+def test_a_running_number_is_suggested_for_no_role():
+    con = connect()
+    con.execute(
+        "create table visits as select i as column00, -i as turn, 7 * i as mark, i as patient_id, i % 60 as age"
+        " from range(1000) as t(i)"
+    )
+    suggested = {line["column"]: line["suggested_role"] for line in sqlanon.check(con, "visits").columns}
+    assert suggested == {
+        "column00": "leave out", "turn": "leave out", "mark": "identifier", "patient_id": "identifier", "age": "quasi"
+    }  # fmt: skip

@@ -1,5 +1,7 @@
 """A release's own words: what is promised, its columns, the wrong join; nothing of the source."""
 
+import html
+
 import pytest
 
 import sqlanon
@@ -24,6 +26,18 @@ def connection():
 
 def test_every_form_has_its_words():
     assert set(FORMS) == {method.form for method in METHODS.values()}
+
+
+@pytest.mark.parametrize(
+    ("method", "asked"),
+    [("anatomy", {"l": 4}), ("robust", {"r": 2, "background_from": "place", "max_suppressed": 0.9})],
+)
+def test_a_promise_is_of_rows_where_nothing_tells_persons_apart(connection, tmp_path, method, asked):
+    release = getattr(sqlanon, method)(
+        connection, "secret_source", quasi=["age", "place"], sensitive="disease", out=tmp_path / "ward", **asked
+    )
+    for text in ((tmp_path / "ward" / "README.md").read_text(), html.unescape(sqlanon.report(release).html)):
+        assert "a row's disease" in text and "a person's disease" not in text
 
 
 def test_anatomy_in_words(connection, tmp_path):
