@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.engines.coarser_source import refuse_endless
 from sqlanon.errors import UsageError
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.plan import Source
@@ -41,6 +42,8 @@ def find_voters(
                 f" nobody would be found; hand over a CSV file, whose values are read as {sql_type}, or a column of"
                 " that type"
             )
+        if sql_type == "DATE":  # which no answer can hold in Python
+            refuse_endless(published.engine, source.relation, name, Sql(f"cast({ident(name)} as date)"))
     return source, types
 
 

@@ -29,6 +29,7 @@ from sqlanon.comparison.resistance import (
 from sqlanon.comparison.rivals import largest_share
 from sqlanon.comparison.workload import WORKLOADS, AskedQuery, Microdata, draw_queries
 from sqlanon.engines.base import Engine
+from sqlanon.engines.coarser_source import refuse_endless
 from sqlanon.errors import DataError, QueryError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.coarsening import resolve_rules
@@ -56,6 +57,8 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
     nested = [name for name in roles.all if types[name] == "NESTED"]
     if nested:
         raise UsageError(f"column {nested[0]!r} holds nested values; roles take columns of single values")
+    for name in (name for name in roles.quasi if types[name].startswith(("DATE", "TIMESTAMP"))):
+        refuse_endless(engine, source.relation, name, source.expression(name), "no ranges are drawn to compare by: ")
     workspace = Workspace(engine, {}, {}, {})
     try:
         data = Microdata.read(workspace, source, types, roles.quasi, roles.sensitive)

@@ -27,23 +27,31 @@ def coarsen_source(
     """
     resolved = resolve_rules(rules, quasi, types)
     for column, rule in resolved.items():
-        if rule.reads_years(types[column]) and "infinite_dates" not in engine.lacks:
-            _refuse_endless(engine, source, column, rule)
+        if rule.reads_years(types[column]):
+            named = f"{option('coarsen')} {column}={rule.rule!r}: "
+            lies = f", which lies in no {rule.rule}"
+            refuse_endless(engine, source.relation, column, source.expression(column), named, lies)
     mapped = {column: rule for column, rule in resolved.items() if rule.table}
     if mapped:
         source = _join_labels(engine, source, types, mapped)
     return source.coarsened(types, resolved)
 
 
-def _refuse_endless(engine: Engine, source: Source, column: str, rule: Coarsening) -> None:
-    values = {"reading": source.expression(column)}
-    (row,) = engine.rows(render_query("engines/coarser_source/endless", values, {"origin": source.relation}))
+def refuse_endless(
+    engine: Engine, relation: Sql, column: str, reading: Sql, named: str = "", consequence: str = ""
+) -> None:
+    """Raise DataError where a column of dates or timestamps has infinite ones.
+
+    reading: the SQL that reads the column. named: what stands before the message; consequence: behind the date.
+    """
+    if "infinite_dates" in engine.lacks:
+        return
+    (row,) = engine.rows(render_query("engines/coarser_source/endless", {"reading": reading}, {"origin": relation}))
     if row["row_count"]:
         raise DataError(
-            f"{option('coarsen')} {column}={rule.rule!r}: {row['row_count']:,} rows have an infinite date, which lies"
-            f" in no {rule.rule}; read the column as CASE WHEN isfinite({column}) THEN {column} END AS {column} in a"
-            f" {option('query')}",
-            about=["coarsen"],
+            f"{named}{row['row_count']:,} rows have an infinite date in {column!r}{consequence}; read the column as"
+            f" CASE WHEN isfinite({column}) THEN {column} END AS {column} in a view or a {option('query')}",
+            about=["coarsen"] if named else [column],
         )
 
 

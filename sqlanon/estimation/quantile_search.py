@@ -85,13 +85,13 @@ class QuantileSearch:
         assert aggregate.argument is not None
         run = self.start(self.plain(aggregates=(Aggregate(COUNT),)))
         reader = (_AverageShares if run.answers_averages else _CountedShares)(self, aggregate)
-        thresholds = _Thresholds(aggregate.argument, run, self.has_errors)
         try:
+            thresholds = _Thresholds(aggregate.argument, run, self.has_errors)
             if any(number in derived.read for derived in self.query.derived) and not thresholds.numeric:
                 raise QueryError(_DERIVED)
             return self._invert(quantile, thresholds, reader)
-        finally:
-            thresholds.close()
+        finally:  # what is refused has made tables, too
+            run.space.forget(run.made)
 
     def plain(self, **changes: Any) -> Query:
         """Return the query without what is asked of its figures."""
@@ -202,10 +202,6 @@ class _Thresholds:
         place = start + (end - start) * nearness
         rounded = np.copysign(np.floor(np.abs(place) + 0.5), place).astype(np.int64)
         return np.where(np.isnat(first), first, rounded.astype("datetime64[us]"))
-
-    def close(self) -> None:
-        """Drop the values."""
-        self._run.space.forget(self._run.made)
 
 
 class _Reader:

@@ -193,8 +193,8 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     presence = None
     if evidence.voters is not None:
         log.info("looking up voters")
-        _, sql = _presence_query(published, form, evidence.voters)
         try:
+            _, sql = _presence_query(published, form, evidence.voters)
             presence = published.engine.frame(sql)
         except DataError as error:
             raise DataError(f"cannot look voters up by the release's columns: {error}") from None

@@ -280,3 +280,20 @@ def test_bounds_of_boxes_are_those_of_their_ends(releases):
     answer = release.estimate("select quantile_disc(age, 0.25) as x from release").iloc[0]
     place = math.ceil(len(rows) / 4) - 1
     assert (answer["x_low"], answer["x_high"]) == tuple(sorted(rows[name])[place] for name in ("age_low", "age_high"))
+
+
+def test_a_refused_quantile_leaves_nothing_behind():
+    con = connect()
+    con.execute(
+        "create table t as select i as pid, i % 20 as age, case when i = 3 then 'nan'::double else i % 7 end as x,"
+        " ['u', 'v'][i % 2 + 1] as word, 'd' || i % 4 as d from range(40) r(i)"
+    )
+    for method, more in (("anatomy", {"quasi": ["age", "x", "word"], "l": 2}), ("mondrian", {"quasi": "age", "k": 2})):
+        release = getattr(sqlanon, method)(con, "t", sensitive="d", id="pid", **more)
+        median = release.estimate("SELECT MEDIAN(age) FROM release")
+        tables = con.execute("select count(*) from duckdb_tables()").fetchall()
+        for asked in ("MEDIAN(x)", "MEDIAN(word)", "MEDIAN(d)", "MEDIAN(age + ln(age - 1))"):
+            with pytest.raises(sqlanon.SqlanonError):
+                release.estimate(f"SELECT {asked} FROM release")
+            assert con.execute("select count(*) from duckdb_tables()").fetchall() == tables
+        pd.testing.assert_frame_equal(release.estimate("SELECT MEDIAN(age) FROM release"), median)

@@ -158,7 +158,9 @@ def test_infinite_dates_have_no_decade_and_are_not_published_as_unknown(con, rul
         " when 4 then '-infinity' when 5 then null else '1950-01-01' end::date as born from range(40) t(i)"
     )
     roles = {"quasi": "born", "sensitive": "disease", "id": "id", "l": 3, "coarsen": {"born": rule}}
-    with pytest.raises(DataError, match=rf"born='{rule}': 2 rows have an infinite date, which lies in no {rule}"):
+    with pytest.raises(
+        DataError, match=rf"born='{rule}': 2 rows have an infinite date in 'born', which lies in no {rule}"
+    ):
         sqlanon.anatomy(con, "endless", **roles)
     mended = "select id, disease, case when isfinite(born) then born end as born from endless"
     release = sqlanon.anatomy(con, query=mended, **roles)
