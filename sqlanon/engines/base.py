@@ -45,10 +45,11 @@ class Engine(Protocol):
 
     # -- sources and relations
 
-    def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+    def find_source(self, text: object, as_text: bool | str = False) -> tuple[Source, Mapping[str, str]]:
         """Find a source; return its SQL and its columns with their types, in order.
 
-        as_text: where a file's types would be guessed, take its values as they are written, its first line as names.
+        as_text: where a file's types would be guessed, take its values as they are written, its first line as names;
+        "lines": the first line as any other.
         """
 
     def text(self, statement: Statement, lasting: bool = False) -> str:

@@ -155,7 +155,7 @@ class Target(ParameterType):
 
 HIERARCHIES = Parameter(
     TableByColumn(),
-    "COLUMN=FILE, repeatable: child and parent, or one column per level from leaf to root; first line: names.",
+    "COLUMN=FILE, repeatable: child and parent, or one column per level from leaf to root.",
     {},
 )
 SENSITIVE = Parameter(Columns(), "Sensitive column.")

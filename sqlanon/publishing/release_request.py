@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from sqlanon.engines.base import Engine
@@ -144,6 +145,12 @@ def prepare(
         traits=engine.traits if dialect is None else ENGINES[dialect].traits,
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}
+    for parameter, value in values.items():
+        if isinstance(value, Mapping):
+            values[parameter] = {
+                name: _fit_lines(engine, source, types, name, part) if isinstance(part, Beside) else part
+                for name, part in value.items()
+            }
     # what is asked of the source is asked here
     if method.probe is not None and (question := method.probe(replace(request, source=source), **values)):
         request = replace(request, probed=engine.rows(question)[0])
@@ -156,18 +163,49 @@ def _elsewhere(source: Source, table: Sql) -> Source:
     return replace(source, relation=table, numbering=Sql("row_number() over ()"), texts=texts)
 
 
-def _look_up(value: Any, engine: Engine) -> Any:
-    """Look up the tables that parameters name beside the source, alone, in a tuple or in a mapping."""
+def _look_up(value: Any, engine: Engine, as_text: bool | str = True) -> Any:
+    """Look up the tables that parameters name beside the source, alone, in a tuple or in a mapping by column."""
     if isinstance(value, Beside):
-        source, types = engine.find_source(value.named, value.as_text)
+        source, types = engine.find_source(value.named, value.as_text and as_text)
         columns = _selected(types, value.as_text)
         rows = tuple(engine.rows(f"select {columns} from {source.relation}")) if value.fetched else ()
         return replace(value, source=source, types=types, rows=rows)
     if isinstance(value, tuple):
         return tuple(_look_up(part, engine) for part in value)
     if isinstance(value, Mapping):
-        return {name: _look_up(part, engine) for name, part in value.items()}
+        return {name: _look_up(part, engine, "lines") for name, part in value.items()}
     return value
+
+
+def _fit_lines(engine: Engine, source: Source, types: Mapping[str, str], name: str, table: Beside) -> Beside:
+    """Return a hierarchy without a first line of names, its numbers written as the column writes them.
+
+    A first line is names only where none of its cells is a value of the column, or a node of another line.
+    """
+    column = next((own for own in types if own.lower() == name.lower()), None)
+    if column is None or not table.rows:
+        return table
+    reading = source.expression(column).removesuffix(' collate "C"')
+    most = len(table.rows) * len(table.rows[0]) + 1  # more values than that are not all in the hierarchy
+    written = engine.rows(f"select distinct cast({reading} as varchar) as text from {source.relation} limit {most}")
+    texts = {row["text"] for row in written}
+    numeric = types[column].endswith("INT") or types[column].startswith(("INTEGER", "DECIMAL", "DOUBLE", "FLOAT"))
+    numbers = {_number(text): text for text in texts if numeric and _number(text) is not None}
+    rows = [{key: numbers.get(_number(cell), cell) for key, cell in row.items()} for row in table.rows]
+    first, others = rows[0].values(), {cell for row in rows[1:] for cell in row.values()}
+    may_be_names = next(iter(table.types)) in ("column0", "_c0") and not texts.intersection(first)
+    if may_be_names and (len(first) > 2 or not others.intersection(first)):
+        rows = rows[1:]
+    return replace(table, rows=tuple(rows))
+
+
+def _number(text: str | None) -> Decimal | None:
+    """Return the number that a text is, None where it is none."""
+    try:
+        number = Decimal(text or "")
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
 
 
 def _selected(types: Mapping[str, str], as_text: bool) -> str:

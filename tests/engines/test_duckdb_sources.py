@@ -48,3 +48,18 @@ def test_what_can_be_read_once_is_no_source(con):
     reader = pytest.importorskip("pyarrow").table({"age": [1, 2]}).to_reader()
     with pytest.raises(SourceError, match=r"read_all\(\)"):
         sqlanon.check(con, reader)
+
+
+def test_a_column_that_duckdb_cannot_read_is_named_with_its_type(con):
+    arrow = pytest.importorskip("pyarrow")
+    value, numbers = ["a", "b", "c", "d"] * 10, range(40)
+    frames = {
+        r"period\[M\]": pd.DataFrame({"d": value, "m": pd.period_range("2024-01", periods=40, freq="M")}),
+        "interval": pd.DataFrame({"d": value, "m": pd.cut(numbers, 8)}).astype({"m": pd.IntervalDtype("float64")}),
+        "complex128": pd.DataFrame({"d": value, "m": [complex(number) for number in numbers]}),
+        "decimal256": arrow.table({"d": value, "m": arrow.array(numbers, arrow.decimal256(40, 2))}),
+        "halffloat": arrow.table({"d": value, "m": arrow.array([1.0] * 40).cast(arrow.float16())}),
+    }
+    for python_type, frame in frames.items():
+        with pytest.raises(SourceError, match=rf"column 'm' is of type {python_type}.*cast it"):
+            sqlanon.anatomy(con, frame, quasi="m", sensitive="d", l=2)

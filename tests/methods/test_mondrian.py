@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
+from tests.databases import connect
 from tests.examples import examples
 from tests.generalized_release import SLIDES, write_release
 from tests.oracles.mondrian import partitions, penalty
@@ -326,3 +327,31 @@ def test_rows_lie_in_an_order_that_tells_nothing(con, patients):
     con.execute("create table turned as select * from patients order by ssn desc").fetchall()
     one, other = (sqlanon.mondrian(con, table, k=10, **ROLES) for table in ("patients", "turned"))
     assert one.table("data").fetchall() == other.table("data").fetchall()
+
+
+HIERARCHIES = {  # as other tools write them, by the column that they are for
+    "no line of names, ;": ("edu", "BA;Higher;*\nMA;Higher;*\nPhD;Higher;*\n"),
+    "no line of names, child and parent": ("edu", "Higher,*\nBA,Higher\nMA,Higher\n"),
+    "no line of names, a value repeated": ("edu", "BA,BA,*\nMA,MA,*\n"),
+    "names": ("edu", "edu,level,all\nBA,Higher,*\nMA,Higher,*\n"),
+    "whole numbers of doubles": ("age", "age;level\n20;*\n21;*\n22;*\n"),
+    "doubles of whole numbers": ("years", "20.0;20-21;*\n021.00;20-21;*\n22;22;*\n"),
+    "decimals": ("paid", "20;*\n21.0;*\n22.00;*\n"),
+}
+
+
+@pytest.mark.parametrize("form", HIERARCHIES)
+def test_hierarchies_are_read_as_other_tools_write_them(form, tmp_path):
+    column, text = HIERARCHIES[form]
+    (tmp_path / "levels.csv").write_text(text)
+    con = connect()
+    con.execute(
+        "create table people as select 20.0::double + i % 3 as age, 20 + i % 3 as years,"
+        " (20 + i % 3)::decimal(5, 2) as paid,"
+        " ['BA', 'MA'][i % 2 + 1] as edu, 'd' || i % 5 as disease from range(40) r(i)"
+    )
+    hierarchy = {column.upper(): str(tmp_path / "levels.csv")}
+    release = sqlanon.mondrian(con, "people", quasi=column, sensitive="disease", k=3, hierarchy=hierarchy)
+    assert release.verify(against="people").holds
+    wanted = con.execute(f"select distinct cast({column} as varchar) from people").fetchall()
+    assert set(release.table("data").project(column).distinct().fetchall()) == set(wanted)

@@ -385,7 +385,7 @@ class DuckDBEngine:
 
     # -- sources ------------------------------------------------------------------------------
 
-    def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+    def find_source(self, text: object, as_text: bool | str = False) -> tuple[Source, Mapping[str, str]]:
         """Find a table, view, file, glob, or an object in the caller's scope, in this order."""
         return find_source(self, text, as_text)
 
@@ -400,5 +400,24 @@ class DuckDBEngine:
         try:
             self.connection.register(name, value)
         except (duckdb.Error, TypeError, ValueError):
-            raise SourceError(f"a {type(value).__name__} is not a relation that DuckDB can read") from None
+            unread = self._unread_column(value)
+            raise SourceError(unread or f"a {type(value).__name__} is not a relation that DuckDB can read") from None
         return ident(name)
+
+    def _unread_column(self, value: Any) -> str:
+        """Say which column of a pandas or Arrow object DuckDB cannot read; empty where it is none."""
+        schema = getattr(value, "schema", None)  # of Arrow
+        types = getattr(value, "dtypes", {}) if schema is None else dict(zip(schema.names, schema.types, strict=True))
+        for column, python_type in types.items() if hasattr(types, "items") else ():
+            try:
+                self.connection.register(
+                    "sqlanon_column", value[[column]] if schema is None else value.select([column])
+                )
+                self.connection.unregister("sqlanon_column")
+            except duckdb.Error:
+                way = "astype" if schema is None else "cast"
+                return (
+                    f"column {column!r} is of type {python_type}, which DuckDB cannot read: cast it ({way}) to text,"
+                    " float64 or decimal128"
+                )
+        return ""

@@ -120,7 +120,7 @@ class SourceReader(SchemaReader, Protocol):
         """Give a name to an object that DuckDB can read."""
 
 
-def find_source(engine: SourceReader, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+def find_source(engine: SourceReader, text: object, as_text: bool | str = False) -> tuple[Source, Mapping[str, str]]:
     """Find a source; return its SQL and its columns with their types, in order.
 
     text: a name, path or glob, a query, or an object that DuckDB can read. as_text: a CSV's values as they are written.
@@ -170,7 +170,7 @@ def _naming_source(engine: SourceReader, text: object) -> Iterator[None]:
         raise SourceError(str(error) if names_source else f"cannot read {_name_source(text)}: {error}") from None
 
 
-def _count_lacking(engine: SourceReader, text: object, as_text: bool) -> Mapping[str, tuple[int, int]]:
+def _count_lacking(engine: SourceReader, text: object, as_text: bool | str) -> Mapping[str, tuple[int, int]]:
     """Count which columns files of a pattern lack; of a query, in each pattern that it reads."""
     if isinstance(text, QueriedSource):
         return dict(item for table in text.tables for item in _count_lacking(engine, table, False).items())
@@ -186,7 +186,7 @@ _TABLES = (
 )
 
 
-def _find_relation(engine: SourceReader, text: object, as_text: bool, notes: dict[str, str]) -> tuple[str, str]:
+def _find_relation(engine: SourceReader, text: object, as_text: bool | str, notes: dict[str, str]) -> tuple[str, str]:
     """Return SQL that reads a source, and an expression that numbers its rows; add what to say of columns."""
     if isinstance(text, QueriedSource):
         # the engine looks no name up, for a macro could answer
@@ -311,7 +311,7 @@ def _find_files(text: str) -> tuple[str, bool] | None:
 
 
 def _read_files(
-    engine: SourceReader, text: str, reader: str, several: bool, as_text: bool, notes: dict[str, str]
+    engine: SourceReader, text: str, reader: str, several: bool, as_text: bool | str, notes: dict[str, str]
 ) -> tuple[str, str]:
     """Return SQL that reads a file or the files of a pattern, and an expression that numbers their rows."""
     path = literal(escape_pattern(text) if Path(text).is_file() else text)
@@ -348,11 +348,12 @@ def _path_of(text: str) -> str:
     return text.partition("?")[0] if "://" in text else text
 
 
-def _reader_options(engine: SourceReader, reader: str, as_text: bool) -> str:
+def _reader_options(engine: SourceReader, reader: str, as_text: bool | str) -> str:
     """Return what a reader takes beside the file, as text to stand behind its path."""
     if reader != "read_csv":
         return ""
-    return null_texts(engine.reading) + (", all_varchar = true, header = true" if as_text else "")
+    texts = f", all_varchar = true, header = {literal(as_text != 'lines')}" if as_text else ""
+    return null_texts(engine.reading) + texts
 
 
 def is_pattern(text: str) -> bool:

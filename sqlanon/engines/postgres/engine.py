@@ -274,7 +274,7 @@ class PostgresEngine(Schemas):
 
     # -- sources ------------------------------------------------------------------------------
 
-    def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+    def find_source(self, text: object, as_text: bool | str = False) -> tuple[Source, Mapping[str, str]]:
         """Find a table or view, named as it is written in SQL without quotes, or letter by letter; or take a query."""
         if isinstance(text, QueriedSource):
             relation = ident(f"sqlanon_source_{secrets.token_hex(4)}")

@@ -278,7 +278,7 @@ class SparkEngine:
 
     # -- sources ------------------------------------------------------------------------------
 
-    def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+    def find_source(self, text: object, as_text: bool | str = False) -> tuple[Source, Mapping[str, str]]:
         """Find a table or view, a path or pattern of files, or take a DataFrame or a query."""
         with required_settings(self.session):
             if isinstance(text, QueriedSource):

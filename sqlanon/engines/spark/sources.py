@@ -30,7 +30,7 @@ _NAMES = {  # types by what DuckDB calls them
 }
 
 
-def read_source(session: SparkSession, source: object, as_text: bool = False) -> DataFrame:
+def read_source(session: SparkSession, source: object, as_text: bool | str = False) -> DataFrame:
     """Read a table or view, a path or pattern of files, or take a DataFrame; raise SourceError where there is none."""
     if isinstance(source, DataFrame):
         return source
@@ -41,7 +41,9 @@ def read_source(session: SparkSession, source: object, as_text: bool = False) ->
         if not session.catalog.tableExists(source):
             raise SourceError(f"no table, view or file {source!r}; a file's name ends in .parquet, .csv or .json")
         return session.table(source)
-    reader = session.read.option("header", "true").option("inferSchema", str(not as_text).lower())
+    reader = session.read.option("header", str(as_text != "lines").lower()).option(
+        "inferSchema", str(not as_text).lower()
+    )
     if any(letter in source for letter in _PATTERN):
         # else Spark takes one file's columns for all: others' Parquet columns go, and CSV is read by place
         reader = reader.option("mergeSchema", "true").option("enforceSchema", "false")
