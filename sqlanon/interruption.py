@@ -89,10 +89,10 @@ def _note(number: int, frame: FrameType | None) -> None:
 @contextmanager
 def visible_or_not() -> Iterator[None]:
     """Let a release inside appear, or not: from `hold_back` on a signal waits until the block has ended."""
-    _state.publishing = True
+    _state.publishing, _state.visible = True, False
     try:
         yield
-        _state.visible = _state.visible or _state.held
+        has_appeared()
     finally:
         _state.held = False
     if _state.number is not None:
@@ -102,6 +102,12 @@ def visible_or_not() -> Iterator[None]:
 def hold_back() -> None:
     """Let signals wait: what follows makes a release visible."""
     _state.held = True
+
+
+def has_appeared() -> bool:
+    """Note that a release which was held back for is visible now; tell whether one that outlives the session is."""
+    _state.visible = _state.visible or _state.held
+    return _state.visible
 
 
 def is_held_back() -> bool:

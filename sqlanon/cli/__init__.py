@@ -88,7 +88,12 @@ def _run() -> int:
 
 
 def _tell(error: BaseException) -> int:
-    """Say in one line what went wrong; return the exit code."""
+    """Say in one line what went wrong; return the exit code: 0 for what fails behind a release that has appeared."""
+    if interruption.has_appeared() and (isinstance(error, SqlanonError) or not isinstance(error, OSError)):
+        words = str(error) if isinstance(error, SqlanonError) else f"a fault of sqlanon ({type(error).__name__})"
+        said = words.replace("; nothing was published", "")
+        say(f"note: the release has been published and stands; what is told of it is not whole: {said}")
+        return 0
     if isinstance(error, SqlanonError):
         say(f"error: {error}")
         return error.exit_code

@@ -6,8 +6,8 @@ too.
 
 import logging
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.forms import form_of
-from sqlanon.interruption import visible_or_not
+from sqlanon.interruption import has_appeared, visible_or_not
 from sqlanon.key import Key, PrivacyWarning
 from sqlanon.ledgers.ledger_run import LedgerRun
 from sqlanon.methods import METHODS
@@ -92,7 +92,8 @@ def publish(
     Raises UsageError for requests that no data could meet, DataError for those that this data cannot.
     """
     _check_request(asked, out, into)
-    with visible_or_not(), ExitStack() as stack:
+    late: list[str] = []
+    with _noting_faults(late), visible_or_not(), ExitStack() as stack:
         plan, against, ledger = stack.enter_context(
             prepared(asked, engine, fresh_prefix(), destination(out, into), **parameters)
         )
@@ -119,15 +120,30 @@ def publish(
                 engine, target, outputs=outputs, manifest=manifest, against=against, accept=judge,
                 backgrounds=backgrounds, by_its_run=True, linked=publication.linked,
             )  # fmt: skip
-        given_away = _given_away(asked, engine, *against)
+        has_appeared()
+        late += _given_away(asked, engine, *against)
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
-    release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
-    release.notes = _lacking(asked, *against)
-    release.notes += [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
-    release.notes += given_away
-    release.notes += _follows(before, manifest, ledger)
+    with _noting_faults(late):
+        release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
+        release.notes = _lacking(asked, *against)
+        release.notes += [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
+    release.notes += late
+    with _noting_faults(release.notes):
+        release.notes += _follows(before, manifest, ledger)
     return release
+
+
+@contextmanager
+def _noting_faults(notes: list[str]) -> Iterator[None]:
+    """Note what fails once a release has appeared: it stands, whatever cannot be said of it."""
+    try:
+        yield
+    except Exception as error:
+        if not has_appeared():
+            raise
+        said = str(error).replace("; nothing was published", "") or type(error).__name__
+        notes.append(f"the release has been published and stands; what is told of it is not whole: {said}")
 
 
 def _judge(

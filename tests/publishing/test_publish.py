@@ -711,3 +711,37 @@ def test_the_next_commands_run_as_they_are_printed(shell, place):
     assert ("hand over the folder my release," in done.stderr) == (place[0] == "--out")
     quiet = shell("publish", "anatomy", *source, *ROLES, "-l", 4, *place, "--overwrite", "--format", "json")
     assert quiet.returncode == 0 and "sqlanon attack" not in quiet.stderr
+
+
+LATE_FAULTS = """
+import sys
+from pathlib import Path
+import duckdb
+from sqlanon.cli import main
+from sqlanon.engines.duckdb.engine import DuckDBEngine
+
+def rows(engine, sql, as_ever=DuckDBEngine.rows):
+    if Path("release/release.json").exists():
+        {fault}
+    return as_ever(engine, sql)
+
+DuckDBEngine.rows = rows
+sys.argv = ["sqlanon", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "raise engine._translate(duckdb.InternalException('INTERNAL Error: x'), sql)",
+        "raise engine._translate(duckdb.OutOfMemoryException('Out of Memory Error: x'), sql)",
+        "raise KeyError('x')",
+    ],
+)
+def test_a_fault_behind_a_release_that_has_appeared_is_a_note(shell, fault):
+    program = [sys.executable, "-c", LATE_FAULTS.format(fault=fault), *map(str, PUBLISH)]
+    done = subprocess.run(program, cwd=shell.folder, env=shell.environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "the release has been published and stands" in done.stderr and "nothing was" not in done.stderr
+    assert shell("verify", "release", "--against", "patients.parquet").returncode == 0
