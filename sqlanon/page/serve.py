@@ -3,7 +3,8 @@
 Whatever else runs on this machine can reach 127.0.0.1, and so can every web site through its visitor's browser. The
 page is shown to the browser that opened the address with its token, from a page of this server's own. A foreign name
 that resolves to this machine fails by its Host, another site by its Origin or by what the browser says of where a
-request comes from, another user by the token. The page, its files and its WebSocket are guarded alike.
+request comes from, another user by the token. The page, its files and its WebSocket are guarded alike. Cookies are sent
+to all ports of this machine: a path that nobody knows keeps ours from another user's server.
 """
 
 import contextlib
@@ -133,9 +134,10 @@ class Guard:
         """Take the application behind, and the port that the server listens on."""
         self.app = app
         self.token, self._session = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        self.path, self._is_used = f"/{secrets.token_urlsafe(32)}", False
         self.cookie = f"sqlanon_page_{port}"  # cookies know no ports: two pages would have one
         self._hosts = {f"{ADDRESS}:{port}", f"localhost:{port}"}
-        self.address = f"http://{ADDRESS}:{port}/"
+        self.address = f"http://{ADDRESS}:{port}{self.path}/"
 
     @property
     def first_address(self) -> str:
@@ -151,10 +153,12 @@ class Guard:
         fault = self._fault(scope, headers)
         if not fault and self._has_token(scope):
             # a token that stays in the address would stay in the browser's history as well
-            cookie = f"{self.cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
-            await _answer(send, 303, "", [(b"location", b"/"), (b"set-cookie", cookie.encode())])
-        elif not fault and self._has_cookie(headers):
-            await self.app(scope, receive, _with_headers(send))
+            self._is_used = True
+            cookie = f"{self.cookie}={self._session}; Path={self.path}/; HttpOnly; SameSite=Strict"
+            location = f"{self.path}/".encode()
+            await _answer(send, 303, "", [(b"location", location), (b"set-cookie", cookie.encode())])
+        elif not fault and self._has_cookie(headers) and scope["path"].startswith(f"{self.path}/"):
+            await self.app({**scope, "root_path": self.path}, receive, _with_headers(send))
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": fault or _STRANGER})
@@ -175,7 +179,7 @@ class Guard:
         return ""
 
     def _has_token(self, scope: Scope) -> bool:
-        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"] != "/":
+        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"] != f"{self.path}/" or self._is_used:
             return False
         (token, *_) = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])
         return secrets.compare_digest(token.encode(), self.token.encode())
@@ -189,7 +193,10 @@ class Guard:
         return secrets.compare_digest(session.encode(), self._session.encode())
 
 
-_STRANGER = "open the address that sqlanon page has printed in the terminal: it holds the token"
+_STRANGER = (
+    "open the address that sqlanon page has printed in the terminal: it holds a token that is good once; to open the page"
+    " in another browser, start it again"
+)
 
 
 def _headers(scope: Scope) -> dict[str, str]:

@@ -48,6 +48,7 @@ class Served:
     def __init__(self, process: subprocess.Popen, address: str, folder: Path) -> None:
         self.process, self.address, self.folder = process, address, folder
         self.site = address.partition("?")[0]
+        self.origin = self.site[: self.site.index("/", len("http://"))]
 
     def end(self, number: int = signal.SIGINT) -> tuple[int, str]:
         """End it as Ctrl-C does; return the exit code and what it said."""

@@ -408,18 +408,18 @@ def test_the_server_itself_is_guarded_and_listens_here_alone(browser, people):
             assert status(address, **sent, Origin="http://127.0.0.1:1") == 403
         assert upgrade(port, **sent) == 403
         assert upgrade(port, **sent, Origin="http://evil.example") == 403
-        assert upgrade(port, Origin=served.site[:-1]) == 403
-        assert upgrade(port, **sent, Origin=served.site[:-1]) == 101
+        assert upgrade(port, Origin=served.origin) == 403
+        assert upgrade(port, served.site[len(served.origin) :], **sent, Origin=served.origin) == 101
         listening = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines() if " 0A " in line]
         assert [address for address in listening if address.endswith(f":{port:04X}")] == [f"0100007F:{port:04X}"]
         six = Path("/proc/net/tcp6")
         assert not six.exists() or f":{port:04X} " not in six.read_text()
 
 
-def upgrade(port, **headers):
+def upgrade(port, path="/", **headers):
     """Return the status that a WebSocket's first request is answered."""
     lines = [
-        "GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket HTTP/1.1", f"Host: 127.0.0.1:{port}",
+        f"GET {path}_nicegui_ws/socket.io/?EIO=4&transport=websocket HTTP/1.1", f"Host: 127.0.0.1:{port}",
         "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", *(f"{name}: {text}" for name, text in headers.items()),
     ]  # fmt: skip

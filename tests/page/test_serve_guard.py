@@ -39,9 +39,10 @@ def guard(behind):
     return Guard(behind, PORT)
 
 
-def ask(guard, path="/", query="", kind="http", method="GET", **headers):
+def ask(guard, path="/", query="", kind="http", method="GET", *, inside=True, **headers):
     """Return what a request is answered: status (a WebSocket's: its first message), headers, body."""
     names = {name.replace("_", "-"): text for name, text in headers.items()}
+    path = guard.path + path if inside else path
     raw = [(name.encode(), text.encode()) for name, text in names.items()]
     scope = {"type": kind, "path": path, "query_string": query.encode(), "headers": raw, "method": method}
     sent = []
@@ -61,7 +62,7 @@ def ask(guard, path="/", query="", kind="http", method="GET", **headers):
 def enter(guard):
     """Return the cookie that the first address is changed for."""
     status, headers, _ = ask(guard, query=urlsplit(guard.first_address).query, host=HERE)
-    assert (status, headers[b"location"]) == (303, b"/")
+    assert (status, headers[b"location"]) == (303, f"{guard.path}/".encode())
     return headers[b"set-cookie"].decode()
 
 
@@ -79,7 +80,7 @@ def test_the_token_is_changed_for_a_cookie_that_scripts_and_other_sites_do_not_g
     cookie = enter(guard)
     name, _, rest = cookie.partition("=")
     assert name == f"sqlanon_page_{PORT}"
-    assert rest.split("; ")[1:] == ["Path=/", "HttpOnly", "SameSite=Strict"]
+    assert rest.split("; ")[1:] == [f"Path={guard.path}/", "HttpOnly", "SameSite=Strict"]
     assert guard.token not in cookie
     assert behind.reached == []
     assert ask(guard, **OWN, cookie=cookie.partition(";")[0])[0] == 200
@@ -89,7 +90,7 @@ def test_the_token_is_changed_for_a_cookie_that_scripts_and_other_sites_do_not_g
 
 def test_two_servers_share_no_token_and_no_cookie(guard, behind):
     other = Guard(behind, PORT)
-    assert guard.token != other.token
+    assert guard.token != other.token and guard.path != other.path and len(guard.path) > 40
     assert ask(other, **OWN, cookie=enter(guard).partition(";")[0])[0] == 401
 
 
@@ -158,3 +159,12 @@ def test_every_answer_tells_the_browser_to_ask_nothing_of_the_network(guard):
         assert "default-src 'self'" in policy
         assert "http" not in policy
         assert "*" not in policy
+
+
+def test_the_token_is_good_once_and_nothing_stands_outside_the_path(guard, behind):
+    cookie = enter(guard).partition(";")[0]
+    assert ask(guard, query=urlsplit(guard.first_address).query, host=HERE)[0] == 401
+    for outside in ("/", "/report/internal", guard.path, f"{guard.path}x/", f"//{guard.path}/"):
+        assert ask(guard, outside, **OWN, cookie=cookie, inside=False)[0] == 401
+        assert ask(guard, outside, kind="websocket", **OWN, cookie=cookie, inside=False) == "websocket.close"
+    assert behind.reached == []

@@ -146,9 +146,9 @@ def show_report(view: View) -> None:
 def _write_links() -> str:
     words = {"public": "for whoever receives the release", "internal": "with figures of the source: for you alone"}
     items = "".join(
-        f'<li>{view}, {words[view]}: <a href="/report/{view}" target="_blank" rel="noopener">'
+        f'<li>{view}, {words[view]}: <a href="report/{view}" target="_blank" rel="noopener">'
         f"open the {view} report</a>,"
-        f' <a href="/report/{view}?download=1" download="report-{view}.html">download it</a></li>'
+        f' <a href="report/{view}?download=1" download="report-{view}.html">download it</a></li>'
         for view in VIEWS
     )
     return f"<ul>{items}</ul>"
