@@ -7,6 +7,8 @@ import sys
 
 from rich.console import Console
 
+from sqlanon.plain_values import visible
+
 
 def to_stderr() -> Console:
     """Return the console for messages."""
@@ -16,6 +18,11 @@ def to_stderr() -> Console:
 def to_stdout() -> Console:
     """Return the console for words between results."""
     return Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
+
+
+def write_out(text: str) -> None:
+    """Write SQL, CSV or JSON as it is; on a terminal without what it would act on."""
+    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
 
 
 def replace_unwritable() -> None:

@@ -1,6 +1,7 @@
 """Show results: tables for people, JSON and CSV for programs."""
 
 import csv
+import io
 import json
 import logging
 import sys
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 
-from sqlanon.cli.console import to_stderr
+from sqlanon.cli.console import to_stderr, write_out
 from sqlanon.forms import form_of
 from sqlanon.plain_values import cell, plain, records, shorten_hashes, visible, words
 from sqlanon.plans.roles import free_name
@@ -74,7 +75,7 @@ def show_frame(frame: "pd.DataFrame", how: Format) -> None:
     if how == "json":
         _print_json(records(frame))
     elif how == "csv":
-        frame.to_csv(sys.stdout, index=False)
+        write_out(frame.to_csv(index=False))
     else:
         _print_rows(frame)
 
@@ -107,7 +108,6 @@ def show_mapping(mapping: Mapping[str, Any], how: Format) -> None:
         return
     rows = [[key, words(plain(value))] for key, value in mapping.items()]
     if how == "csv":
-        rows = [[visible(text) for text in row] for row in rows]
         _print_csv(["key", "value"], rows)
     else:
         _print_table(["", ""], rows, header=False)
@@ -194,7 +194,9 @@ def show_report(report: Report, how: Format) -> None:
 
 
 def _print_csv(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    csv.writer(sys.stdout, lineterminator="\n").writerows([heads, *rows])
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([heads, *rows])
+    write_out(text.getvalue())
 
 
 def _print_table(
@@ -210,4 +212,4 @@ def _print_table(
 
 
 def _print_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_out(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

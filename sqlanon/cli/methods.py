@@ -1,7 +1,6 @@
 """Verbs of the publisher: publish and compile, each with a command for every method, made of what it declares."""
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from sqlanon.api import publishing
+from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of, typed_option
 from sqlanon.cli.publication import (
     CompilationOptions,
@@ -36,13 +36,13 @@ BREACH_EPILOG = (
 @command_of(publishing.check_script)
 def compile_check(values: Values) -> None:
     """Print a script that measures what a table risks (no database is needed)."""
-    sys.stdout.write(publishing.check_script(**values))
+    write_out(publishing.check_script(**values))
 
 
 @command_of(publishing.breach_script)
 def compile_breach(values: Values) -> None:
     """Print a script that tells how likely each secret association is (no database is needed)."""
-    sys.stdout.write(publishing.breach_script(**values))
+    write_out(publishing.breach_script(**values))
 
 
 # what wrong words on a command line raise; typer has no name for it

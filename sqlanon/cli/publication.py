@@ -1,7 +1,6 @@
 """What publish and compile do with what was typed, whatever the method."""
 
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sqlanon.cli.console import write_out
 from sqlanon.cli.options import (
     DUCKDB,
     DatabaseOption,
@@ -174,7 +174,7 @@ def _print_promises(request: Any, session: SessionOptions, parameters: Mapping[s
 
     engine = session.open()
     if session.sql:
-        sys.stdout.write(plan_statements(request, engine))
+        write_out(plan_statements(request, engine))
         return
     display.show_frame(plan_promises(request, engine, **parameters), session.how.value)
 
@@ -222,7 +222,7 @@ def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], p
     out = arguments["out"]
     with prepared(request, engine, PREFIX, destination(out, arguments["into"]), **parameters) as (plan, *_):
         kept_files.chosen(request, plan, kept_paths(request, parameters), arguments["overwrite"], out)
-        sys.stdout.write(statements_text(plan, engine, out, arguments["into"]))
+        write_out(statements_text(plan, engine, out, arguments["into"]))
 
 
 def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
@@ -235,7 +235,7 @@ def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
     request = request_of(arguments, method.name, given["source"])
     engine = open_engine(DUCKDB, given["database"], False) if method.reads_source else None
     parameters = {name: arguments[name] for name in method.parameters if name in declared}
-    sys.stdout.write(compiled(request, given["dialect"].value, engine, **parameters))
+    write_out(compiled(request, given["dialect"].value, engine, **parameters))
 
 
 def _arguments(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:

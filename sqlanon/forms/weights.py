@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sqlanon.plain_values import visible
 from sqlanon.plans.manifest import table_files
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.sensitive_tables import sensitive_tables
@@ -48,7 +49,7 @@ def weight_name(manifest: Manifest) -> str:
 def write_in_one_line(name: str) -> str:
     """Write a name for a comment."""
     # a line of comment ends with the line: a name with a line's end in it must not begin another
-    return " ".join(str(ident(name)).split())
+    return " ".join(visible(str(ident(name))).split())
 
 
 def write_view(name: str, select: str) -> str:

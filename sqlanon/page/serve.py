@@ -194,8 +194,8 @@ class Guard:
 
 
 _STRANGER = (
-    "open the address that sqlanon page has printed in the terminal: it holds a token that is good once; to open the page"
-    " in another browser, start it again"
+    "open the address that sqlanon page has printed in the terminal: it holds a token that is good once; to open the"
+    " page in another browser, start it again"
 )
 
 

@@ -13,7 +13,7 @@ from sqlanon.forms import form_of
 from sqlanon.html_tables import write_table
 from sqlanon.interruption import visible_or_not
 from sqlanon.methods.name_types import COARSEN
-from sqlanon.plain_values import cell, plain
+from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
@@ -221,7 +221,7 @@ def _describe_absent(directory: Path) -> str:
 
 
 def _write_statements(statements: Iterable[tuple[str, str]]) -> str:
-    return "\n\n".join(f"-- {name}\n{sql};" for name, sql in statements) + "\n"
+    return "\n\n".join(f"-- {' '.join(visible(name).split())}\n{sql};" for name, sql in statements) + "\n"
 
 
 def write_html(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> str:

@@ -1,8 +1,15 @@
 """What is printed where the terminal's encoding lacks letters: replaced, never a fault."""
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
 
 import pytest
+
+from tests.command import ROOT
 
 
 @pytest.fixture
@@ -38,3 +45,48 @@ def test_letters_that_an_encoding_lacks_are_replaced(accented, encoding):
         assert "fault" not in done.stderr
     told = json.loads(accented(*ASKED, "--format", "json", PYTHONIOENCODING=encoding).stdout)
     assert [row["maladie"] for row in told] == [f"é😀{number}" for number in range(5)]
+
+
+HARMFUL = "a\x1b[31m\x07\u202eb"
+
+
+def on_a_terminal(shell, *words):
+    """Return what a command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    program = [sys.executable, "-m", "sqlanon", *words]
+    environment = {**shell.environment, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(program, cwd=shell.folder, stdout=theirs, stderr=subprocess.PIPE, env=environment) as process:
+        os.close(theirs)
+        written = b""
+        with contextlib.suppress(OSError):  # the end of what a terminal is told
+            while part := os.read(ours, 1 << 16):
+                written += part
+        process.communicate()
+    os.close(ours)
+    return written.decode()
+
+
+def test_nothing_that_a_terminal_acts_on_is_shown_or_commented(shell, con):
+    con.execute(
+        f"""copy (select i as ssn, i % 7 as "{HARMFUL}", '{HARMFUL}' || i % 5 as "d{HARMFUL}" from range(200) t(i))
+        to '{shell.folder / "people.parquet"}'"""
+    )
+    roles = ("--quasi", HARMFUL, "--sensitive", f"d{HARMFUL}", "--id", "ssn", "-l", "3", "--out", "ward")
+    assert shell("publish", "anatomy", "people.parquet", *roles).returncode == 0
+    comments = [line for line in (shell.folder / "ward/estimate.sql").read_text().splitlines() if line.startswith("--")]
+    texts = [(shell.folder / "ward/README.md").read_text(), *comments]
+    texts += shell("verify", "ward", "--against", "people.parquet", "--sql").stdout.splitlines()
+    shown = [text for text in texts if text.startswith(("#", "--"))]
+    query = f'SELECT "d{HARMFUL}", COUNT(*) FROM release GROUP BY "d{HARMFUL}"'
+    for words in (
+        ("estimate", "ward", query, "--format", "csv"),
+        ("estimate", "ward", query, "--format", "json"),
+        ("estimate", "ward", query, "--sql"),
+        ("verify", "ward", "--against", "people.parquet", "--sql"),
+    ):
+        shown.append(on_a_terminal(shell, *words))
+        assert "a\\x1b[31m" in shown[-1] or "a\\u001b[31m" in shown[-1]
+    assert len(shown) > 10
+    for text in shown:
+        assert not {"\x1b", "\x07", "\u202e"} & set(text), text
+    assert HARMFUL + "1" in shell("estimate", "ward", query, "--format", "csv").stdout  # values are kept

@@ -1,10 +1,9 @@
 """The verb that makes a release out of tables that something else wrote: adopt."""
 
-import sys
-
 from sqlanon.api import operations
 from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import app
+from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import say
 from sqlanon.cli.publication import say_next_steps
@@ -28,7 +27,7 @@ def adopt(values: Values, session: SessionOptions) -> None:
     engine = session.open(write=into is not None)
     if session.sql:
         outputs, _ = statements(Adoption.of(arguments_of(operations.adopt, values)), engine)
-        sys.stdout.write("\n\n".join(f"-- {output.name}\n{output.sql};" for output in outputs) + "\n")
+        write_out("\n\n".join(f"-- {output.name}\n{output.sql};" for output in outputs) + "\n")
         return
     with display.progress():
         release = operations.adopt(engine, **values)

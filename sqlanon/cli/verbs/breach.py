@@ -9,6 +9,7 @@ import typer
 from sqlanon.api import judgement
 from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import app
+from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import say
 from sqlanon.cli.session_options import SessionOptions
@@ -63,7 +64,7 @@ def breach(
         refuse_read(out, [*read_files(question.base), session.database])
     engine = session.open(write=into is not None)
     if session.sql:
-        sys.stdout.write(render_analysis(question, engine))
+        write_out(render_analysis(question, engine))
         return
     if explained is not None:
         _explain(question, engine, explained, session.how.value)

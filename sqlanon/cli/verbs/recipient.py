@@ -9,6 +9,7 @@ import typer
 
 from sqlanon.api import recipient
 from sqlanon.cli.app import app
+from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import Format, ReleaseArgument, say
 from sqlanon.cli.session_options import SessionOptions
@@ -72,7 +73,7 @@ def verify(
     if out is not None or overwrite:
         _check_file(out, overwrite, opened, values)
     if session.sql:
-        sys.stdout.write(opened.verification_sql(**values))
+        write_out(opened.verification_sql(**values))
         return
     with display.progress("verifying"):
         report = opened.verify(**values)
@@ -145,7 +146,7 @@ def estimate(
     if plot is not None or overwrite:
         _check_plot(plot, overwrite, opened.directory, session.database)
     if session.sql:
-        sys.stdout.write(opened.estimation_sql(query, values.get("estimator")))
+        write_out(opened.estimation_sql(query, values.get("estimator")))
         return
     opened.require_unchanged()
     with display.progress("estimating"):

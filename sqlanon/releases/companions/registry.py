@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from sqlanon.forms import form_of
+from sqlanon.plain_values import visible
 from sqlanon.plans.manifest import Manifest, table_files
 from sqlanon.plans.templates import ident
 from sqlanon.prose import code, write
@@ -41,7 +42,7 @@ def write_readme(manifest: Manifest, types: TableTypes) -> str:
         "warning": f"{form.warning}.j2",
         **form.warning_values(manifest),
     }
-    return spoken(write("releases/companions/readme.md", values), "recipient")
+    return visible(spoken(write("releases/companions/readme.md", values), "recipient"))
 
 
 def write_companions(directory: Path, manifest: Manifest) -> dict[str, str]:
