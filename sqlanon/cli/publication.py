@@ -25,7 +25,7 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter, read_given
-from sqlanon.plans.coarsening import example_rule
+from sqlanon.risks.given_away import find_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
 from sqlanon.wording import option
 
@@ -145,14 +145,18 @@ def words_against(session: SessionOptions, source: object, identifier: Sequence[
     origin = source.source if isinstance(source, CoarserSource) else source
     source_text = source_words(origin)
     against = source_text if isinstance(origin, QueriedSource) else ["--against", *source_text]
-    return [*against, *rules, *(word for column in identifier for word in ("--id", column)), *session.place]
+    return [*against, *rules, *(word for column in identifier for word in ("--id", column)), *session.source_place]
 
 
 def coarser_command(release: "Release", telling: str, source: object, identifier: Sequence[str]) -> list[str]:
     """Return the command that compares releases whose most telling quasi column is coarser; none where it cannot be."""
     columns, rules = release.manifest["columns"], dict(release.manifest["parameters"].get("coarsen", {}))
-    rule = example_rule(release.published_tables.columns(next(iter(release.tables))).get(telling, ""))
-    if not rule or telling in rules or "compare" in release.engine.lacks:
+    table = next(iter(release.tables))
+    sql_type = release.published_tables.columns(table).get(telling, "")
+    if not sql_type or telling in rules or "compare" in release.engine.lacks:
+        return []
+    rule = find_rule(release.engine, release.tables[table], telling, sql_type)
+    if not rule:
         return []
     # a manifest names no table of labels: the source does
     labels, origin = (source.rules, source.source) if isinstance(source, CoarserSource) else ({}, source)

@@ -74,11 +74,15 @@ class SessionOptions:
     def place(self) -> list[str]:
         """Return the words that say where the source lies; a DSN may hold a password and is never printed."""
         if self.engine is DUCKDB:
-            reading = [word for text in self.types or () for word in ("--types", text)]
-            reading += [word for text in self.missing or () for word in ("--missing", text)]
-            return [*reading, *([] if self.database is None else ["--database", self.database])]
+            return [] if self.database is None else ["--database", self.database]
         master = [] if self.master is None else ["--master", self.master]
         return ["--engine", self.engine.value, *master]
+
+    @property
+    def source_place(self) -> list[str]:
+        """Return the same words, and those that say how the source is read."""
+        types = [word for text in self.types or () for word in ("--types", text)]
+        return [*types, *(word for text in self.missing or () for word in ("--missing", text)), *self.place]
 
     @property
     def dsn_reminder(self) -> str:
@@ -89,12 +93,14 @@ class SessionOptions:
         """Return a command that publishes the source with what says where it lies, so that it runs as printed."""
         if "directory" in ENGINES[self.engine].lacks:
             command = command.replace(" --out ", " --into ")
-        return " ".join([command, *map(shlex.quote, self.place)]) if command else ""
+        return " ".join([command, *map(shlex.quote, self.source_place)]) if command else ""
 
     def open_release(self, release: str, *files: str | None) -> "Release":
         """Open a release; a schema is a stranger's, and beside its database only `files` are read."""
         from sqlanon.releases.release import open_release
 
+        if (self.types or self.missing) and not any(files):
+            raise UsageError("--types and --missing are about CSV and JSON files, and none is read here")
         stranger = self.database is not None and not Path(release).is_dir()
         readable = [file for file in files if file is not None] if stranger else None
         return open_release(release, self.database, self.open(readable=readable))

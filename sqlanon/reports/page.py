@@ -20,11 +20,13 @@ from sqlanon.charts.lines import Bar, write_bars, write_intervals
 from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import ORDER
-from sqlanon.errors import SourceError, UsageError
+from sqlanon.errors import ReleaseError, SourceError, UsageError
 from sqlanon.forms import form_of
 from sqlanon.plain_values import plain, words
+from sqlanon.plans.json_schema import shown_path
 from sqlanon.plans.manifest import Manifest
 from sqlanon.prose import as_made, write, write_parts
+from sqlanon.releases.manifest_schema import manifest_faults, unknown_keys
 from sqlanon.releases.release import Release
 from sqlanon.reports.facts import (
     Facts,
@@ -207,6 +209,9 @@ def make_page(
         raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
     if earlier_attack is not None and sample is not None:
         raise UsageError(f"{option('attack')} holds what was found before; give {option('sample')} to attack instead")
+    unknown = {*unknown_keys(release.manifest)}  # of which whoever opens it is told
+    if wrong := [path for path in manifest_faults(release.manifest) if path not in unknown]:
+        raise ReleaseError(f"the manifest records what no release has: {shown_path(wrong[0])}; verify tells all")
     return Page(
         gather(
             release, against, identifier=identifier, others=others, compared=compared, attack=earlier_attack,

@@ -226,7 +226,9 @@ def _assess(classes: Classes) -> Check:
         measures += _diversity(classes, column)
         feasible.append(_feasible(classes, column))
         quasi = {name: (classes.names[name], classes.types[name]) for name in question.quasi}
-        given_away += count_given_away(classes.engine, classes.values_of(column), quasi, column, "sum(row_count)")
+        given_away += count_given_away(
+            classes.engine, classes.values_of(column), quasi, column, "sum(row_count)", coarse=question.coarsen
+        )
     uniqueness = _uniqueness(classes, figures["rows"])
     notes = note_risks(classes, figures, uniqueness, feasible)
     notes += [each.note for each in given_away if each.note]

@@ -4,14 +4,14 @@ A group of l different values does not protect against somebody who knows which 
 values of other years are ruled out. An adversary learns this from the release itself, where quasi values are exact.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.build import render_query
-from sqlanon.plans.coarsening import example_rule
+from sqlanon.plans.coarsening import Coarsening, example_rule
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.relations import select_columns
@@ -28,7 +28,7 @@ class GivenAway:
     values: sensitive values of several rows; values_with_one: those of them that occur with one value of the quasi
     column alone; share_of_rows: of all rows, in these; by_chance: what that share would be at most if the columns had
     nothing to do with each other; ruled_out: the share of other people's values that whoever knows somebody's quasi
-    value rules out, beyond chance. sql_type: the type of the quasi column.
+    value rules out, beyond chance. rule: one that makes the quasi column coarser, to begin with; empty where none does.
     """
 
     column: str
@@ -38,7 +38,7 @@ class GivenAway:
     share_of_rows: float
     by_chance: float
     ruled_out: float
-    sql_type: str = "VARCHAR"
+    rule: str = ""
 
     def as_line(self) -> dict[str, object]:
         """Return it as a line of a table."""
@@ -57,8 +57,8 @@ class GivenAway:
         """Say it, in counts; empty where it is little."""
         if self.ruled_out < NOTABLE:
             return ""
-        rule = example_rule(self.sql_type)
-        coarser = f", or publish it coarser, as {option('coarsen', f'{self.column}={rule}')} does" if rule else ""
+        way = option("coarsen", f"{self.column}={self.rule}")
+        coarser = f", or publish it coarser, as {way} does" if self.rule else ""
         chance = f", {self.by_chance:.1%} by chance" if self.by_chance >= 0.001 else ""
         return (
             f"{self.column} gives {self.sensitive} away: {self.values_with_one:,} of {self.values:,} values of"
@@ -75,11 +75,13 @@ def count_given_away(
     sensitive: str,
     row_count: str = "count(*)",
     published: str = "true",
+    coarse: Collection[str] = (),
 ) -> list[GivenAway]:
     """Count what each quasi column gives away of the column `value` of a relation.
 
     quasi: a published column's name → its name in the relation, and its type. row_count: how many rows a group of the
-    relation's lines stands for. published: the condition of a line that is published.
+    relation's lines stands for. published: the condition of a line that is published. coarse: columns that have a
+    rule.
     """
     if not quasi:
         return []
@@ -96,10 +98,24 @@ def count_given_away(
     (counts,) = ask("risks/tied_values", list(columns))
     tied = [name for number, name in enumerate(columns, start=1) if counts[f"tied_{number}"]]
     lines = {tied[line["column_number"] - 1]: line for line in (ask("risks/given_away", tied) if tied else [])}
-    return [
-        replace(_read(counts, lines.get(name, _NOTHING_TIED), name, sensitive), sql_type=sql_type)
-        for name, (_, sql_type) in quasi.items()
-    ]
+    findings = []
+    for name, (ours, sql_type) in quasi.items():
+        found = _read(counts, lines.get(name, _NOTHING_TIED), name, sensitive)
+        advised = found.ruled_out >= NOTABLE and name not in coarse
+        findings.append(replace(found, rule=find_rule(engine, counted_rows, ours, sql_type) if advised else ""))
+    return findings
+
+
+def find_rule(engine: Engine, relation: Sql, column: str, sql_type: str) -> str:
+    """Return a rule that makes a column of a relation coarser, to begin with; empty where none leaves fewer values."""
+    rule = example_rule(sql_type)
+    if not rule:
+        return ""
+    coarse = Coarsening.read(column, rule).write(ident(column), sql_type)
+    (row,) = engine.rows(
+        f"select count(distinct {ident(column)}) as fine, count(distinct {coarse}) as coarse from {relation}"
+    )
+    return rule if row["coarse"] < row["fine"] else ""
 
 
 def note_given_away(
@@ -117,7 +133,7 @@ def note_given_away(
             rows = select_columns(source, {**names, column: "value"})
             columns = {name: (ours, types[name]) for name, ours in names.items()}
             findings = count_given_away(
-                engine, rows, columns, column, published="value is not null" if drop else "true"
+                engine, rows, columns, column, published="value is not null" if drop else "true", coarse=source.coarse
             )
             notes += [each.note for each in findings if each.note]
     return notes

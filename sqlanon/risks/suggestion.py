@@ -17,7 +17,6 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.methods.feasibility import INSTEAD
 from sqlanon.plans.build import render_query
-from sqlanon.plans.coarsening import example_rule
 from sqlanon.plans.plan import Source
 from sqlanon.risks.given_away import GivenAway
 from sqlanon.risks.question import CheckQuestion
@@ -209,9 +208,9 @@ def suggest_command(
 def suggest_coarser(question: CheckQuestion, given_away: Sequence[GivenAway]) -> str:
     """Return the command that checks the table with the most telling column coarser; '' where none gives much away."""
     rules = {
-        each.column: example_rule(each.sql_type)
+        each.column: each.rule
         for each in sorted(given_away, key=lambda each: each.ruled_out)
-        if each.note and each.column not in question.coarsen and example_rule(each.sql_type)
+        if each.note and each.rule
     }
     if not rules or not isinstance(question.source, str | QueriedSource):
         return ""

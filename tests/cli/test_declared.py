@@ -13,6 +13,7 @@ from sqlanon.methods import METHODS
 
 # which engine runs it, and how its result is printed: a function gets a connection and returns an object
 SESSION = {"database", "engine", "master", "dsn", "how", "sql", "threads", "memory_limit", "temp_directory"}
+SESSION |= {"types", "missing"}
 TYPED_ALONE = {  # what the command line has alone, and why
     "check": {},
     "compare": {"details": "prints a second table: Comparison.details()"},

@@ -119,6 +119,11 @@ def test_what_cannot_be_read_so_is_refused(folder):
     ):
         with pytest.raises(UsageError, match=says.replace(")", r"\)")):
             sqlanon.check(sqlanon.read_as(duckdb.connect(), types=types), source)
+    shell = Shell(folder)
+    shell("publish", "mondrian", "p.csv", "--quasi", "zip", "--sensitive", "d", "-k", "2", "--out", "rel")
+    for verb in (("estimate", "rel", "SELECT COUNT(*) FROM release"), ("verify", "rel")):
+        done = shell(*verb, "--types", "zip=VARCHAR")
+        assert done.returncode == 2 and "none is read here" in done.stderr
     assert "takes COLUMN=TYPE" in Shell(folder)("check", "p.csv", "--types", "zip").stderr
 
 

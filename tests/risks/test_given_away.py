@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
+from sqlanon.wording import spoken
 from tests.databases import connect
 from tests.examples import examples
 
@@ -125,3 +126,25 @@ def test_check_offers_to_look_at_the_table_with_the_column_coarser():
     assert not sqlanon.check(con, "wages", **ASKED, coarsen={"year": 10}).command
     assert not sqlanon.check(con, "wages", **{**ASKED, "quasi": "sex"}).command
     assert not sqlanon.check(con, con.sql("from wages"), **ASKED).command
+
+
+def test_no_rule_is_advised_that_is_there_or_changes_nothing(con):
+    con.execute(
+        "create or replace table told as select i as pid, ['Male', 'Female'][i % 2 + 1] as gender,"
+        " ['aa', 'ab', 'bc'][i % 3 + 1] as word, 2000 + i % 30 as year, 'd' || i % 120 as d from range(4000) r(i)"
+    )
+    for column, coarsen, advised in (
+        ("gender", {}, ""),
+        ("word", {}, "word=1letter"),
+        ("year", {}, "year=10"),
+        ("year", {"year": "10"}, ""),
+        ("year", {"year": "5"}, ""),
+    ):
+        asked = {"quasi": column, "sensitive": "d", "id": "pid", "coarsen": coarsen}
+        answer = sqlanon.check(con, "told", **asked)
+        release = sqlanon.anatomy(con, "told", l=2, **asked)
+        notes = [note for note in (*answer.notes, *release.notes) if "gives d away" in note]
+        assert len(notes) == 2
+        for note in notes:
+            assert ("coarser" in note) == bool(advised) and (f"{advised}" in spoken(note, "command line"))
+        assert answer.command.endswith(f"--coarsen {advised}") if advised else answer.command == ""

@@ -1,5 +1,6 @@
 """What `attack` says to type next: the most telling column coarser, wherever that can be tried."""
 
+import json
 import shlex
 
 import pytest
@@ -56,3 +57,17 @@ def test_attack_ends_with_a_command_that_can_be_typed(shell):
     assert "--coarsen" in command
     compare = typer.main.get_command(app).commands["compare"]
     assert compare.make_context("compare", shlex.split(command)[2:]).params["coarsen"]
+
+
+@pytest.mark.parametrize(
+    ("member", "value"), [("verified", None), ("guarantee", None), ("files", {"qit.parquet": None})]
+)
+def test_a_manifest_that_is_none_is_refused_in_one_line(shell, member, value):
+    shell(
+        "publish", "anatomy", "patients.parquet", "--quasi", "age", "--sensitive", "disease", "-l", 2, "--out", "ward"
+    )
+    path = shell.folder / "ward" / "release.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {member: value}))
+    done = shell("report", "ward", "--out", "ward.html")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert member in done.stderr and not (shell.folder / "ward.html").exists()
