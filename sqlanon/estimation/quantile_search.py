@@ -133,7 +133,6 @@ class QuantileSearch:
         if not self.has_errors:
             error = np.where(exact & ~bracket.null, 0.0, np.nan)
         fields = {"value": value, "std_error": error, "low": low, "high": high, "centre": value}
-        fields |= {"certain": low, "possible": high}
         return {name: array.reshape(shape) for name, array in fields.items()}
 
 
@@ -280,12 +279,11 @@ class _AverageShares(_Reader):
             run.space.forget(run.made)
         self.note(run)
         self.shape, self._selected = rows.value.shape, run.selected_count
-        low_name, high_name = _name_ends(rows)
-        count, least = rows.value.ravel(), getattr(rows, low_name).ravel()
+        count, least = rows.value.ravel(), rows.low.ravel()
         least = np.where(np.isnan(least), count, least)
         value, low, high = (
             np.array([getattr(average, name) for average in averages]).reshape(len(averages), len(count))
-            for name in ("value", low_name, high_name)
+            for name in ("value", "low", "high")
         )
         asked = np.ones((len(averages), *self.shape), dtype=bool)
         for number, cells in run.wanted_cells.items():
@@ -340,8 +338,7 @@ class _CountedShares(_Reader):
     def _gather(self, run: QueryRun, count: Any) -> list[list[Array]]:
         """Return certain, expected and possible counts below and above, by the cells and sets of the query itself."""
         of_sets = self.argument.role in ("constant", "sensitive")
-        least, most = _name_ends(count)
-        figures = [getattr(count, name) for name in (least, "value", most)]
+        figures = [count.low, count.value, count.high]
         frame = run.space.engine.frame(run.render_halves(of_sets))
         part, whole, below = (frame[name].to_numpy() for name in ("part", "whole", "below"))
         wholes = int(whole.max(initial=0)) + 1
@@ -371,11 +368,6 @@ def _merge(shares: Shares, new: Shares) -> Shares:
         for name, array in arrays.items():
             array[at] = getattr(side, name)[place, answer]
     return Shares(rank, **arrays, known=known, rows=shares.rows, least_rows=shares.least_rows)
-
-
-def _name_ends(estimate: Any) -> tuple[str, str]:
-    """Return what a kind of estimate calls its ends."""
-    return ("certain", "possible") if hasattr(estimate, "certain") else ("low", "high")
 
 
 def _write_below(argument: Piece, threshold: Sql) -> Piece:

@@ -194,8 +194,6 @@ DOUBT_QUERIES = [
     f"SELECT {ident(NASTY_NAMES[0])} AS q, COUNT(*) AS n FROM release WHERE price < 5 AND mark > DATE '1955-01-01'"
     f" OR {ident(SENSITIVE)} = 'Z' GROUP BY q ORDER BY q",
     f"SELECT {ident(SENSITIVE)} AS s, COUNT(*) AS n FROM release WHERE price BETWEEN 2 AND 7 GROUP BY s ORDER BY s",
-    f"SELECT MEDIAN(mark) AS m, MEDIAN(price) AS q FROM release WHERE {ident(SENSITIVE)} > 'Z'",
-    f"SELECT SUM(price) AS s, AVG(price) AS a FROM release WHERE mark > DATE '1952-03-01' AND {ident(SENSITIVE)} > 'Z'",
 ]
 
 

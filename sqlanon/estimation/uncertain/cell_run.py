@@ -76,30 +76,22 @@ class ComponentStatements:
             conditions=component.open_conditions,
             keys=list(component.keys),
             asked_columns=component.asked_columns,
-            measures=component.open_measures,
         )
         places = [place for place, _ in component.keys]
-        measures = [number for number, *_ in component.measures]
         relations = {"possible_world": inline(world)}
-        return render(
-            "estimation/uncertain/possible_hit", relations, columns=columns, key_places=places, measures=measures
-        )
+        return render("estimation/uncertain/possible_hit", relations, columns=columns, key_places=places)
 
     @property
     def keys(self) -> list[tuple[int, Sql]]:
         """Return the query's quasi keys, each with its place from 1, in their order."""
         return sorted((place, sql) for component in self.parts.components for place, sql in component.keys)
 
-    def _render_possible_row(self, measures: bool) -> Sql:
-        """Write the rows that satisfy every component, with or without those that are only measured.
+    def _render_possible_row(self) -> Sql:
+        """Write the rows that satisfy every component.
 
         Components share no column, so that their shares multiply.
         """
-        numbered = [
-            (number, component)
-            for number, component in enumerate(self.parts.components, start=1)
-            if measures or component.conditions or component.keys
-        ]
+        numbered = list(enumerate(self.parts.components, start=1))
         hits = [number for number, _ in numbered]
         keys = {
             place: Sql(f"hit_{number}.key_{place}") for number, component in numbered for place, _ in component.keys
@@ -112,29 +104,15 @@ class ComponentStatements:
             keys=[keys[place] for place in sorted(keys)],
             case_column=case,
             # Hidden rows are counted apart where a condition or key reads a quasi column.
-            conditions=[Sql("cell_person.suppressed = 0")] if measures or self.parts.asks_rows else [],
-            measures=[
-                (measure, number, [other for other in hits if other != number])
-                for number, component in numbered
-                for measure, *_ in component.measures
-                if measures
-            ],
+            conditions=[Sql("cell_person.suppressed = 0")] if self.parts.asks_rows else [],
         )
         return inline(rows)
 
     def render_person_hit(self) -> str:
         """Write how many rows of each group and cell satisfy every component."""
         apart = [Sql("person"), Sql("case_number")] if self.parts.mixed else []
-        relations = {"possible_row": self._render_possible_row(measures=False)}
+        relations = {"possible_row": self._render_possible_row()}
         return self.loaded.render_own("estimation/uncertain/person_hit", relations, keys=self.keys, apart=apart)
-
-    def render_measured_row(self, number: int) -> str:
-        """Write what a measure of quasi columns may be on the rows of each group and cell."""
-        relations = {
-            "possible_row": self._render_possible_row(measures=True),
-            "person_hit": self.relations["person_hit"],
-        }
-        return self.loaded.render_own("estimation/uncertain/measured_row", relations, number=number, keys=self.keys)
 
 
 @dataclass(frozen=True)
@@ -147,12 +125,7 @@ class RunStep:
 
 
 class CellWay:
-    """What one run answers from its counts: certain, possible and expected rows; a form says what of a query it takes.
-
-    answers_averages: as `QueryRun` has it.
-    """
-
-    answers_averages = False
+    """What one run answers from its counts: certain, possible and expected rows. A form says what it takes."""
 
     def __init__(self, run: "CellRun") -> None:
         """Take the run, whose query is sorted."""
@@ -162,18 +135,11 @@ class CellWay:
         """Raise QueryError where the query asks for more than is answered."""
         raise NotImplementedError
 
-    def check_types(self) -> None:
-        """Refuse sums of what is no number; counts are of none."""
-
     def name_columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of an aggregate: certain, possible, expected; under an alias n, n_certain, …."""
         keys = [item.name for item in self.run.query.items if item.aggregate is None]
         before = "" if name == "count" else f"{name}_"
         return [(figure, free_name(f"{before}{ending}", keys)) for figure, ending in FIGURES.items()]
-
-    def statements(self) -> list[tuple[str, str]]:
-        """Return the statements behind those of the counts."""
-        return []
 
     def make_estimates(self, counts: Counts, occurring: BoolArray) -> Sequence[Any]:
         """Return a dataclass of arrays per aggregate."""
@@ -184,13 +150,14 @@ class CellRun(QueryRun):
     """One query on its way through rows whose cells may hold one of several values."""
 
     SELECTING = ("sensitive", "constant")
+    answers_averages = False
 
     def __init__(self, loaded: CellTables, query: Query, way: type[CellWay]) -> None:
         """Split the query and place its relations; nothing runs yet. Raises QueryError for what is not answered."""
         super().__init__(loaded, query)
-        self.answers_averages, self.way = way.answers_averages, way(self)
+        self.way = way(self)
         self.way.refuse_aggregates()
-        self.loaded, self.parts = loaded, split_query(query, self.measures)
+        self.loaded, self.parts = loaded, split_query(query)
         self._place_relations()
         self.component_statements = ComponentStatements(loaded, self.parts, self.relations, query.parts)
 
@@ -223,10 +190,6 @@ class CellRun(QueryRun):
         """Return the columns of an aggregate as the way of answering has them."""
         return self.way.name_columns(name)
 
-    def _check_types(self) -> None:
-        """Refuse SUM and AVG of what is no number."""
-        self.way.check_types()
-
     # -- the statements ------------------------------------------------------------------------
 
     def statements(self) -> list[tuple[str, str]]:
@@ -234,7 +197,7 @@ class CellRun(QueryRun):
         listed = [("asked", self.render_asked()), *((step.name, step.sql) for step in self.steps())]
         listed += [("moment", self._render_moment()), ("satisfying_share", self._render_share())]
         listed.append(("hidden", self._render_hidden()))
-        return listed + self.way.statements() + self.closing_statements()
+        return listed + self.closing_statements()
 
     def comparisons(self) -> Sequence[Comparison]:
         """Leave out columns whose cells may hold values that none of them shows."""

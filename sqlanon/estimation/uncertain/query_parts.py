@@ -4,11 +4,10 @@ Each largest piece that reads one quasi column is a mark of that column: its val
 is left of conditions and keys reads marks; those that share a column are one component, others are independent.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Piece, Query
+from sqlanon.sql.aggregate_query import Query
 from sqlanon.sql.user_sql import name_column_pieces
 
 QUASI = "quasi_"
@@ -16,10 +15,10 @@ QUASI = "quasi_"
 
 @dataclass(frozen=True)
 class Component:
-    """Conditions, keys and measures over the marks of some columns; `mixed`: they read parts of the sensitive side too.
+    """Conditions and keys over the marks of some columns; `mixed`: they read parts of the sensitive side too.
 
     conditions: expression and columns. keys: place among the query's quasi keys, from 1, and expression.
-    keyed: the columns that the keys read. measures: what SUM and AVG are of, by its number: expression and columns.
+    keyed: the columns that the keys read.
     """
 
     columns: frozenset[int]
@@ -27,7 +26,6 @@ class Component:
     keys: tuple[tuple[int, Sql], ...] = ()
     keyed: frozenset[int] = frozenset()
     mixed: bool = False
-    measures: tuple[tuple[int, Sql, frozenset[int]], ...] = ()
 
     @property
     def asked_columns(self) -> list[int]:
@@ -40,18 +38,7 @@ class Component:
 
         A column that GROUP BY reads is none of them: an open cell is listed under values that it may hold.
         """
-        return self._list_open(frozenset())
-
-    @property
-    def open_measures(self) -> list[tuple[int, Sql, list[tuple[Sql, list[int]]]]]:
-        """Return each measure with the conditions and the columns whose open cells may satisfy them.
-
-        What a measure reads is none of them either: it would add a value that is published nowhere.
-        """
-        return [(number, measure, self._list_open(columns)) for number, measure, columns in self.measures]
-
-    def _list_open(self, known_columns: frozenset[int]) -> list[tuple[Sql, list[int]]]:
-        return [(condition, sorted(columns - self.keyed - known_columns)) for condition, columns in self.conditions]
+        return [(condition, sorted(columns - self.keyed)) for condition, columns in self.conditions]
 
     def joins(self, other: "Component") -> bool:
         """Tell whether the two cannot be evaluated one by one."""
@@ -65,7 +52,6 @@ class Component:
             self.keys + other.keys,
             self.keyed | other.keyed,
             self.mixed or other.mixed,
-            self.measures + other.measures,
         )
 
 
@@ -106,8 +92,8 @@ class QueryParts:
         return [(Sql(name), piece) for piece, name in self.marks[place].items()]
 
 
-def split_query(query: Query, measures: Sequence[Piece] = ()) -> QueryParts:
-    """Return the components of a query's conditions, keys and measures that read quasi columns, or nothing (keys)."""
+def split_query(query: Query) -> QueryParts:
+    """Return the components of a query's conditions and keys that read quasi columns, or nothing (keys)."""
     parts = QueryParts()
     for piece in query.filters("quasi", "mixed"):
         rest, columns = name_column_pieces(piece.sql, parts.name_mark)
@@ -118,10 +104,6 @@ def split_query(query: Query, measures: Sequence[Piece] = ()) -> QueryParts:
         rest, columns = name_column_pieces(piece.sql, parts.name_mark)
         places = _places(columns)
         parts.add(Component(places, (), ((number, rest),), places, piece.role == "mixed"))
-    for number, piece in enumerate(measures, start=1):
-        rest, columns = name_column_pieces(piece.sql, parts.name_mark)
-        places = _places(columns)
-        parts.add(Component(places, measures=((number, rest, places),), mixed=piece.role == "mixed"))
     return parts
 
 

@@ -10,17 +10,22 @@ from typing import Any
 import pandas as pd
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.query_run import QueryRun
+from sqlanon.errors import QueryError
+from sqlanon.estimation.answered import Answered
+from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.session import Session
 from sqlanon.estimation.sound_tables import load_sound, render_soundness
-from sqlanon.estimation.uncertain.cell_run import CellRun
+from sqlanon.estimation.uncertain.cell_run import CellRun, CellWay
 from sqlanon.estimation.uncertain.cell_tables import CellTables
-from sqlanon.estimation.uncertain.sums import Sums
+from sqlanon.estimation.uncertain.counts import Counts
 from sqlanon.estimators import UNIFORM_ALONE
+from sqlanon.estimators.evidence import BoolArray
 from sqlanon.methods.uncertain.read_manifest import Described, described, held_below
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
+
+_COUNTS = "uncertain data answers COUNT(*) alone: SUM, AVG, quantiles and expressions were removed in 0.3.0"
 
 
 class UncertainTables(CellTables):
@@ -139,6 +144,22 @@ class UncertainTables(CellTables):
         self._loaded = False
 
 
+class CellCounts(CellWay):
+    """Answer COUNT(*): certain, possible and expected."""
+
+    def refuse_aggregates(self) -> None:
+        """Raise QueryError where the query asks for more than COUNT(*)."""
+        for aggregate in self.run.query.aggregates:
+            if not aggregate.function.counts or aggregate.argument or aggregate.chosen:
+                raise QueryError(_COUNTS)
+        if self.run.query.derived:
+            raise QueryError(_COUNTS)
+
+    def make_estimates(self, counts: Counts, occurring: BoolArray) -> Sequence[Counts]:
+        """Return the three counts for each aggregate."""
+        return [counts] * len(self.run.query.aggregates)
+
+
 class UncertainSession(Session):
     """A session of a release of uncertain rows: what is certain, possible and expected, without errors."""
 
@@ -151,8 +172,12 @@ class UncertainSession(Session):
         super().__init__(self.loaded.quasi, self.loaded.sensitive, UNIFORM_ALONE, "uncertain")
 
     def start(self, query: Query, name: str, **options: Any) -> CellRun:
-        """Start the run of a query with COUNT(*), SUM and AVG."""
-        return CellRun(self.loaded, query, Sums)
+        """Start the run of a query with COUNT(*)."""
+        return CellRun(self.loaded, query, CellCounts)
+
+    def _ask_quantiles(self, query: Query, name: str, estimate: Estimator, **options: Any) -> Answered:
+        """Refuse: a quantile is none of the counts."""
+        raise QueryError(_COUNTS)
 
     def load(self, run: QueryRun) -> None:
         """Make the tables of cells and of sets of values."""

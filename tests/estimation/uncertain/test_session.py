@@ -78,15 +78,6 @@ def test_hidden_rows_and_inner_nodes_are_told(paper):
     assert not paper.estimate("SELECT COUNT(*) FROM release WHERE disease = 'flu'").attrs["messages"]
 
 
-@pytest.mark.parametrize(
-    "items",
-    ["COUNT(*) + 1", "COUNT(age)", "COUNT(*) FILTER (WHERE disease = 'flu')", "COUNT(*) FILTER (WHERE age > 3)"],
-)
-def test_expressions_over_aggregates_are_refused(paper, items):
-    with pytest.raises(QueryError, match="over uncertain data is not answered"):
-        paper.estimate(f"SELECT {items} FROM release")
-
-
 def test_having_goes_by_what_is_expected(paper):
     frame = paper.estimate("SELECT education, COUNT(*) AS n FROM release GROUP BY education HAVING n > 2 ORDER BY 1")
     assert frame.values.tolist() == [["Bachelor", 1, 5, 2.5], ["Master", 1, 5, 2.5]]
@@ -350,12 +341,12 @@ def test_columns_called_as_the_counts_are(tmp_path):
 @pytest.mark.parametrize(
     ("sql", "says"),
     [
-        ("SELECT SUM(disease) FROM release", "SUM and AVG take numbers, and 'disease' is VARCHAR; its values are"),
-        ("SELECT AVG(upper(sex)) FROM release", "and 'sex' is VARCHAR; its values are counted by COUNT(*)"),
-        ("SELECT SUM('a') FROM release", "SUM and AVG take numbers, and what was asked is VARCHAR"),
-        ("SELECT SUM(age + length(disease)) FROM release", "reads quasi columns and 'disease' together"),
-        ("SELECT AVG(age) FROM release WHERE age > 3 OR disease = 'flu'", "join conditions by AND, sum"),
-        ("SELECT AVG(age) FILTER (WHERE disease = 'flu') FROM release", "AVG with FILTER over uncertain"),
+        ("SELECT SUM(age) FROM release", "answers COUNT(*) alone: SUM, AVG, quantiles and expressions were removed"),
+        ("SELECT AVG(age) FROM release WHERE disease = 'flu'", "answers COUNT(*) alone"),
+        ("SELECT MEDIAN(age) FROM release", "answers COUNT(*) alone"),
+        ("SELECT COUNT(age) FROM release", "answers COUNT(*) alone"),
+        ("SELECT COUNT(*) FILTER (WHERE disease = 'flu') FROM release", "answers COUNT(*) alone"),
+        ("SELECT 2 * COUNT(*) FROM release", "answers COUNT(*) alone"),
         ("SELECT COUNT(DISTINCT age) FROM release", "COUNT(DISTINCT x)"),
         ("SELECT COUNT(*) FROM release WHERE num = 't1'", "no column 'num' in the release"),
         ("SELECT COUNT(*) FROM release WHERE qiid = '22'", "no column 'qiid' in the release"),
@@ -402,7 +393,7 @@ def test_estimate_on_the_command_line(shell):
         assert f"-- {name}\n" in texts.stdout
     refused = shell("estimate", release, "SELECT SUM(disease) FROM release")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "SUM and AVG take numbers, and 'disease' is VARCHAR" in refused.stderr
+    assert "answers COUNT(*) alone" in refused.stderr
 
 
 def test_the_session_leaves_nothing_behind(paper):
