@@ -53,7 +53,7 @@ def warm() -> None:
                 importlib.import_module(module.name)
 
     for template in templates.template_names():
-        templates._environment().get_template(f"{template}.sql.j2")
+        templates.environment().get_template(f"{template}.sql.j2")
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
         run(["compile", "anatomy", "patients", *TOUR, "-l", "4"])
         run(["publish", "anatomy", "--help"])

@@ -11,5 +11,5 @@ from sqlanon.plans import templates
 def read_templates_of(folder: Path, patch: pytest.MonkeyPatch) -> None:
     """Read templates of a folder until the patch is undone; what was compiled before stands again after it."""
     patch.setattr(templates, "template_root", lambda: folder)
-    for name in ("_environment", "template_header"):
+    for name in ("environment", "template_header"):
         patch.setattr(templates, name, cache(getattr(templates, name).__wrapped__))

@@ -5,10 +5,12 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
+from sqlanon.plans.chapters import TURN
 from sqlanon.plans.plan import Check, Loop, Plan, Report, Row
 from sqlanon.plans.statement import Statement
 
@@ -44,7 +46,9 @@ def run_plan(
             if isinstance(step, Report):
                 name = step.statement.name
                 log.info("checking %s", name)
-                (reports[name],) = engine.rows(step.statement.sql)
+                rows = engine.rows(step.statement.sql)
+                # a check of a chapter may have nothing to say
+                (reports[name],) = rows if rows or not step.speaks else [{}]
                 if isinstance(step, Check):
                     step.refuse(reports[name])
                 if look is not None:
@@ -78,12 +82,18 @@ def _run_loop(loop: Loop, engine: Engine, watch: Callable[[Statement, float], No
         log.info("%s, turn %d: %d left", loop.name, turn, row["left_over"])
         if not row["left_over"] or turn == loop.limit:
             break
+        made: list[Statement] = []
         for statement in loop.body:
-            _create(statement, engine, watch)
-        *others, last = (statement.relation for statement in loop.body)
-        # what reads the state goes before it
-        engine.drop([loop.state, *others])
-        engine.rename(last, loop.state)
+            _create(replace(statement, sql=statement.sql.replace(TURN, str(turn))), engine, watch)
+            if statement.replaces:
+                # what reads the old one goes before it: a turn's views, and with its last statement all that it made
+                gone = [one for one in made if one.kind == "view" or statement is loop.body[-1]]
+                engine.drop([statement.replaces, *(one.relation for one in gone)])
+                engine.rename(statement.relation, statement.replaces)
+                made = [one for one in made if one not in gone]
+            else:
+                made.append(statement)
+        engine.drop([one.relation for one in made])
     if row["left_over"] and isinstance(loop.left, Check):
         loop.left.refuse(row)
     return {**row, "turns": turn}

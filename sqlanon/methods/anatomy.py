@@ -78,6 +78,11 @@ class OneColumn(Grouped):
         return packing.range_query(self.request)
 
     @property
+    def values(self) -> Mapping[str, object]:
+        """Return nothing where chapters take their own."""
+        return {} if self.request.following is None else super().values
+
+    @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return nothing for the share of rows that might be left out."""
         return {"max_suppressed": {}}
@@ -92,6 +97,34 @@ def design(request: Request, l: int, max_suppressed: float, block: int | None) -
     if request.following is not None:
         attribute = republication.add_ledger_columns(attribute, request.following)
     return OneColumn(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l}, layout=layout)
+
+
+def group_rows(design: Grouped) -> Steps:
+    """Return the chapters that end in `grouped`, for one sensitive column or several."""
+    if not isinstance(design, OneColumn):
+        return tuple(step for part in SEVERAL_COLUMNS for step in part(design))
+    return (
+        grouping.population(design.request),
+        grouping.tally(),
+        grouping.refuse_frequent(design),
+        *check_quasi(design),
+        *grouping.bind(design),
+        grouping.count_values(design),
+        *grouping.identify(design),
+        grouping.group(design),
+    )
+
+
+def publish(design: Grouped) -> Steps:
+    """Return the published tables."""
+    if not isinstance(design, OneColumn):
+        return (*qit_st.publish_qit(design), *several_steps.publish_st(design))
+    return qit_st.publish(design)
+
+
+def link(design: Grouped) -> Steps:
+    """Return the rows that the run knows to the end, for each sensitive column."""
+    return qit_st.link(design) if isinstance(design, OneColumn) else several_steps.link_rows(design)
 
 
 def draw(design: Grouped) -> Steps:
@@ -120,6 +153,21 @@ def _counts_lines(design: Grouped) -> bool:
     return isinstance(design, OneColumn) and design.numbers_by_shard and lists
 
 
+SEVERAL_COLUMNS = (
+    select_rows,
+    check_values,
+    check_persons,
+    check_quasi,
+    bind_draws,
+    identify_rows,
+    pack_rows,
+    order_values,
+    code_rows,
+    draw,
+    grouping.seat_coded,
+    form_groups,
+    check_suppressed,
+)
 _SMALL = (
     Sql("coalesce(l < 2 or l <> floor(l), true)"),
     write_message(TOO_SMALL, {"value": "coalesce(cast(l as varchar), 'NULL')"}),
@@ -162,23 +210,9 @@ ANATOMY = Method(
     form="qit_st",
     options=AnatomyOptions,
     design=design,
-    steps=(
-        select_rows,
-        check_values,
-        check_persons,
-        check_quasi,
-        bind_draws,
-        identify_rows,
-        pack_rows,
-        order_values,
-        code_rows,
-        draw,
-        grouping.seat_coded,
-        form_groups,
-        check_suppressed,
-    ),
-    outputs=(qit_st.publish_qit, publish_st),
-    linked=several_steps.link_rows,
+    steps=(group_rows,),
+    outputs=(publish,),
+    linked=link,
     followed=(
         *republication.BEGINNING,
         republication.match_persons,

@@ -12,7 +12,8 @@ from sqlanon.methods.packing import LAYOUT
 from sqlanon.methods.parameters import Parameter, declared, types_of
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
-from sqlanon.plans.build import build
+from sqlanon.plans.build import build_phases
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import (
@@ -35,7 +36,7 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro
 from sqlanon.wording import option
 
-Steps = tuple[Step | Repeat, ...]
+Steps = tuple[Step | Repeat | Chapter, ...]
 Reports = Mapping[str, Row]
 SHARED = ("changed", "waiting", "draws", "nulls", "coarsen")  # parameters of all methods that the manifest says
 LEDGER_TABLES = ("person", "value")  # what a plan leaves to the ledger, in relations called `next_…`
@@ -314,8 +315,8 @@ class Method(Generic[D]):
         relations = {"key": secret, "given_key": secret, **(release.relations if release is not None else {})}
         relations |= {name: relation_name(design.prefix, name) for name in design.constants}
         linked = self.linked(design) if release is None else self.followed_linked(design)
-        built = build((*first, *second, *linked), design.values, design.prefix, relations)
-        published, compared = built[len(first) : len(first) + len(second)], built[len(first) + len(second) :]
+        engine = design.request.engine
+        made, published, compared = build_phases((first, second, linked), design.values, design.prefix, relations, engine)
         publication = Publication(
             outputs=cast(tuple[Statement, ...], published),
             parameters=self._recorded(design, values),
@@ -324,7 +325,7 @@ class Method(Generic[D]):
             learned=design.learned,
             linked=_link(cast(tuple[Statement, ...], compared), design.prefix, relations.get(LAYOUT)),
         )
-        return built[: len(first)], publication
+        return made, publication
 
     def _fitted(
         self, design: D, reports: Reports, secret: Sql, values: Mapping[str, Any], expected: Publication

@@ -10,7 +10,7 @@ from typing import Literal
 
 from sqlanon.methods import draws, packing
 from sqlanon.methods.base import Design, Steps
-from sqlanon.methods.feasibility import Size, infeasible_guards, refuse_infeasible, refuse_several_rows
+from sqlanon.methods.feasibility import NO_HELP, Size, infeasible_guards, refuse_infeasible, refuse_several_rows
 from sqlanon.methods.internal_names import (
     identifier_names,
     identity_names,
@@ -22,6 +22,7 @@ from sqlanon.methods.internal_names import (
 from sqlanon.methods.packing import Layout
 from sqlanon.methods.parameter_types import Block
 from sqlanon.methods.parameters import Parameter, Range
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Guard, Request, Row, Step
 from sqlanon.plans.statement import Kind
 from sqlanon.plans.templates import Sql, ident
@@ -79,6 +80,104 @@ class Grouping(Design):
     def numbers_by_shard(self) -> bool:
         """Return whether rows are numbered shard by shard of their draws: by several workers, or with little memory."""
         return not (self.request.traits.row_by_row or self.request.traits.numbers_rows)
+
+
+def population(request: Request) -> Chapter:
+    """Return the chapter that ends in `population`: the rows to publish, under names of our own."""
+    roles, source = request.roles, request.source
+    columns = (
+        *zip(roles.quasi, quasi_names(request), strict=True),
+        *zip(roles.identifier, identifier_names(request), strict=True),
+        *zip(roles.sensitive, sensitive_names(request), strict=True),
+    )
+    selected = [(source.expression(column), name) for column, name in columns]
+    if identity_names(request) == ("row_number",):
+        # with a key of our own any unique numbering tells rows apart, and costs no hash of the whole row
+        selected.append((source.numbering, "row_number"))
+    values = {
+        "relation": source.relation,
+        "selected": selected,
+        "required": sensitive_names(request) if request.nulls == "drop" else (),
+        "identifiers": () if request.many_rows_per_person else identifier_names(request),
+    }
+    return Chapter("population", values)
+
+
+def count_values(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
+    """Return the chapter that ends in `ranked` and `capacity`: values by class, and the groups that they give."""
+    attribute, nulls = design.attribute, design.request.nulls == "value"
+    values = {
+        "signature": signature,
+        "nulls_are_values": nulls,
+        "purpose": attribute.purpose,
+        "size": attribute.size,
+    }
+    return Chapter("counting", values)
+
+
+def refuse_frequent(design: Grouping) -> Chapter:
+    """Return the chapter that refuses a value that stands in too many rows."""
+    request, attribute = design.request, design.attribute
+    values = {
+        "size": attribute.size,
+        "parameter": attribute.parameter,
+        "column": attribute.column,
+        "shown_column": repr(attribute.column),
+        # a value of the data is named only where the publisher said so: messages end in logs
+        "shown_value": "' (''' || largest_value || ''')'" if request.show_values else "''",
+        "nulls_are_values": request.nulls == "value",
+        "refuse_nulls": request.nulls == "refuse",
+        "only": len(request.roles.sensitive) == 1,
+        "no_help": f"; {NO_HELP if attribute.parameter == 'l' else 'merging values makes none rarer'}",
+    }
+    return Chapter("feasible", values)
+
+
+def bind(design: Grouping) -> Steps:
+    """Return the chapter that makes the secret of the draws of a given key and of the rows, in the place of `key`.
+
+    A fresh key is of one run, and so of one table, anyhow.
+    """
+    request = design.request
+    if request.identity == "number":
+        return ()
+    quasi = quasi_names(request) if request.identity == "row" else ()
+    return (Chapter("secret", {"told_by": (*quasi, *identifier_names(request), *sensitive_names(request))}),)
+
+
+def identify(design: Grouping, signature: Sequence[str] = ()) -> Steps:
+    """Return the chapters that give rows what they are drawn for by, and pack their quasi values."""
+    request = design.request
+    chapters: list[Chapter] = []
+    if identity_names(request) == ("identity",):
+        own = (*quasi_names(request), *sensitive_names(request))
+        by_identifier = request.identity == "identifier"
+        values: dict[str, object] = {
+            "payload": own,
+            "identifiers": identifier_names(request) if by_identifier else (),
+            "compared": () if by_identifier else (*quasi_names(request), *identifier_names(request), *own[-1:]),
+        }
+        chapters.append(Chapter("identity", values))
+    if design.layout is not None:
+        kept = (*signature, *sensitive_names(request), *identity_names(request))
+        chapters.append(Chapter("packing", {"quasi": quasi_names(request), "kept": kept}))
+    return tuple(chapters)
+
+
+def group(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
+    """Return the chapter that ends in `grouped`: every row with its group."""
+    request, attribute = design.request, design.attribute
+    values = {
+        "signature": signature,
+        "groups_per_block": attribute.groups_per_block,
+        "purpose": attribute.purpose,
+        "carried": attribute.payload,
+        "drawn_from": (*attribute.payload, *identity_names(request)),
+        "drawing": "random" if request.draws == "random" else "number" if request.identity == "number" else "identity",
+        # only where NULL is a value need it be compared as one
+        "equals": Sql("is not distinct from" if request.nulls == "value" else "="),
+    }
+    return Chapter("grouping", values)
 
 
 def select_rows(design: Design) -> Steps:

@@ -9,8 +9,10 @@ from sqlanon.methods import packing
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
 from sqlanon.methods.packing import Layout
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.roles import free_name
+from sqlanon.plans.templates import Sql
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +84,24 @@ def attribute(
 def publish_qit(design: Grouping) -> Steps:
     """Return the step of the quasi-identifier table: exact quasi values and groups."""
     return (Step("methods/qit_st/qit" if design.layout is None else "methods/packing/qit"),)
+
+
+def publish(design: Grouped) -> Steps:
+    """Return the chapter of the published tables."""
+    columns, request = design.columns, design.request
+    values = {
+        "packed": design.layout is not None,
+        "quasi": [(name, Sql(request.types.get(name, ""))) for name in request.roles.quasi],
+        "sensitive": columns["sensitive"][0],
+        "group_column": columns["group"],
+        "count_column": columns["count"],
+    }
+    return (Chapter("qit_st", values),)
+
+
+def link(design: Grouped) -> Steps:
+    """Return the chapter of the rows that the run knows to the end."""
+    return (Chapter("linked", {"carried": packing.payload_quasi(design.request, design.layout)}),)
 
 
 def publish_st(design: Grouping) -> Steps:

@@ -1,11 +1,13 @@
 """Steps become statements: templates rendered with values, and with the relations of earlier steps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from sqlanon.errors import TemplateError
-from sqlanon.plans.plan import Check, Loop, Repeat, Report, Step, relation_name
+from sqlanon.errors import DataError, TemplateError
+from sqlanon.plans.chapters import Chapter, Repetition, Section, bind, read
+from sqlanon.plans.plan import Check, Loop, Repeat, Report, Row, Step, relation_name
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, render, template_header
+from sqlanon.plans.templates import Sql, first_sentence, remember, render, template_header
 
 
 def render_query(template: str, values: Mapping[str, object], given: Mapping[str, Sql]) -> str:
@@ -16,28 +18,63 @@ def render_query(template: str, values: Mapping[str, object], given: Mapping[str
 
 
 def build(
-    steps: Sequence[Step | Repeat],
+    steps: Sequence[Step | Repeat | Chapter],
     values: Mapping[str, object],
     prefix: str,
     given: Mapping[str, Sql],
+    engine: str = "duckdb",
 ) -> tuple[Statement | Report | Loop, ...]:
     """Render `steps`; each template takes what its header declares from `values` and from relations.
 
-    `given` names relations that stand already (the key, the tables of a release).
+    `given` names relations that stand already (the key, the tables of a release). engine: whose macros chapters read.
     A value that no step declares is an error, as a relation is that no step yields.
     """
-    builder = _Builder(values, prefix, dict(given))
-    built = tuple(builder.loop(step) if isinstance(step, Repeat) else builder.step(step) for step in steps)
-    builder.finish(steps)
+    (built,) = build_phases((steps,), values, prefix, given, engine)
     return built
+
+
+def build_phases(
+    phases: Sequence[Sequence[Step | Repeat | Chapter]],
+    values: Mapping[str, object],
+    prefix: str,
+    given: Mapping[str, Sql],
+    engine: str = "duckdb",
+) -> list[tuple[Statement | Report | Loop, ...]]:
+    """Render several sequences of steps, each of which reads what those before it made."""
+    builder = _Builder(values, prefix, dict(given), engine)
+    built = [tuple(statement for step in steps for statement in builder.any(step)) for steps in phases]
+    builder.finish([step for steps in phases for step in steps if not isinstance(step, Chapter)])
+    return built
+
+
+def refuse_as_said(row: Row) -> None:
+    """Raise DataError with the `refusal` that a check's row says.
+
+    `about`: the parameters that it is about, with commas between them. `possible`: the largest value that may work.
+    """
+    if row.get("refusal"):
+        about = [name for name in (row.get("about") or "").split(",") if name]
+        raise DataError(row["refusal"], about=about, possible=int(row.get("possible") or 0))
+
+
+def _note(row: Row) -> str:
+    return row.get("note") or ""
 
 
 class _Builder:
     """Render steps in order and remember which relations stand and which values were read."""
 
-    def __init__(self, values: Mapping[str, object], prefix: str, relations: dict[str, Sql]) -> None:
-        self.values, self.prefix, self.relations = values, prefix, relations
+    def __init__(self, values: Mapping[str, object], prefix: str, relations: dict[str, Sql], engine: str) -> None:
+        self.values, self.prefix, self.relations, self.engine = values, prefix, relations, engine
         self.read: set[tuple[int, str]] = set()
+        self.made: set[Sql] = set(relations.values())
+
+    def any(self, step: Step | Repeat | Chapter) -> Iterator[Statement | Report | Loop]:
+        """Render whatever a method's steps are made of."""
+        if isinstance(step, Chapter):
+            yield from self.chapter(step)
+        else:
+            yield self.loop(step) if isinstance(step, Repeat) else self.step(step)
 
     def step(self, step: Step) -> Statement | Report:
         """Render one step; what it yields stands from now on."""
@@ -57,8 +94,10 @@ class _Builder:
         )
         relation = Sql("") if step.kind == "query" else relation_name(self.prefix, step.name)
         if relation:
+            self.made.add(relation)
             self.relations[step.stem] = self.relations[step.name] = relation
-        statement = Statement(step.name, sql, step.kind, str(relation), step.template, step.once)
+        sentence = first_sentence(step.template)
+        statement = Statement(step.name, sql, step.kind, str(relation), step.template, step.once, sentence)
         if step.refuse is not None:
             return Check(statement, step.dropped, step.note, step.guards, refuse=step.refuse)
         return Report(statement, step.dropped, step.note) if step.kind == "query" else statement
@@ -72,9 +111,57 @@ class _Builder:
         body = tuple(self.step(step) for step in repeat.body)
         # what a turn made is forgotten, as the runner drops it
         self.relations = before
-        statements = tuple(step for step in body if isinstance(step, Statement))
+        *statements, last = (step for step in body if isinstance(step, Statement))
         assert isinstance(rest, Report), "what is left is a query"
-        return Loop(repeat.name, str(self.relations[repeat.state]), statements, rest, repeat.limit)
+        turned = replace(last, replaces=str(self.relations[repeat.state]))
+        return Loop(repeat.name, (*statements, turned), rest, repeat.limit)
+
+    def chapter(self, chapter: Chapter) -> Iterator[Statement | Report | Loop]:
+        """Render a chapter; what its sections make stands from then on."""
+        for part in read(chapter, self.relations, self.engine):
+            if isinstance(part, Repetition):
+                yield self.repetition(chapter, part)
+                continue
+            statement = self.section(chapter, part)
+            if part.kind == "check":
+                yield Check(statement, "dropped_rows", _note, refuse=refuse_as_said, speaks=True)
+            elif part.kind == "report":
+                yield Report(statement, "dropped_rows", _note)
+            else:
+                yield replace(statement, relation=str(self.make(part.name)))
+
+    def make(self, name: str) -> Sql:
+        """Return the relation of a section, which those below read under its name: not one that stands already."""
+        number, relation = 1, relation_name(self.prefix, name)
+        while relation in self.made:
+            number += 1
+            relation = relation_name(self.prefix, f"{name}_{number}")
+        self.made.add(relation)
+        self.relations[name] = relation
+        return relation
+
+    def section(self, chapter: Chapter, part: Section) -> Statement:
+        """Return a section's statement, which has no relation yet."""
+        sql = bind(part.text, self.relations)
+        remember(sql, f"{chapter.name}, {part.name}")
+        kind = part.kind if part.kind in ("table", "view") else "query"
+        return Statement(part.name, sql, kind, template=chapter.name, once=True, sentence=part.sentence)
+
+    def repetition(self, chapter: Chapter, part: Repetition) -> Loop:
+        """Render one turn; after it what stood before stands, and what was made again is new."""
+        left = f"select case when {bind(part.until, self.relations)} then 0 else 1 end as left_over"
+        before, body = dict(self.relations), []
+        for section in part.body:
+            statement = self.section(chapter, section)
+            if section.name in before:
+                new = relation_name(self.prefix, f"{section.name}_next")
+                statement = replace(statement, relation=str(new), replaces=str(before[section.name]))
+            else:
+                statement = replace(statement, relation=str(self.make(section.name)))
+            body.append(statement)
+        self.relations = before
+        counted = Report(Statement(part.name, left, "query", template=chapter.name))
+        return Loop(part.name, tuple(body), counted, part.limit)
 
     def finish(self, steps: Sequence[Step | Repeat]) -> None:
         """Refuse values that no step has read."""

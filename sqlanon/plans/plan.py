@@ -110,7 +110,7 @@ class Request:
     coarsen: how quasi columns of the source are made coarser, by their names. types: the source's columns with their
     types, empty without a database. probed: what the method's own `probe` found in the source. ranges: least and
     greatest values of its columns, as `range_query` found them. following: the ledger that the release is published
-    under, if any. traits: those of the engine that runs the plan.
+    under, if any. traits: those of the engine that runs the plan; engine: its name, or a script's dialect.
     """
 
     source: Source
@@ -127,6 +127,7 @@ class Request:
     ranges: Row = field(default_factory=dict)
     following: Following | None = None
     traits: Traits = field(default_factory=Traits)
+    engine: str = "duckdb"
 
     @property
     def rows_per_person(self) -> str:
@@ -224,13 +225,14 @@ class Report:
     """A query of one row of figures.
 
     dropped: its column that counts rows which are not published. note: what to tell the publisher of the row, empty for
-    nothing. guards: what a script refuses, where it is a check.
+    nothing. guards: what a script refuses, where it is a check; speaks: the row itself says it, as `refusal`.
     """
 
     statement: Statement
     dropped: str = ""
     note: Callable[[Row], str] | None = None
     guards: tuple[Guard, ...] = ()
+    speaks: bool = False
 
 
 @dataclass(frozen=True)
@@ -242,13 +244,12 @@ class Check(Report):
 
 @dataclass(frozen=True)
 class Loop:
-    """A turn's statements (the last a table), run until the query `left` counts none or the limit is reached.
+    """A turn's statements, run until the query `left` counts none or the limit is reached.
 
-    After each turn the last statement's rows take the place of the relation `state`.
+    A statement that `replaces` a relation takes its place; the other relations of a turn are forgotten after it.
     """
 
     name: str
-    state: str
     body: tuple[Statement, ...]
     left: Report
     limit: int
@@ -359,7 +360,7 @@ class Plan:
     def dropped_rows(self, reports: Mapping[str, Row]) -> int:
         """Return how many rows are not published, as the reports count them."""
         counting = [step for step in self.steps if isinstance(step, Report) and step.dropped]
-        return sum(int(reports[step.statement.name][step.dropped]) for step in counting)
+        return sum(int(reports[step.statement.name].get(step.dropped, 0)) for step in counting)
 
     def notes(self, reports: Mapping[str, Row]) -> list[str]:
         """Return what the reports have to tell the publisher."""

@@ -12,9 +12,13 @@ import jinja2.meta
 from markupsafe import Markup
 
 from sqlanon.errors import TemplateError
+from sqlanon.wording import option
 
 _HEADER = re.compile(r"\A\{#(?P<body>.*?)#\}", re.DOTALL)
 _FIELD = re.compile(r"^[ \t]*(?P<key>inputs|parameters|output):[ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
+_HEAD = re.compile(r"^-- (?=(?:table|view|check|report|repeat|end)\b)", re.MULTILINE)
+_FIELD_OF_MESSAGE = re.compile(r"\{(\w+)(?::([^}]*))?\}")
+HEAD_MARK = "\0"  # before the head of a chapter's section: no name and no constant may hold it
 _REMEMBERED = 4096
 FOLDERS: list[Path] = []  # of whoever adds methods and forms to the project's: more templates, of SQL and of words
 _rendered: dict[int, str] = {}  # hash of a statement -> its template, of the last ones
@@ -49,6 +53,64 @@ def literal(value: object) -> Sql:
     raise TemplateError(f"not a constant that SQL can hold: {type(value).__name__}")
 
 
+def relation_mark(name: str) -> Sql:
+    """Return what stands for a relation until its quoted name is known."""
+    if not re.fullmatch(r"\w+", name):
+        raise TemplateError(f"not the name of a relation: {name!r}")
+    return Sql(f"\0{name}\0")
+
+
+def _prefixed(names: Iterable[str], alias: str = "") -> list[str]:
+    return [f"{alias}.{ident(name)}" if alias else ident(name) for name in names]
+
+
+def columns(names: Iterable[str], alias: str = "", end: str = "") -> Sql:
+    """Write columns with commas between them; `end` stands behind them where there are any."""
+    text = ", ".join(_prefixed(names, alias))
+    return Sql(text + end if text else "")
+
+
+def order(names: Iterable[str], alias: str = "", end: str = "") -> Sql:
+    """Write columns as sort keys, NULLs last."""
+    text = ", ".join(f"{name} asc nulls last" for name in _prefixed(names, alias))
+    return Sql(text + end if text else "")
+
+
+def same(names: Sequence[str], left: str, right: str, end: str = "") -> Sql:
+    """Compare columns of two relations, NULL being a value like any other."""
+    pairs = zip(_prefixed(names, left), _prefixed(names, right), strict=True)
+    text = " and ".join(f"{one} is not distinct from {other}" for one, other in pairs)
+    return Sql(text + end if text else "")
+
+
+@jinja2.pass_context
+def message(context: jinja2.runtime.Context, text: str, **fields: object) -> Sql:
+    """Write a text with `{fields}` as SQL: words as literals, fields as expressions, which may be formatted as Python's.
+
+    A field is SQL, or a constant. `{n:,}` groups digits, `{n:.1%}` writes a share; NULL is written as nothing.
+    """
+    engine, pieces, words, place = context["engine"], [], "", 0
+    for match in _FIELD_OF_MESSAGE.finditer(text):
+        words += text[place : match.start()]
+        place = match.end()
+        value, form = fields[match[1]], match[2] or ""
+        if not isinstance(value, Sql):
+            words += format(value, form)
+            continue
+        shown = {
+            "": lambda sql: f"cast({sql} as varchar)",
+            ",": engine.thousands,
+            ".1%": lambda sql: engine.percent(sql, 1),
+            ".2%": lambda sql: engine.percent(sql, 2),
+        }[form](value)
+        pieces += [literal(words), Sql(f"coalesce({shown}, '')")]
+        words = ""
+    if unsaid := set(fields) - {match[1] for match in _FIELD_OF_MESSAGE.finditer(text)}:
+        raise TemplateError(f"the message {text!r} does not say {sorted(unsaid)}")
+    pieces.append(literal(words + text[place:]))
+    return Sql(" || ".join(piece for piece in pieces if piece != "''"))
+
+
 def _finalize(value: object) -> object:
     # an undefined value goes on to StrictUndefined, whose error names it
     if isinstance(value, Markup | jinja2.Undefined):
@@ -71,7 +133,8 @@ class TemplateLoader(jinja2.FileSystemLoader):
     def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
         """Return a template's text, its path, and what tells whether it is still that."""
         self.searchpath = [self.searchpath[0], *map(str, FOLDERS)]
-        return super().get_source(environment, template)
+        text, path, is_current = super().get_source(environment, template)
+        return _HEAD.sub(lambda head: HEAD_MARK + head[0], text), path, is_current
 
 
 def _find(template: str) -> Path:
@@ -84,8 +147,8 @@ def _find(template: str) -> Path:
 
 
 @cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    made = jinja2.Environment(
         loader=TemplateLoader(template_root()),
         autoescape=True,  # only with it is the output of a macro marked as safe, and taken by `finalize`
         finalize=_finalize,
@@ -97,10 +160,11 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=False,
     )
     # no filter, test or global but these: `join`, `replace` and others would pass on text as safe
-    environment.filters = {"ident": ident, "literal": literal, "sql": Sql}
-    environment.tests = {}
-    environment.globals = {}
-    return environment
+    made.filters = {"ident": ident, "literal": literal, "sql": Sql, "relation": relation_mark}
+    made.filters |= {"columns": columns, "order": order, "same": same, "message": message}
+    made.tests = {}
+    made.globals = {"option": option}
+    return made
 
 
 @dataclass(frozen=True)
@@ -136,16 +200,16 @@ def template_header(template: str) -> Header:
 
 def template_variables(template: str) -> set[str]:
     """Return the names that `template` reads, as Jinja sees them."""
-    environment = _environment()
     text = _find(template).read_text(encoding="utf-8")
-    return jinja2.meta.find_undeclared_variables(environment.parse(text))
+    return jinja2.meta.find_undeclared_variables(environment().parse(text))
 
 
 def template_names() -> list[str]:
     """List every template that renders to a statement (macros left out)."""
     root = template_root()
-    paths = (path.relative_to(root).as_posix() for path in root.rglob("*.sql.j2"))
-    return sorted(path.removesuffix(".sql.j2") for path in paths if not path.startswith("_macros/"))
+    paths = [path.relative_to(root).as_posix().removesuffix(".sql.j2") for path in root.rglob("*.sql.j2")]
+    # what has an output of its own is no chapter and no macro
+    return sorted(path for path in paths if not path.startswith("_macros/") and template_header(path).output)
 
 
 def _check_values(template: str, values: Iterable[str], declared: Sequence[str]) -> None:
@@ -160,11 +224,16 @@ def render(template: str, **values: object) -> str:
     """Render `template` to one SELECT; a missing or an unused value is an error."""
     declared = template_header(template)
     _check_values(template, values, declared.inputs + declared.parameters)
-    text = str(_environment().get_template(f"{template}.sql.j2").render(**values)).strip()
-    _rendered[hash(text)] = template
+    text = str(environment().get_template(f"{template}.sql.j2").render(**values)).strip()
+    remember(text, template)
+    return text
+
+
+def remember(sql: str, place: str) -> None:
+    """Remember where a statement was written, for `template_of`."""
+    _rendered[hash(sql)] = place
     while len(_rendered) > _REMEMBERED:
         del _rendered[next(iter(_rendered))]
-    return text
 
 
 def template_of(sql: str) -> str:

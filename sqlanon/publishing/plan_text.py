@@ -108,8 +108,8 @@ def _step_text(step: Statement | Report | Loop, engine: Engine) -> list[str]:
     if isinstance(step, Loop):
         (rest,) = _step_text(step.left, engine)
         turn = [text for statement in step.body for text in _step_text(statement, engine)]
-        after = f"{step.body[-1].relation} takes the place of {step.state}"
-        last = f"-- {step.name}: {after}; again from left_over on, while it is above 0, at most {step.limit} turns"
+        after = [f"{made.relation} takes the place of {made.replaces}" for made in step.body if made.replaces]
+        last = f"-- {step.name}: {', '.join(after)}; again from left_over on, while it is above 0, at most {step.limit} turns"
         return [rest, *turn, last]
     statement = step.statement if isinstance(step, Report) else step
     return [f"-- {statement.name}\n{engine.text(statement)};"]
@@ -137,6 +137,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
         many_rows_per_person=asked.many_rows_per_person,
         unique_quasi=asked.unique_quasi,
         traits=ENGINES[dialect].traits,
+        engine=dialect,
     )
     return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
 

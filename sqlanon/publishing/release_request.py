@@ -143,6 +143,7 @@ def prepare(
         types=types,
         following=following,
         traits=engine.traits if dialect is None else ENGINES[dialect].traits,
+        engine=dialect or engine.dialect,
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}
     for parameter, value in values.items():

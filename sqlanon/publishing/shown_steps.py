@@ -9,7 +9,6 @@ from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.key import Key
 from sqlanon.plans.plan import Loop, Plan, Report, Row
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import first_sentence
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 
 
@@ -17,7 +16,7 @@ from sqlanon.publishing.release_request import ReleaseRequest, prepare
 class ShownStep:
     """One step that ran: `kind` is that of its statement, a check's is `query`.
 
-    sentence: the first of its template's head. row_count: rows of the relation. rows: the first of them. seconds: what
+    sentence: what it makes. row_count: rows of the relation. rows: the first of them. seconds: what
     making it took; of a view, whose rows are computed where it is read, and of a check nothing is measured.
     """
 
@@ -42,11 +41,10 @@ def show_steps(
         (counted,) = engine.rows(f"select count(*) as row_count from {relation} as shown")
         rows = engine.rows(f"select * from {relation} as shown limit {count}")
         took = seconds if statement.kind == "table" else None
-        sentence = first_sentence(statement.template)
-        show(ShownStep(statement.name, statement.kind, sentence, counted["row_count"], rows, took))
+        show(ShownStep(statement.name, statement.kind, statement.sentence, counted["row_count"], rows, took))
 
     def look(name: str, row: Row) -> None:
-        show(ShownStep(name, "query", first_sentence(checks[name].template), 1, [row]))
+        show(ShownStep(name, "query", checks[name].sentence, 1, [row]))
 
     plan, _against = prepare(asked, engine, fresh_prefix(), **parameters)
     with engine.snapshot():
@@ -54,7 +52,7 @@ def show_steps(
         checks = _checks_of(plan)
         with run_plan(plan, engine, asked.key or Key.fresh(), look, read) as reports:
             for output in plan.published(reports).outputs:
-                read(Statement(output.name, output.sql, "table", template=output.template))
+                read(Statement(output.name, output.sql, "table", sentence=output.sentence))
 
 
 def _checks_of(plan: Plan) -> Mapping[str, Statement]:

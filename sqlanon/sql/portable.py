@@ -98,6 +98,7 @@ PORTABLE: dict[type[exp.Expr], set[str]] = {
     exp.Avg: {"this"},
     exp.ApproxDistinct: {"this"},
     exp.Round: {"this", "decimals"},
+    exp.ToChar: {"this", "format"},  # of PostgreSQL's macros, as format_number is of Spark's
     exp.Like: _BINARY,
     exp.MD5: {"this"},
     exp.FromJson: _BINARY,
@@ -122,7 +123,7 @@ _TYPES = arrays.TYPES | {
 }
 # functions that the parser knows by name only
 _NAMED_FUNCTIONS = arrays.FUNCTIONS | {
-    *("to_json", "row", "json_valid", "epoch_us", "bit_count", "hash", "hash_bytes", "bytes_text"),
+    *("to_json", "row", "json_valid", "epoch_us", "bit_count", "hash", "hash_bytes", "bytes_text", "format_number"),
 }
 
 

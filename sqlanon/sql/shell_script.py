@@ -4,15 +4,16 @@ What each engine's own shell needs of a script: how it takes a key, keeps relati
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import indent
 
 from sqlanon.errors import TemplateError
+from sqlanon.plans.chapters import TURN
 from sqlanon.plans.plan import Guard, Loop, Plan, Report
 from sqlanon.plans.statement import Kind, Statement
-from sqlanon.plans.templates import first_sentence, literal
+from sqlanon.plans.templates import literal
 from sqlanon.sql.translate import quote_relation, translate
-from sqlanon.wording import spoken
+from sqlanon.wording import spoken, word_marks
 
 # What an engine runs otherwise than its script says, with the reason: it can ask the source first. A test traces
 # publications, and finds that everything else is the same.
@@ -183,15 +184,20 @@ def _write_step(step: Statement | Report | Loop, dialect: str) -> list[str]:
 def _unroll(loop: Loop, dialect: str) -> list[str]:
     """Write every turn that there may be: a turn that finds nothing to do changes nothing."""
     keeping = SHELLS[dialect].keeping
-    after = Statement(loop.name, f"select * from {loop.body[-1].relation}", "table", loop.state)
     parts = []
-    for turn in range(1, loop.limit + 1):
-        parts.append(_comment(f"{loop.name}: turn {turn} of {loop.limit}"))
-        parts += [part for statement in loop.body for part in _create(statement, keeping[statement.kind], dialect)]
-        parts.append(_drop(loop.state, "table", dialect))
-        parts += _create(after, keeping["table"], dialect)
+    for turn in range(loop.limit):
+        parts.append(_comment(f"{loop.name}: turn {turn + 1} of {loop.limit}"))
+        made: list[Statement] = []
+        for statement in loop.body:
+            turned = replace(statement, sql=statement.sql.replace(TURN, str(turn)))
+            parts += _create(turned, keeping[statement.kind], dialect)
+            if statement.replaces:
+                after = Statement(loop.name, f"select * from {statement.relation}", "table", statement.replaces)
+                parts.append(_drop(statement.replaces, "table", dialect))
+                parts += _create(after, keeping["table"], dialect)
+            made.append(statement)
         # the next turn makes relations of the same names
-        parts += [_drop(statement.relation, statement.kind, dialect) for statement in reversed(loop.body)]
+        parts += [_drop(statement.relation, statement.kind, dialect) for statement in reversed(made)]
     return parts + (_write_check(loop.left, dialect) if loop.left.guards else [])
 
 
@@ -209,6 +215,9 @@ def _create(statement: Statement, keeping: str, dialect: str) -> list[str]:
 
 def _write_check(check: Report, dialect: str) -> list[str]:
     """Stop where a guard says so; without guards, show the row to whoever runs the script."""
+    if check.speaks:
+        said = f"select refusal from (\n{indent(check.statement.sql, '    ')}\n) as looked_at"
+        return [f"{_describe(check.statement)}\n{_stop(said, dialect)}"]
     if check.guards:
         return [f"{_describe(check.statement)}\n{_stop_where(check.statement.sql, check.guards, dialect)}"]
     warning = "-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself"
@@ -219,8 +228,12 @@ def _stop_where(sql: str, guards: tuple[Guard, ...], dialect: str) -> str:
     cases = "\n".join(
         f"        when {guard.condition} then {literal(spoken(guard.message, 'command line'))}" for guard in guards
     )
-    refusal_query = f"select\n    case\n{cases}\n    end as refusal\nfrom (\n{indent(sql, '    ')}\n) as looked_at"
-    text = translate(refusal_query, dialect)
+    return _stop(f"select\n    case\n{cases}\n    end as refusal\nfrom (\n{indent(sql, '    ')}\n) as looked_at", dialect)
+
+
+def _stop(refusal_query: str, dialect: str) -> str:
+    """Stop with the text that a query of one row yields, go on where it is NULL."""
+    text = translate(word_marks(refusal_query, "command line"), dialect)
     # PostgreSQL's block is quoted by this word: a name that holds it would end the block
     if "$sqlanon$" in text:
         raise TemplateError("a name holds $sqlanon$, which a script cannot quote")
@@ -240,8 +253,7 @@ def _drop_made(relations: Sequence[tuple[Kind, str]], dialect: str) -> str:
 
 
 def _describe(statement: Statement) -> str:
-    first = first_sentence(statement.template)
-    return _comment(f"{statement.name}: {first}" if first else statement.name)
+    return _comment(f"{statement.name}: {statement.sentence}" if statement.sentence else statement.name)
 
 
 def _comment(line: str) -> str:

@@ -29,7 +29,7 @@ FILES = [f"{name}.sql.j2" for name in NAMES] + MACROS
 
 
 def parsed(file: str) -> nodes.Template:
-    return templates._environment().parse((template_root() / file).read_text(encoding="utf-8"))
+    return templates.environment().parse((template_root() / file).read_text(encoding="utf-8"))
 
 
 @each(FILES)
@@ -82,7 +82,7 @@ def test_what_is_missing_in_a_template_is_an_error(folder):
 def test_filters_that_glue_are_not_there(folder):
     for glued in ("[value] | join", "value | upper", "value | replace('a', 'b')", "value | safe"):
         (folder / "glue.sql.j2").write_text(HEAD + "select {{ " + glued + " }} as one from {{ source }}")
-        templates._environment.cache_clear()
+        templates.environment.cache_clear()
         with pytest.raises(jinja2.TemplateAssertionError, match="No filter"):
             render("glue", value="a", source=Sql("t"))
 
