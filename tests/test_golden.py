@@ -34,7 +34,7 @@ PATIENTS = Source(Sql('"patients"'))
 
 def ask(dialect: str, roles: Roles, source: Source = PATIENTS, **further: object) -> Request:
     """Return what a script in this dialect is made for, and what its engine runs under a given key."""
-    return Request(source, roles, identity="identifier", traits=ENGINES[dialect].traits, **further)
+    return Request(source, roles, identity="identifier", traits=ENGINES[dialect].traits, engine=dialect, **further)
 
 
 def one_turn(plan: Plan) -> Plan:

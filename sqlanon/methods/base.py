@@ -316,7 +316,9 @@ class Method(Generic[D]):
         relations |= {name: relation_name(design.prefix, name) for name in design.constants}
         linked = self.linked(design) if release is None else self.followed_linked(design)
         engine = design.request.engine
-        made, published, compared = build_phases((first, second, linked), design.values, design.prefix, relations, engine)
+        made, published, compared = build_phases(
+            (first, second, linked), design.values, design.prefix, relations, engine
+        )
         publication = Publication(
             outputs=cast(tuple[Statement, ...], published),
             parameters=self._recorded(design, values),

@@ -124,7 +124,7 @@ def refuse_frequent(design: Grouping) -> Chapter:
         "column": attribute.column,
         "shown_column": repr(attribute.column),
         # a value of the data is named only where the publisher said so: messages end in logs
-        "shown_value": "' (''' || largest_value || ''')'" if request.show_values else "''",
+        "shown_value": Sql("' (''' || largest_value || ''')'" if request.show_values else "''"),
         "nulls_are_values": request.nulls == "value",
         "refuse_nulls": request.nulls == "refuse",
         "only": len(request.roles.sensitive) == 1,
@@ -199,7 +199,7 @@ def select_rows(design: Design) -> Steps:
     return (first, *leave_out_nulls(request, sensitive_names(request)))
 
 
-def leave_out_nulls(request: Request, sensitive: tuple[str, ...], rows: str = "source") -> Steps:
+def leave_out_nulls(request: Request, sensitive: tuple[str, ...], rows: str = "source") -> tuple[Step, ...]:
     """Return the steps from `rows` to `population`, with a report of the rows left out where NULLs are dropped."""
     reads = {"source": rows}
     if request.nulls != "drop":

@@ -1,4 +1,4 @@
-"""Chapters: files of SQL that read like the paper's algorithm, from top to bottom, and the sections that they render to.
+"""Chapters: files of SQL that read like the paper's algorithm, from top to bottom, and their sections.
 
 A section begins with a line of its own, and is one SELECT:
 
@@ -8,8 +8,8 @@ A section begins with a line of its own, and is one SELECT:
     -- report dropped: how many rows are left out         one row of figures
     -- repeat exchange until CONDITION, at most N turns   the sections down to `-- end`, again and again
 
-`{{ name }}` is a relation made above, in this chapter or before it. A section may be made again: what stands below reads
-the newer one; inside a loop the newer one takes the place of the older.
+`{{ name }}` is a relation made above, in this chapter or before it. A relation may be made again: what stands below
+reads the newer one; inside a loop the newer one takes the place of the older.
 """
 
 import re
@@ -67,8 +67,8 @@ def read(chapter: Chapter, standing: Mapping[str, Sql], engine: str) -> tuple[Se
     """Render a chapter and return its sections.
 
     standing: the relations that are there before it. engine: whose macros write what engines say differently.
-    Raises TemplateError for a name that is neither a value nor a relation, for a value that is not read, and for what is
-    no section, or more than one statement.
+    Raises TemplateError for a name that is neither a value nor a relation, for a value that is not read, and for what
+    is no section, or more than one statement.
     """
     made, variables = _names_of(f"{chapter.name}.sql.j2")
     made |= _names_of(f"engines/{engine}.sql.j2")[0]
@@ -108,7 +108,9 @@ def _sections(chapter: str, pieces: Iterator[str], loop: bool = False) -> Iterat
             yield Section(kind, name, sentence, _single(body.strip(), f"{chapter}, {name}"))  # type: ignore[arg-type]
         elif repeat := _REPEAT.fullmatch(head.strip()):
             body_sections = tuple(_sections(chapter, pieces, loop=True))
-            singles = tuple(part for part in body_sections if isinstance(part, Section) and part.kind in ("table", "view"))
+            singles = tuple(
+                part for part in body_sections if isinstance(part, Section) and part.kind in ("table", "view")
+            )
             if len(singles) < len(body_sections):
                 raise TemplateError(f"chapter {chapter}: {repeat[1]} repeats tables and views alone")
             yield Repetition(repeat[1], repeat[2], int(repeat[3]), singles)
@@ -130,9 +132,10 @@ def _names_of(template: str) -> tuple[frozenset[str], frozenset[str]]:
     source, _, _ = environment().loader.get_source(environment(), template)  # type: ignore[union-attr]
     tree = environment().parse(source)
     made, variables = set(_STATIC_HEAD.findall(source)), set(jinja2.meta.find_undeclared_variables(tree))
-    for node in tree.find_all((nodes.Include, nodes.FromImport, nodes.Import)):
-        assert isinstance(node.template, nodes.Const), "templates are named whole"
-        inner_made, inner_variables = _names_of(node.template.value)
-        made |= inner_made
-        variables |= inner_variables if isinstance(node, nodes.Include) else set()
+    for kind in (nodes.Include, nodes.FromImport):
+        for node in tree.find_all(kind):
+            named = getattr(node, "template")  # noqa: B009 - mypy knows none
+            inner_made, inner_variables = _names_of(named.value)
+            made |= inner_made
+            variables |= inner_variables if kind is nodes.Include else set()
     return frozenset(made), frozenset(variables)

@@ -13,9 +13,9 @@ class Statement:
     `kind` is how an engine keeps the result: `table` (materialized once), `view` (named text),
     `query` (rows for the driver; nothing stays in the database).
     `relation` is the quoted name under which later statements read it, empty for a query.
-    `template` is what it was rendered from, `sentence` what it makes. `once`: of a view that numbers rows, one statement
-    alone reads the numbers, so that they need not stay the same. `replaces`: of a loop's table, the relation whose place
-    it takes, under that relation's name, as soon as it is made.
+    `template` is what it was rendered from, `sentence` what it makes. `once`: of a view that numbers rows, one
+    statement alone reads the numbers, so that they need not stay the same. `replaces`: of a loop's table, the relation
+    whose place it takes, under that relation's name, as soon as it is made.
     """
 
     name: str

@@ -85,7 +85,7 @@ def same(names: Sequence[str], left: str, right: str, end: str = "") -> Sql:
 
 @jinja2.pass_context
 def message(context: jinja2.runtime.Context, text: str, **fields: object) -> Sql:
-    """Write a text with `{fields}` as SQL: words as literals, fields as expressions, which may be formatted as Python's.
+    """Write a text with `{fields}` as SQL: words as literals, fields as expressions, formatted as Python's are.
 
     A field is SQL, or a constant. `{n:,}` groups digits, `{n:.1%}` writes a share; NULL is written as nothing.
     """
@@ -148,6 +148,7 @@ def _find(template: str) -> Path:
 
 @cache
 def environment() -> jinja2.Environment:
+    """Return what renders templates: its filters alone let values into SQL."""
     made = jinja2.Environment(
         loader=TemplateLoader(template_root()),
         autoescape=True,  # only with it is the output of a macro marked as safe, and taken by `finalize`

@@ -109,7 +109,8 @@ def _step_text(step: Statement | Report | Loop, engine: Engine) -> list[str]:
         (rest,) = _step_text(step.left, engine)
         turn = [text for statement in step.body for text in _step_text(statement, engine)]
         after = [f"{made.relation} takes the place of {made.replaces}" for made in step.body if made.replaces]
-        last = f"-- {step.name}: {', '.join(after)}; again from left_over on, while it is above 0, at most {step.limit} turns"
+        again = f"again from left_over on, while it is above 0, at most {step.limit} turns"
+        last = f"-- {step.name}: {', '.join(after)}; {again}"
         return [rest, *turn, last]
     statement = step.statement if isinstance(step, Report) else step
     return [f"-- {statement.name}\n{engine.text(statement)};"]

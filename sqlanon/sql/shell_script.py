@@ -228,7 +228,9 @@ def _stop_where(sql: str, guards: tuple[Guard, ...], dialect: str) -> str:
     cases = "\n".join(
         f"        when {guard.condition} then {literal(spoken(guard.message, 'command line'))}" for guard in guards
     )
-    return _stop(f"select\n    case\n{cases}\n    end as refusal\nfrom (\n{indent(sql, '    ')}\n) as looked_at", dialect)
+    return _stop(
+        f"select\n    case\n{cases}\n    end as refusal\nfrom (\n{indent(sql, '    ')}\n) as looked_at", dialect
+    )
 
 
 def _stop(refusal_query: str, dialect: str) -> str:

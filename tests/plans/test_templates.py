@@ -41,7 +41,8 @@ def test_has_no_semicolon(file):
 @each(FILES)
 def test_filters_quote_and_constants_alone_are_sql(file):
     for node in parsed(file).find_all(nodes.Filter):
-        assert node.name in ("ident", "literal", "sql"), f"{node.name} in line {node.lineno}"
+        quoting = ("ident", "literal", "sql", "columns", "order", "same", "relation", "message")
+        assert node.name in quoting, f"{node.name} in line {node.lineno}"
         if node.name == "sql":
             assert isinstance(node.node, nodes.Const), f"a value taken for SQL in line {node.lineno}"
 

@@ -17,7 +17,7 @@ _EXPLICIT = re.compile(r"\b(asc|desc)\s+nulls\s+(first|last)\Z", re.IGNORECASE)
 _TOKEN = re.compile(
     r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|'(?:[^']|'')*'|--[^\n]*|\border\s+by\b|\w+|\s+|.", re.DOTALL | re.IGNORECASE
 )
-_ENDS = {"rows", "range", "limit", "union"}
+_ENDS = {"rows", "range", "limit", "union", "with", "select"}
 # terms that are put together elsewhere, where both are said
 _MADE = {
     "{{ term }}": "sqlanon/sql/query_reader.py, of a recipient's own ORDER BY",

@@ -28,7 +28,8 @@ SENSITIVE, IDENTIFIER = "sens'it\"ive", 'my "" `id` \\'
 def a_request(dialect, nulls="value", identifier=(IDENTIFIER, "born"), quasi=QUASI) -> Request:
     roles = Roles(quasi, (SENSITIVE,), identifier)
     identity = "identifier" if identifier else "row"
-    return Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity=identity, traits=DECLARED[dialect].traits)
+    traits = DECLARED[dialect].traits
+    return Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity=identity, traits=traits, engine=dialect)
 
 
 def a_plan(dialect, size=4, **asked) -> Plan:

@@ -24,7 +24,7 @@ from (
     ) as looked_at
 ) as checked;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+-- source: the rows under names of our own, so that no column of the user's meets one of ours
 create temporary view "sqlanon_source" as
 select
     "age" as "quasi_1",
@@ -37,7 +37,13 @@ from "patients";
 
 -- tally: as in duckdb.sql
 
--- feasibility: as in duckdb.sql
+-- class: as in duckdb.sql
+
+-- ranked: as in duckdb.sql
+
+-- capacity: as in duckdb.sql
+
+-- feasible: as in duckdb.sql
 
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
@@ -62,32 +68,25 @@ select
     total.unique_rows
 from total;
 
--- population_packed: The rows with their quasi values as one number: what goes through the grouping and sorted at a fraction of what columns cost
-create temporary view "sqlanon_population_packed" as
+-- population: the rows with their quasi values as one number
+create temporary view "sqlanon_population_2" as
 select
-    valued."sensitive",
-    valued."row_number",
+    population."sensitive", population."row_number",
     coalesce("quasi_1" - layout.least_1, layout.missing_1) * layout.unit_1 +
     coalesce("quasi_2" - layout.least_2, layout.missing_2) * layout.unit_2
     as packed
-from "sqlanon_population" as valued
+from "sqlanon_population" as population
 cross join "sqlanon_layout" as layout;
 
 -- frequency: as in duckdb.sql, but for
 -- -    cross join "sqlanon_key_of_rows" as key
 -- +    cross join "sqlanon_key" as key
 
--- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
-create temporary view "sqlanon_coded" as
-select
-    valued."packed",
-    valued."row_number",
-    frequency.code
-from "sqlanon_population_packed" as valued
-inner join "sqlanon_frequency" as frequency
-    on valued.sensitive = frequency.sensitive;
+-- coded: as in duckdb.sql, but for
+-- -    population."quasi_1", population."quasi_2", population."quasi_3", population."identity",
+-- +    population."packed", population."row_number",
 
--- drawn: Draws of a row from a fresh key, where no other engine has to draw the same: neighbouring numbers share hashes, each with a part for itself, of which a draw is what the engine makes
+-- drawn: a draw for every row, by which the rows of a value are put into order
 create temporary view "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
@@ -97,7 +96,7 @@ stretch as (
     select
         min(row_number) // 8 as first_batch,
         max(row_number) // 8 as last_batch
-    from "sqlanon_population_packed"
+    from "sqlanon_coded"
     group by row_number // 65536
 ),
 batch as (
@@ -113,30 +112,23 @@ hashed as (
 ),
 parted as materialized (
     select
-        hash(substr(hash, 1, 16)) as "draw_0",
-        hash(substr(hash, 17, 16)) as "draw_1",
-        hash(substr(hash, 33, 16)) as "draw_2",
-        hash(substr(hash, 49, 16)) as "draw_3",
-        batch_number
+        batch_number,
+        [hash(substr(hash, 1, 16)), hash(substr(hash, 17, 16)), hash(substr(hash, 33, 16)), hash(substr(hash, 49, 16))] as digests
     from hashed
 )
 select
-    cast(case numbered.row_number % 8
-        when 0 then parted."draw_0" >> 4
-        when 1 then (parted."draw_0" & 4294967295) << 28
-        when 2 then parted."draw_1" >> 4
-        when 3 then (parted."draw_1" & 4294967295) << 28
-        when 4 then parted."draw_2" >> 4
-        when 5 then (parted."draw_2" & 4294967295) << 28
-        when 6 then parted."draw_3" >> 4
-        when 7 then (parted."draw_3" & 4294967295) << 28
-    end as bigint) as "draw",
     numbered."packed",
-    numbered."code"
+    numbered.code,
+    cast(
+        case
+            when numbered.row_number % 2 = 0 then parted.digests[1 + numbered.row_number % 8 // 2] >> 4
+            else (parted.digests[1 + numbered.row_number % 8 // 2] & 4294967295) << 28
+        end as bigint
+    ) as draw
 from "sqlanon_coded" as numbered
 inner join parted on numbered.row_number // 8 = parted.batch_number;
 
--- ordered: Step 2: the rows by value and random order
+-- ordered: step 2: the rows by value and random order
 create temporary table "sqlanon_ordered" as
 with keyed as (
     select
@@ -154,9 +146,7 @@ order by
     draw_start asc nulls last;
 
 -- positioned: as in duckdb.sql, but for
--- -    ordered."quasi_1",
--- -    ordered."quasi_2",
--- -    ordered."quasi_3",
+-- -    ordered."quasi_1", ordered."quasi_2", ordered."quasi_3",
 -- +    ordered."packed",
 
 -- block: as in duckdb.sql, but for
@@ -185,16 +175,12 @@ order by
 -- +    inner join secret on counted.block = secret.block
 
 -- numbered: as in duckdb.sql, but for
--- -        positioned."quasi_1",
--- -        positioned."quasi_2",
--- -        positioned."quasi_3",
+-- -        positioned."quasi_1", positioned."quasi_2", positioned."quasi_3",
 -- +        positioned."packed",
--- -    bucketed."quasi_1",
--- -    bucketed."quasi_2",
--- -    bucketed."quasi_3",
+-- -    bucketed."quasi_1", bucketed."quasi_2", bucketed."quasi_3",
 -- +    bucketed."packed",
 
--- grouped: Step 5: the group of every row: its number in the block mod m_b, made global
+-- grouped: step 5: every row with its group, its number in the block mod the groups of the block, made global
 create temporary table "sqlanon_grouped" as
 select
     "packed",
@@ -202,9 +188,10 @@ select
     (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id
 from "sqlanon_numbered" as numbered;
 
--- qit: The quasi-identifier table (QIT) as `qit_st/qit` has it, from packed rows: one number is sorted, which all else is read off (an engine sorts a number alone at a fraction of what it costs with columns beside it)
+-- qit: the quasi-identifier table: everybody's exact quasi values and the group
 create table "sqlanon_qit" as
 with line as (
+    -- one number is sorted, off which all else is read: columns beside it would cost a multiple
     select packed + group_id as number
     from "sqlanon_grouped"
     order by number asc nulls last
@@ -216,25 +203,9 @@ select
 from line
 cross join "sqlanon_layout" as layout;
 
--- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
-create table "sqlanon_st" as
-with line as (
-    select
-        grouped.group_id,
-        frequency.sensitive
-    from "sqlanon_grouped" as grouped
-    inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
-    order by
-        grouped.group_id asc nulls last,
-        frequency.sensitive asc nulls last
-)
-select
-    line.group_id as "group_id",
-    line.sensitive as "disease",
-    cast(1 as bigint) as "count"
-from line;
+-- st: as in duckdb.sql
 
 -- the rest is microdata and the key: forget it
--- 13 relations, the last first
+-- 16 relations, the last first
 
 commit;

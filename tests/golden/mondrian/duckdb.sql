@@ -37,7 +37,10 @@ select
     "disease" as "sensitive"
 from "patients";
 
--- population: as in anatomy/duckdb.sql
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select *
+from "sqlanon_source";
 
 -- facts: What decides whether a release is possible, and which columns it has: rows, different sensitive values, NULLs
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -63,7 +66,27 @@ from (
     ) as looked_at
 ) as checked;
 
--- persons: as in anatomy/duckdb.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
+        end as refusal
+    from (
+        with person as (
+            select count(*) as row_count
+            from "sqlanon_population"
+            group by
+                "identifier_1"
+        )
+        select
+            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+            count(*) as person_count,
+            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
+        from person
+    ) as looked_at
+) as checked;
 
 -- key_of_rows: as in anatomy/duckdb.sql
 

@@ -41,7 +41,11 @@ select
   "disease" as "sensitive"
 from "patients";
 
--- population: as in anatomy/postgres.sql
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select
+  *
+from "sqlanon_source";
 
 -- facts: What decides whether a release is possible, and which columns it has: rows, different sensitive values, NULLs
 do $sqlanon$
@@ -74,7 +78,30 @@ begin
 end
 $sqlanon$;
 
--- persons: as in anatomy/postgres.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+do $sqlanon$
+declare refusal text := (
+    select
+      case when "repeating_persons" > 0 then 'persons have more than one row, and the guarantee is per row' end as "refusal"
+    from (
+      with "person" as (
+        select
+          count(*) as "row_count"
+        from "sqlanon_population"
+        group by
+          "identifier_1"
+      )
+      select
+        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
+        count(*) as "person_count",
+        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
+      from "person"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
 
 -- key_of_rows: as in anatomy/postgres.sql
 

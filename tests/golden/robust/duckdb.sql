@@ -27,7 +27,10 @@ from (
 
 -- source: as in anatomy/duckdb.sql
 
--- population: as in anatomy/duckdb.sql
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select *
+from "sqlanon_source";
 
 -- key_of_rows: as in anatomy/duckdb.sql
 
@@ -246,11 +249,40 @@ from (
     ) as looked_at
 ) as checked;
 
--- persons: as in anatomy/duckdb.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
+        end as refusal
+    from (
+        with person as (
+            select count(*) as row_count
+            from "sqlanon_population"
+            group by
+                "identifier_1"
+        )
+        select
+            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+            count(*) as person_count,
+            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
+        from person
+    ) as looked_at
+) as checked;
 
 -- uniqueness: as in anatomy/duckdb.sql
 
--- identified: as in anatomy/duckdb.sql
+-- identified: Row identity under a given key: the identifier columns, which are unique
+create temporary view "sqlanon_identified" as
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "sensitive",
+coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
+        as identity
+from "sqlanon_population";
 
 -- frequency: Step 1 of the grouping, class by class: of a value at most m rows are kept, m the groups of its class (none where m = 0), in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, numbered over all
 create temporary table "sqlanon_frequency" as
@@ -340,9 +372,44 @@ select
     "code"
 from hashed;
 
--- ordered: as in anatomy/duckdb.sql
+-- ordered: Step 2: the rows by value and random order
+create temporary table "sqlanon_ordered" as
+with keyed as (
+    select
+        "quasi_1",
+        "quasi_2",
+        "quasi_3",
+draw, "tie",
+        code,
+        cast((draw >> 28) - 2147483648 as integer) as draw_start
+    from "sqlanon_drawn"
+)
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    code
+from keyed
+order by
+    code asc nulls last,
+    draw_start asc nulls last,
+    draw asc nulls last,
+    "tie" asc nulls last;
 
--- positioned: as in anatomy/duckdb.sql
+-- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
+create temporary view "sqlanon_positioned" as
+with first_row as (
+    select min(rowid) as number
+    from "sqlanon_ordered"
+)
+select
+    ordered."quasi_1",
+    ordered."quasi_2",
+    ordered."quasi_3",
+    ordered.code,
+    ordered.rowid - first_row.number as position
+from "sqlanon_ordered" as ordered
+cross join first_row;
 
 -- block: Step 4: inside each block the values stand in a keyed order of their own
 create temporary table "sqlanon_block" as
@@ -420,7 +487,36 @@ select
     block_groups - first_seat % block_groups as shift
 from hashed;
 
--- numbered: as in anatomy/duckdb.sql
+-- numbered: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
+create temporary view "sqlanon_numbered" as
+with bucketed as (
+    select
+        positioned."quasi_1",
+        positioned."quasi_2",
+        positioned."quasi_3",
+        frequency.code,
+        frequency.first_cell,
+        frequency.first_block,
+        frequency.block_count,
+        case
+            when positioned.position - frequency.first_row < frequency.kept_count
+            then (frequency.first_position + positioned.position - frequency.first_row) % frequency.group_count
+        end as bucket
+    from "sqlanon_positioned" as positioned
+    inner join "sqlanon_frequency" as frequency on positioned.code = frequency.code
+)
+select
+    bucketed."quasi_1",
+    bucketed."quasi_2",
+    bucketed."quasi_3",
+    bucketed.code,
+    bucketed.first_block + bucketed.bucket % bucketed.block_count as block,
+    bucketed.block_count,
+    block.block_groups,
+    block.block_rows,
+    block.first_number + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups as number
+from bucketed
+inner join "sqlanon_block" as block on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell;
 
 -- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
 create temporary table "sqlanon_renumbered" as
@@ -513,7 +609,17 @@ from (
 
 -- qit: as in anatomy/duckdb.sql
 
--- st: as in anatomy/duckdb.sql
+-- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+create table "sqlanon_st" as
+select
+    grouped.group_id as "group_id",
+    frequency.sensitive as "disease",
+    cast(1 as bigint) as "count"
+from "sqlanon_grouped" as grouped
+inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
+order by
+    grouped.group_id asc nulls last,
+    frequency.sensitive asc nulls last;
 
 -- the rest is microdata and the key: forget it
 -- 21 relations, the last first

@@ -84,8 +84,17 @@ from hashed;
 
 -- uniqueness: as in anatomy/packed.sql
 
--- population_packed: as in anatomy/packed.sql, but for
--- +    valued."quasi_2",
+-- population_packed: The rows with their quasi values as one number: what goes through the grouping and sorted at a fraction of what columns cost
+create temporary view "sqlanon_population_packed" as
+select
+    valued."quasi_2",
+    valued."sensitive",
+    valued."row_number",
+    coalesce("quasi_1" - layout.least_1, layout.missing_1) * layout.unit_1 +
+    coalesce("quasi_2" - layout.least_2, layout.missing_2) * layout.unit_2
+    as packed
+from "sqlanon_population" as valued
+cross join "sqlanon_layout" as layout;
 
 -- frequency: as in duckdb.sql, but for
 -- -        ranked."quasi_3",
@@ -102,9 +111,54 @@ inner join "sqlanon_frequency" as frequency
     on population.sensitive is not distinct from frequency.sensitive
     and population."quasi_2" is not distinct from frequency."quasi_2";
 
--- drawn: as in anatomy/packed.sql, but for
--- -    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
--- +    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
+-- drawn: Draws of a row from a fresh key, where no other engine has to draw the same: neighbouring numbers share hashes, each with a part for itself, of which a draw is what the engine makes
+create temporary view "sqlanon_drawn" as
+with row_key as (
+    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+stretch as (
+    select
+        min(row_number) // 8 as first_batch,
+        max(row_number) // 8 as last_batch
+    from "sqlanon_population_packed"
+    group by row_number // 65536
+),
+batch as (
+    select unnest(generate_series(first_batch, last_batch)) as batch_number
+    from stretch
+),
+hashed as (
+    select
+        batch.batch_number,
+        sha256(row_key.secret || cast(batch.batch_number as varchar)) as hash
+    from batch
+    cross join row_key
+),
+parted as materialized (
+    select
+        hash(substr(hash, 1, 16)) as "draw_0",
+        hash(substr(hash, 17, 16)) as "draw_1",
+        hash(substr(hash, 33, 16)) as "draw_2",
+        hash(substr(hash, 49, 16)) as "draw_3",
+        batch_number
+    from hashed
+)
+select
+    cast(case numbered.row_number % 8
+        when 0 then parted."draw_0" >> 4
+        when 1 then (parted."draw_0" & 4294967295) << 28
+        when 2 then parted."draw_1" >> 4
+        when 3 then (parted."draw_1" & 4294967295) << 28
+        when 4 then parted."draw_2" >> 4
+        when 5 then (parted."draw_2" & 4294967295) << 28
+        when 6 then parted."draw_3" >> 4
+        when 7 then (parted."draw_3" & 4294967295) << 28
+    end as bigint) as "draw",
+    numbered."packed",
+    numbered."code"
+from "sqlanon_coded" as numbered
+inner join parted on numbered.row_number // 8 = parted.batch_number;
 
 -- ordered: as in anatomy/packed.sql
 
@@ -193,7 +247,8 @@ inner join "sqlanon_renumbered" as renumbered
 -- -            from "sqlanon_population"
 -- +            from "sqlanon_population_packed"
 
--- qit: as in anatomy/packed.sql
+-- qit: as in anatomy/packed.sql, but for
+-- -    -- one number is sorted, off which all else is read: columns beside it would cost a multiple
 
 -- st: as in anatomy/packed.sql
 

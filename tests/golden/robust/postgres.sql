@@ -31,7 +31,11 @@ $sqlanon$;
 
 -- source: as in anatomy/postgres.sql
 
--- population: as in anatomy/postgres.sql
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select
+  *
+from "sqlanon_source";
 
 -- key_of_rows: as in anatomy/postgres.sql
 
@@ -282,11 +286,42 @@ begin
 end
 $sqlanon$;
 
--- persons: as in anatomy/postgres.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+do $sqlanon$
+declare refusal text := (
+    select
+      case when "repeating_persons" > 0 then 'persons have more than one row, and the guarantee is per row' end as "refusal"
+    from (
+      with "person" as (
+        select
+          count(*) as "row_count"
+        from "sqlanon_population"
+        group by
+          "identifier_1"
+      )
+      select
+        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
+        count(*) as "person_count",
+        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
+      from "person"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
 
 -- uniqueness: as in anatomy/postgres.sql
 
--- identified: as in anatomy/postgres.sql
+-- identified: Row identity under a given key: the identifier columns, which are unique
+create temporary view "sqlanon_identified" as
+select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  "sensitive",
+  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
+from "sqlanon_population";
 
 -- frequency: Step 1 of the grouping, class by class: of a value at most m rows are kept, m the groups of its class (none where m = 0), in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, numbered over all
 create temporary table "sqlanon_frequency" as
@@ -381,7 +416,15 @@ from "hashed";
 
 -- ordered: as in anatomy/postgres.sql
 
--- positioned: as in anatomy/postgres.sql
+-- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
+create temporary view "sqlanon_positioned" as
+select
+  "ordered"."quasi_1",
+  "ordered"."quasi_2",
+  "ordered"."quasi_3",
+  "ordered"."code",
+  row_number() over () - 1 as "position"
+from "sqlanon_ordered" as "ordered";
 
 -- block: Step 4: inside each block the values stand in a keyed order of their own
 create temporary table "sqlanon_block" as
@@ -556,7 +599,19 @@ $sqlanon$;
 
 -- qit: as in anatomy/postgres.sql
 
--- st: as in anatomy/postgres.sql
+-- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+create table "sqlanon_st" as
+select
+  "grouped"."group_id" as "group_id",
+  "frequency"."sensitive" as "disease",
+  cast(1 as bigint) as "count"
+from "sqlanon_grouped" as "grouped"
+inner join "sqlanon_frequency" as "frequency"
+  on "grouped"."code" = "frequency"."code"
+order by
+  "grouped"."group_id" asc,
+  "frequency"."sensitive" asc;
+analyze "sqlanon_st";
 
 -- the rest is microdata and the key: forget it
 -- 21 relations, the last first

@@ -25,7 +25,7 @@ from (
 
 -- source: as in anatomy/spark.sql
 
--- population: as in anatomy/spark.sql
+-- population: as in postgres.sql
 
 -- key_of_rows: as in anatomy/spark.sql
 
@@ -77,11 +77,32 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- persons: as in anatomy/spark.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    with `person` as (
+      select
+        count(*) as `row_count`
+      from `sqlanon_population`
+      group by
+        `identifier_1`
+    )
+    select
+      case when `repeating_persons` > 0 then 'persons have more than one row, and the guarantee is per row' end as `refusal`
+    from (
+      select
+        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
+        count(*) as `person_count`,
+        coalesce(sum(case when `row_count` > 1 then 1 else 0 end), 0) as `repeating_persons`
+      from `person`
+    ) as `looked_at`
+) as checked;
 
 -- uniqueness: as in anatomy/spark.sql
 
--- identified: as in anatomy/spark.sql
+-- identified: as in postgres.sql, but for
+-- -  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
+-- +  coalesce(cast(length(cast("identifier_1" as string)) as string) || ':' || cast("identifier_1" as string), 'N') as "identity"
 
 -- frequency: as in postgres.sql, but for
 -- -    greatest(1, ("group_count" / 64)) as "block_count"
@@ -104,6 +125,12 @@ inner join `sqlanon_frequency` as `frequency`
 -- drawn: as in anatomy/spark.sql, but for
 -- -    substring(sha2("key"."secret" || 'anatomy/disease/row/', 256), 1, 40) as "secret"
 -- +    substring(sha2("key"."secret" || 'robust/disease/row/', 256), 1, 40) as "secret"
+-- +  cast(conv(substring("hash", 1, 15), 16, 10) as bigint) as "draw",
+-- +  cast(conv(substring("hash", 16, 15), 16, 10) as bigint) as "tie",
+-- -  "code",
+-- -  cast(conv(substring("hash", 1, 15), 16, 10) as bigint) as "draw",
+-- -  cast(conv(substring("hash", 16, 15), 16, 10) as bigint) as "tie"
+-- +  "code"
 
 -- sharded: as in anatomy/spark.sql
 

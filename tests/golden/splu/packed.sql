@@ -30,15 +30,28 @@ from (
 
 -- tally: as in duckdb.sql
 
--- feasibility: as in anatomy/packed.sql, but for
--- -            when row_count < 4 then 'l = 4 needs at least 4 rows'
--- -            when largest_count > row_count // 4 then 'l = 4 is not possible: a value of ''disease'' stands in more than 1/4 of the rows'
+-- feasibility: as in duckdb.sql, but for
+-- -            when row_count < 5 then 'gamma = 5 needs at least 5 rows'
+-- -            when largest_count > row_count // 5 then 'gamma = 5 is not possible: a value of ''disease'' stands in more than 1/5 of the rows'
 -- +            when row_count < 4 then 'gamma = 4 needs at least 4 rows'
 -- +            when largest_count > row_count // 4 then 'gamma = 4 is not possible: a value of ''disease'' stands in more than 1/4 of the rows'
+-- -                    when place < 5
+-- -                    then (kept_rows - larger_rows) // greatest(1, 5 - place)
+-- +                    when place < 4
+-- +                    then (kept_rows - larger_rows) // greatest(1, 4 - place)
 
 -- uniqueness: as in anatomy/packed.sql
 
--- population_packed: as in anatomy/packed.sql
+-- population_packed: The rows with their quasi values as one number: what goes through the grouping and sorted at a fraction of what columns cost
+create temporary view "sqlanon_population_packed" as
+select
+    valued."sensitive",
+    valued."row_number",
+    coalesce("quasi_1" - layout.least_1, layout.missing_1) * layout.unit_1 +
+    coalesce("quasi_2" - layout.least_2, layout.missing_2) * layout.unit_2
+    as packed
+from "sqlanon_population" as valued
+cross join "sqlanon_layout" as layout;
 
 -- drawn: Draws of a row from a fresh key, where no other engine has to draw the same: neighbouring numbers share hashes, each with a part for itself, of which a draw is what the engine makes
 create temporary table "sqlanon_drawn" as

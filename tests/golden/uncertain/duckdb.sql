@@ -36,7 +36,10 @@ select
     row_number() over () as "row_number"
 from "patients";
 
--- population: as in anatomy/duckdb.sql
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select *
+from "sqlanon_source";
 
 -- cells: What is wrong with cells: nothing or NULL among the alternatives, more than allowed, how many are uncertain
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -83,7 +86,27 @@ from (
     ) as looked_at
 ) as checked;
 
--- persons: as in anatomy/duckdb.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
+        end as refusal
+    from (
+        with person as (
+            select count(*) as row_count
+            from "sqlanon_population"
+            group by
+                "identifier_1"
+        )
+        select
+            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+            count(*) as person_count,
+            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
+        from person
+    ) as looked_at
+) as checked;
 
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
 select case when refusal is not null then system.main.error(refusal) end as checked
