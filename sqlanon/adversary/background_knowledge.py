@@ -117,8 +117,9 @@ def _steps(
     for number, match in enumerate(backgrounds, start=1):
         attributes = {"attributes": match.background.columns}
         steps += (
-            *background.steps(match.background, f"_{number}"),
-            Step("adversary/background_knowledge/held_signature", values=attributes | group, suffix=f"_{number}"),
+            background.chapter(match.background, number, whole=False),
+            Step("adversary/background_knowledge/held_signature", values=attributes | group, suffix=f"_{number}",
+                 reads={"signature": f"signature_{number}"}),
             Step("adversary/background_knowledge/alike", values={"most": PAIRS_AT_ONCE}, suffix=f"_{number}"),
         )
     # the steps are a publisher's, who checks a background against the microdata: here QIT stands for its rows

@@ -107,6 +107,7 @@ def group_rows(design: Grouped) -> Steps:
         grouping.population(design.request),
         grouping.tally(),
         grouping.refuse_frequent(design),
+        grouping.count_values(design),
         *check_quasi(design),
         *grouping.bind(design),
         grouping.count_values(design),

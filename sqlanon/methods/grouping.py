@@ -103,6 +103,11 @@ def population(request: Request) -> Chapter:
     return Chapter("population", values)
 
 
+def tally(signature: Sequence[str] = ()) -> Chapter:
+    """Return the chapter that counts each sensitive value of each signature."""
+    return Chapter("tally", {"signature": signature})
+
+
 def count_values(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
     """Return the chapter that ends in `ranked` and `capacity`: values by class, and the groups that they give."""
     attribute, nulls = design.attribute, design.request.nulls == "value"

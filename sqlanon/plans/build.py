@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from sqlanon.errors import DataError, TemplateError
+from sqlanon.errors import DataError, TemplateError, UsageError
 from sqlanon.plans.chapters import Chapter, Repetition, Section, bind, read
 from sqlanon.plans.plan import Check, Loop, Repeat, Report, Row, Step, relation_name
 from sqlanon.plans.statement import Statement
@@ -48,12 +48,14 @@ def build_phases(
 
 
 def refuse_as_said(row: Row) -> None:
-    """Raise DataError with the `refusal` that a check's row says.
+    """Raise DataError with the `refusal` that a check's row says, UsageError where it is right on no data (`is_usage`).
 
     `about`: the parameters that it is about, with commas between them. `possible`: the largest value that may work.
     """
     if row.get("refusal"):
         about = [name for name in (row.get("about") or "").split(",") if name]
+        if row.get("is_usage"):
+            raise UsageError(row["refusal"], about=about)
         raise DataError(row["refusal"], about=about, possible=int(row.get("possible") or 0))
 
 

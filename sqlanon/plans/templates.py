@@ -94,7 +94,7 @@ def message(context: jinja2.runtime.Context, text: str, **fields: object) -> Sql
         words += text[place : match.start()]
         place = match.end()
         value, form = fields[match[1]], match[2] or ""
-        if not isinstance(value, Sql):
+        if not isinstance(value, Markup):
             words += format(value, form)
             continue
         shown = {

@@ -2,33 +2,22 @@
 
 An adversary may know such tables; a publisher protects against them (r-robustness) and `verify` looks what they
 tell. Both read and check them here. A table has a column for each attribute, the sensitive column and
-`probability`; or the data itself teaches it. The templates are `sql_templates/methods/robust/background/`.
+`probability`; or the data itself teaches it. The chapter is `sql_templates/robust/background.sql.j2`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlanon.errors import DataError, UsageError
-from sqlanon.plans.plan import Row, Source, Step
+from sqlanon.errors import UsageError
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql
 
 NUMBERS = ("DOUBLE", "FLOAT", "REAL", "DECIMAL", "NUMERIC", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "INT")
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "INT")
 
-WRONG = "{where}: {wrong_probabilities} of {entry_count} probabilities are not from 0 to 1 (no value and NaN are none)"
-REPEATED = "{where}: {repeated_entries} pairs of signature and value have several rows; give one row each"
-LARGE = (
-    "{where}: the probabilities of {large_sums} signatures sum to more than 1 (the largest sum is {largest_sum:.6g})"
-)
-MISSING = (
-    "{where} names no probability for {missing_signatures} signatures of the data, {missing_rows} rows"
-    " ({attributes} = {missing_signature}); add them, at least one value each"
-)
-IMPOSSIBLE = (
-    "{where} gives probability 0 to {impossible_values} values of {sensitive}{value} under every signature of the data,"
-    " though they stand in {impossible_rows} rows: data and table contradict each other"
-)
+_SHOWN, _NOTHING = "' (''' || impossible.impossible_value || ''')'", "''"
 
 
 @dataclass(frozen=True)
@@ -113,78 +102,31 @@ def declared(named: object, source: Source, types: Mapping[str, str], published:
     return Background(attributes, _columns(attributes, published), sensitive, where, source.relation, selected)
 
 
-def steps(background: Background, suffix: str = "", show_values: bool = False) -> tuple[Step, ...]:
-    """Return the steps that read and check one background.
+def names_of(background: Background) -> tuple[str, ...]:
+    """Return what the attributes are called in the background's relations."""
+    return tuple(f"signature_{number}" for number, _ in enumerate(background.columns, start=1))
 
-    They read `population` (with the columns of `background.columns`, and for a learned one `sensitive`) and
-    `tally` (sensitive, row_count), and yield `background`, `signature` and `remainder`, each with `suffix`.
-    Those of a table check it, too: UsageError where it is no distribution, DataError where it does not fit the data.
+
+def chapter(background: Background, number: int, show_values: bool = False, whole: bool = True) -> Chapter:
+    """Return the chapter that reads and checks one background.
+
+    It reads `population` (with the columns of `background.columns`, and for a learned one `sensitive`) and `tally`
+    (sensitive, row_count), and makes `background`, `signature`, `remainder` and, of a `whole` one, `prior`, each with
+    `_number` behind. A table is refused where it is no distribution (UsageError) or does not fit the data (DataError).
     """
-    values = {"attributes": background.columns}
-    completed = (
-        Step("methods/robust/background/signature", values=values, suffix=suffix),
-        Step("methods/robust/background/remainder", values=values, suffix=suffix),
-    )
-    if background.relation is None:  # what is counted is a distribution, and fits
-        return (
-            Step("methods/robust/background/learned", yields="background", values=values, suffix=suffix),
-            *completed,
-        )
-    table = {"relation": background.relation, "selected": background.selected}
-    return (
-        Step("shared/source", yields="background", values=table, suffix=suffix),
-        Step("methods/robust/background/faults", "query", refuse=_faultless(background), values=values, suffix=suffix),
-        *completed,
-        Step(
-            "methods/robust/background/gaps",
-            "query",
-            refuse=_fitting(background, show_values),
-            note=_unknown_values,
-            values=values,
-            suffix=suffix,
-        ),
-    )
-
-
-def prior(background: Background, suffix: str = "") -> Step:
-    """Return the step that yields the whole prior: a row for every signature and every value of the data.
-
-    It reads what `steps` yields, and yields `prior` (signature_1 …, sensitive, probability) with `suffix`.
-    """
-    reads = {name: f"{name}{suffix}" for name in ("background", "signature", "remainder")}
-    return Step(
-        "methods/robust/background/prior", values={"attributes": background.columns}, suffix=suffix, reads=reads
-    )
-
-
-def _faultless(background: Background) -> Callable[[Row], None]:
-    def refuse(row: Row) -> None:
-        for fault, text in (("wrong_probabilities", WRONG), ("repeated_entries", REPEATED), ("large_sums", LARGE)):
-            if row[fault]:
-                raise UsageError(text.format(where=background.where, **row))
-
-    return refuse
-
-
-def _fitting(background: Background, show_values: bool) -> Callable[[Row], None]:
-    def refuse(row: Row) -> None:
-        if row["missing_signatures"]:
-            raise DataError(MISSING.format(where=background.where, attributes=", ".join(background.attributes), **row))
-        if row["impossible_values"]:
-            value = f" ({row['impossible_value']!r})" if show_values else ""
-            message = IMPOSSIBLE.format(
-                where=background.where, sensitive=repr(background.sensitive), value=value, **row
-            )
-            raise DataError(message)
-
-    return refuse
-
-
-def _unknown_values(row: Row) -> str:
-    """Tell how many values the background lists that the data does not have: they may be spelt differently."""
-    if not row["unknown_values"]:
-        return ""
-    return f"{row['unknown_values']} of {row['listed_values']} values of a background are none of the data's"
+    values = {
+        "number": number,
+        "attributes": background.columns,
+        "names": names_of(background),
+        "relation": background.relation,
+        "selected": background.selected,
+        "where": background.where,
+        "attributes_text": ", ".join(background.attributes),
+        "sensitive": repr(background.sensitive),
+        "shown_value": Sql(_SHOWN if show_values else _NOTHING),
+        "whole": whole,
+    }
+    return Chapter("robust/background", values)
 
 
 def _probability(names: Iterable[str], published: Columns) -> str:

@@ -8,11 +8,11 @@ Anatomy release (QIT and ST) whose groups hold rows of one class: rows that ever
 from collections.abc import Callable
 
 from sqlanon.errors import DataError
-from sqlanon.methods import republication
+from sqlanon.methods import grouping, qit_st, republication
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import bind_draws, check_persons, identify_rows, select_rows
 from sqlanon.methods.qit_st import publish_qit
-from sqlanon.methods.robust import several_columns
+from sqlanon.methods.robust import background, several_columns
 from sqlanon.methods.robust.class_grouping import (
     ClassGrouping,
     check_backgrounds,
@@ -28,7 +28,6 @@ from sqlanon.methods.robust.class_grouping import (
     pack_rows,
     seat_coded,
 )
-from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes, repair_groups
 from sqlanon.methods.robust.design import (
     CLASSES,
     NAME,
@@ -38,9 +37,11 @@ from sqlanon.methods.robust.design import (
 )
 from sqlanon.methods.robust.macros import MACROS
 from sqlanon.methods.robust.options import RobustOptions
+from sqlanon.methods.robust.suppression import MILLION
 from sqlanon.methods.several_columns.steps import link_rows, publish_st
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans import json_schema
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Row, Step
 from sqlanon.wording import option
 
@@ -100,6 +101,7 @@ def check_first_surplus(design: ClassGrouping) -> Steps:
     return (*look_ahead(design), *check_surplus(design))
 
 
+<<<<<<< HEAD
 ONE_COLUMN: tuple[Callable[[Robustness], Steps], ...] = (
     select_rows,
     check_backgrounds,
@@ -123,6 +125,84 @@ ONE_COLUMN: tuple[Callable[[Robustness], Steps], ...] = (
     repair_groups,
     check_suppressed,
 )
+=======
+MOST_CUTS = 20  # levels of the tree of classes; classes whose leaf still differs then are parts by themselves
+
+
+def group_by_class(design: ClassGrouping) -> Steps:
+    """Return the chapters that end in `grouped`: classes, their groups, and who is left over."""
+    request, signature, size = design.request, design.signature, design.attribute.size
+    purpose, knowledge = design.attribute.purpose, list(enumerate(design.backgrounds, start=1))
+    backgrounds: list[dict[str, object]] = [
+        {"number": number, "columns": known.columns, "names": background.names_of(known), "relation": known.relation}
+        for number, known in knowledge
+    ]
+    tables = [known for known in backgrounds if known["relation"] is not None]
+    chapters = [grouping.population(request)]
+    if tables or design.turns:
+        chapters.append(grouping.tally())
+        chapters += (background.chapter(known, number, request.show_values) for number, known in knowledge)
+    signed = {"signature": signature, "size": size}
+    chapters += [grouping.tally(signature), Chapter("robust/classes", {**signed, "purpose": purpose})]
+    if tables:
+        taught = {column for _, known in knowledge if known.relation is None for column in known.columns}
+        values = {
+            **signed,
+            "tables": tables,
+            "apart": tuple(name for name in signature if name in taught),
+            "guarantee": design.promised,
+            "r": design.r,
+            "nulls_are_values": request.nulls == "value",
+            "divisors": tuple(2**level for level in range(MOST_CUTS + 1)),
+            # a repair takes classes of equal rows alone
+            "joins": not design.turns,
+        }
+        chapters.append(Chapter("robust/merging", values))
+    several = any(known.relation is None and len(known.columns) > 1 for _, known in knowledge)
+    limits: dict[str, object] = {
+        "r": f"{design.r:g}",
+        "size": size,
+        "shown_column": repr(design.attribute.column),
+        "most": f"{100 * design.most_suppressed:.4g}",
+        # whole millionths, so that every engine compares the same integers
+        "most_millionths": round(design.most_suppressed * MILLION),
+        "merges": bool(tables),
+        "taught": several,
+        "early": design.early,
+    }
+    surplus = {
+        "signature": signature,
+        "column": design.attribute.column,
+        "nulls_are_values": request.nulls == "value",
+        "refuse_nulls": design.refuse_nulls,
+    }
+    chapters += [grouping.count_values(design, signature), Chapter("robust/surplus", limits | surplus)]
+    steps: Steps = (
+        *chapters,
+        *check_quasi(design),
+        *grouping.identify(design, signature),
+        grouping.group(design, signature),
+    )
+    if design.turns:
+        priors = [
+            {**known, "name": f"prior_{known['number']}{kept}"}
+            for known in backgrounds
+            for kept in (("", "_kept") if known["relation"] is not None else ("",))
+        ]
+        values = {
+            "backgrounds": backgrounds,
+            "priors": priors,
+            "signature": signature,
+            "payload": design.attribute.payload,
+            "guarantee": design.promised,
+            "r": design.r,
+            "turns": design.turns,
+        }
+        steps += (Chapter("robust/repair", values),)
+    return (*steps, Chapter("robust/suppressed", limits))
+
+
+>>>>>>> ab7a0425 (r-robust publishing is chapters: backgrounds, classes, merging, surplus, repair)
 # rows of one signature alone: no class is merged, and no row joins another
 SEVERAL_COLUMNS: tuple[Callable[[SeveralRobustness], Steps], ...] = (
     select_rows,
@@ -150,7 +230,19 @@ def group_classes(design: Robustness) -> Steps:
     """Return the steps that end in `grouped`, for the columns that the design has."""
     if isinstance(design, SeveralRobustness):
         return tuple(step for part in SEVERAL_COLUMNS for step in part(design))
-    return tuple(step for part in ONE_COLUMN for step in part(design))
+    return group_by_class(design)
+
+
+def publish(design: Robustness) -> Steps:
+    """Return the published tables."""
+    if isinstance(design, SeveralRobustness):
+        return (*publish_qit(design), *publish_st(design))
+    return qit_st.publish(design)
+
+
+def link(design: Robustness) -> Steps:
+    """Return the rows that the run knows to the end."""
+    return link_rows(design) if isinstance(design, SeveralRobustness) else qit_st.link(design)
 
 
 ROBUST: Method[Robustness] = Method(
@@ -160,8 +252,8 @@ ROBUST: Method[Robustness] = Method(
     options=RobustOptions,
     design=design,
     steps=(group_classes,),
-    outputs=(publish_qit, publish_st),
-    linked=link_rows,
+    outputs=(publish,),
+    linked=link,
     sentence="Publish QIT and ST against an adversary who knows how the sensitive values are distributed"
     " (r-robustness).",
     example="patients.parquet --quasi age,sex --sensitive disease -r 3 --background-from sex --out release",
