@@ -9,6 +9,7 @@ from sqlanon.engines.runner import fresh_prefix
 from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
 from sqlanon.plans.build import build, render_query
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Check as Refusal
 from sqlanon.plans.plan import Loop, Report, Source, Step, relation_name
 from sqlanon.plans.statement import Statement
@@ -110,7 +111,7 @@ def _steps(
     counted = Sql(f"cast(sum({ident(columns['count'])}) as bigint)")
     values = {"relation": published.tables["st"], "value": ident(sensitive), "row_count": counted}
     # values have the same numbers in every background: those of the release
-    steps = [
+    steps: list[Step | Chapter] = [
         Step("shared/value", yields="tally", values={**values, "number": "value_number"}),
         Step("adversary/background_knowledge/held_value", values=names | group),
     ]
@@ -118,8 +119,12 @@ def _steps(
         attributes = {"attributes": match.background.columns}
         steps += (
             background.chapter(match.background, number, whole=False),
-            Step("adversary/background_knowledge/held_signature", values=attributes | group, suffix=f"_{number}",
-                 reads={"signature": f"signature_{number}"}),
+            Step(
+                "adversary/background_knowledge/held_signature",
+                values=attributes | group,
+                suffix=f"_{number}",
+                reads={"signature": f"signature_{number}"},
+            ),
             Step("adversary/background_knowledge/alike", values={"most": PAIRS_AT_ONCE}, suffix=f"_{number}"),
         )
     # the steps are a publisher's, who checks a background against the microdata: here QIT stands for its rows

@@ -13,7 +13,6 @@ from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import identity_names, quasi_names
 from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.qit_st import Grouped
-from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
 from sqlanon.methods.robust.suppression import (
     MILLION,
@@ -79,25 +78,6 @@ def signature(request: Request, backgrounds: Sequence[Background]) -> tuple[str,
     """Return our names of the quasi columns that any background reads, in the order of the quasi columns."""
     columns = {column for knowledge in backgrounds for column in knowledge.columns}
     return tuple(name for name in quasi_names(request) if name in columns)
-
-
-def check_backgrounds(design: ClassGrouping) -> Steps:
-    """Return the steps that check the backgrounds that are tables; what is learned from the data fits it."""
-    tables = [
-        (number, knowledge)
-        for number, knowledge in enumerate(design.backgrounds, start=1)
-        if knowledge.relation is not None
-    ]
-    if not tables:
-        return ()
-    return (
-        Step("methods/grouping/tally", values={"sensitive_column": "sensitive"}),
-        *(
-            step
-            for number, knowledge in tables
-            for step in background.steps(knowledge, f"_{number}", design.request.show_values)
-        ),
-    )
 
 
 def number_classes(design: ClassGrouping) -> Steps:

@@ -15,8 +15,6 @@ from sqlanon.methods.qit_st import publish_qit
 from sqlanon.methods.robust import background, several_columns
 from sqlanon.methods.robust.class_grouping import (
     ClassGrouping,
-    check_backgrounds,
-    check_suppressed,
     check_surplus,
     code_rows,
     count_classes,
@@ -42,7 +40,7 @@ from sqlanon.methods.several_columns.steps import link_rows, publish_st
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Row, Step
+from sqlanon.plans.plan import Repeat, Row, Step
 from sqlanon.wording import option
 
 # r-robust releases that follow each other: arrivals are grouped class by class, and who changes class leaves.
@@ -101,31 +99,6 @@ def check_first_surplus(design: ClassGrouping) -> Steps:
     return (*look_ahead(design), *check_surplus(design))
 
 
-<<<<<<< HEAD
-ONE_COLUMN: tuple[Callable[[Robustness], Steps], ...] = (
-    select_rows,
-    check_backgrounds,
-    bind_draws,
-    number_classes,
-    merge_classes,
-    count_classes,
-    count_merged_classes,
-    look_ahead,
-    check_surplus,
-    check_persons,
-    check_quasi,
-    identify_rows,
-    pack_rows,
-    order_class_values,
-    code_rows,
-    code_merged_rows,
-    draw_coded,
-    seat_coded,
-    form_class_groups,
-    repair_groups,
-    check_suppressed,
-)
-=======
 MOST_CUTS = 20  # levels of the tree of classes; classes whose leaf still differs then are parts by themselves
 
 
@@ -138,12 +111,16 @@ def group_by_class(design: ClassGrouping) -> Steps:
         for number, known in knowledge
     ]
     tables = [known for known in backgrounds if known["relation"] is not None]
-    chapters = [grouping.population(request)]
+    chapters: list[Step | Repeat | Chapter] = [grouping.population(request)]
     if tables or design.turns:
         chapters.append(grouping.tally())
         chapters += (background.chapter(known, number, request.show_values) for number, known in knowledge)
     signed = {"signature": signature, "size": size}
-    chapters += [grouping.tally(signature), Chapter("robust/classes", {**signed, "purpose": purpose})]
+    chapters += [
+        *grouping.bind(design),
+        grouping.tally(signature),
+        Chapter("robust/classes", {**signed, "purpose": purpose}),
+    ]
     if tables:
         taught = {column for _, known in knowledge if known.relation is None for column in known.columns}
         values = {
@@ -202,12 +179,10 @@ def group_by_class(design: ClassGrouping) -> Steps:
     return (*steps, Chapter("robust/suppressed", limits))
 
 
->>>>>>> ab7a0425 (r-robust publishing is chapters: backgrounds, classes, merging, surplus, repair)
 # rows of one signature alone: no class is merged, and no row joins another
 SEVERAL_COLUMNS: tuple[Callable[[SeveralRobustness], Steps], ...] = (
     select_rows,
     several_columns.check_missing,
-    check_backgrounds,
     bind_draws,
     several_columns.number_classes,
     several_columns.count_classes,
