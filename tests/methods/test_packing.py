@@ -222,7 +222,7 @@ def test_releases_of_a_run_of_its_own_hold(asked):
     )
     given_values = {"nulls": "value", **asked}
     release = sqlanon.anatomy(con, "people", quasi=["age", "sex"], sensitive="disease", l=4, **given_values)
-    assert "_packed\n" in release.sql
+    assert "as packed\n" in release.sql
     assert release.verify(against="people").holds
 
 
@@ -241,7 +241,7 @@ def test_a_request_that_is_refused_asks_the_source_nothing(monkeypatch, tmp_path
 def test_no_statement_holds_a_number_of_the_source():
     con, quasi = people([("INTEGER", "i + 7654321"), ("INTEGER", "i % 13 + 98765")])
     release = sqlanon.anatomy(con, "people", quasi=quasi, sensitive="disease", l=3, unique_quasi="keep")
-    assert "_packed\n" in release.sql
+    assert "as packed\n" in release.sql
     assert not [number for number in ("7654321", "98765", "7654620", "98777", "300") if number in release.sql]
 
 

@@ -35,7 +35,8 @@ def parsed(file: str) -> nodes.Template:
 @each(FILES)
 def test_has_no_semicolon(file):
     text = (template_root() / file).read_text(encoding="utf-8")
-    assert ";" not in re.sub(r"\{#.*?#\}", "", text, flags=re.DOTALL)
+    # a refusal's words may hold one
+    assert ";" not in re.sub(r"\{#.*?#\}|\"[^\"]*\"|'[^']*'", "", text, flags=re.DOTALL)
 
 
 @each(FILES)

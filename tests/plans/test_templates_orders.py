@@ -20,6 +20,7 @@ _TOKEN = re.compile(
 _ENDS = {"rows", "range", "limit", "union", "with", "select"}
 # terms that are put together elsewhere, where both are said
 _MADE = {
+    **{f"{{{{ {names} | order }}}}": "a filter" for names in ("names", "apart", "signature")},
     "{{ term }}": "sqlanon/sql/query_reader.py, of a recipient's own ORDER BY",
     "{{ ranked }}": "sqlanon/forms/qit_st/rank_alignment.py",
     "{{ turned_order(words, ties) }}": "sql_templates/_macros/serpentine.sql.j2",

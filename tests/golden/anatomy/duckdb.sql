@@ -36,7 +36,7 @@ from (
     ) as looked_at
 ) as checked;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+-- source: the rows under names of our own, so that no column of the user's meets one of ours
 create temporary view "sqlanon_source" as
 select
     "age" as "quasi_1",
@@ -46,30 +46,49 @@ select
     "disease" as "sensitive"
 from "patients";
 
--- population: The rows that have any sensitive value, NULL counting as one
+-- population: the rows that are published
 create temporary view "sqlanon_population" as
 select *
-from "sqlanon_source";
+from "sqlanon_source"
+where true;
 
--- tally: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally" as
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by "sensitive";
-
--- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value, and what else could be done where they cannot: the count of the next value, and the most rows that groups of l different values can hold
+-- persons: nobody has several rows, for the guarantee is per row
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
-    select
-        case
-            when null_count > 0 then 'rows have no value in the sensitive column ''disease'''
-            when row_count = 0 then 'the source has no rows to publish'
-            when row_count < 4 then 'l = 4 needs at least 4 rows'
-            when largest_count > row_count // 4 then 'l = 4 is not possible: a value of ''disease'' stands in more than 1/4 of the rows'
-        end as refusal
-    from (
+    select refusal from (
+        with person as (
+            select count(*) as row_count
+            from "sqlanon_population"
+            group by "identifier_1"
+        ),
+        counted as (
+            select
+                coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+                count(*) as person_count,
+                coalesce(cast(sum(case when row_count > 1 then 1 else 0 end) as bigint), 0) as repeating_persons
+            from person
+        )
+        select
+            'id' as about,
+            case when repeating_persons > 0 then
+                coalesce(format('{:,}', repeating_persons), '') || ' persons have more than one row (' || coalesce(format('{:,}', row_count), '') || ' rows of ' || coalesce(format('{:,}', person_count), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say --rows-per-person many'
+            end as refusal
+        from counted
+    ) as looked_at
+) as checked;
+
+-- tally: how often each sensitive value occurs with each signature, NULL included
+create temporary table "sqlanon_tally" as
+select
+    sensitive,
+    count(*) as row_count
+from "sqlanon_population"
+group by sensitive;
+
+-- feasible: nobody can hide a value that more than one in 4 rows have
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select refusal from (
         with counted as (
             select
                 sensitive,
@@ -86,48 +105,123 @@ from (
             from counted
         ),
         fitting as (
+            -- with the k most frequent values left aside, g groups need (size - k) g rows of the others
             select
                 placed.*,
-                min(case
-                    when place < 4
-                    then (kept_rows - larger_rows) // greatest(1, 4 - place)
-                end) over () as group_count
+                min(case when place < 4 then (kept_rows - larger_rows) // greatest(1, 4 - place) end) over () as group_count
             from placed
+        ),
+        figures as (
+            select
+                coalesce(cast(sum(kept_count) as bigint), 0) as row_count,
+                coalesce(cast(sum(case when sensitive is null then row_count else 0 end) as bigint), 0) as null_count,
+                coalesce(cast(sum(case when kept_count > 0 then 1 else 0 end) as bigint), 0) as value_count,
+                coalesce(max(kept_count), 0) as largest_count,
+                max(case when place = 0 then cast(sensitive as varchar) end) as largest_value,
+                coalesce(max(case when place = 0 and sensitive is null then 1 else 0 end), 0) as largest_missing,
+                coalesce(max(case when place = 1 then kept_count end), 0) as next_count,
+                coalesce(cast(sum(least(kept_count, group_count)) as bigint), 0) as groupable_rows
+            from fitting
+        ),
+        judged as (
+            select
+                figures.*,
+                row_count // greatest(1, largest_count) as feasible,
+                row_count // 4 as allowed,
+                case when next_count > 0 then (row_count - largest_count) // next_count else 0 end as without,
+                -- in steps of 0.1 %, upwards: a share that is allowed has to be enough
+                0 - (1000 * (groupable_rows - row_count)) // greatest(1, row_count) as left_over
+            from figures
         )
         select
-            coalesce(cast(sum(fitting.kept_count) as bigint), 0) as row_count,
-            coalesce(cast(sum(case when fitting.sensitive is null then fitting.row_count else 0 end) as bigint), 0) as null_count,
-            coalesce(cast(sum(case when fitting.kept_count > 0 then 1 else 0 end) as bigint), 0) as value_count,
-            coalesce(max(fitting.kept_count), 0) as largest_count,
-            max(case when fitting.place = 0 then cast(fitting.sensitive as varchar) end) as largest_value,
-            coalesce(max(case when fitting.place = 0 and fitting.sensitive is null then 1 else 0 end), 0) as largest_missing,
-            coalesce(max(case when fitting.place = 1 then fitting.kept_count end), 0) as next_count,
-            coalesce(cast(sum(least(fitting.kept_count, fitting.group_count)) as bigint), 0) as groupable_rows
-        from fitting
+            case when null_count > 0 and true then 'disease' else 'l' end as about,
+            feasible as possible,
+            case
+                when null_count > 0 and true then
+                    coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+                when row_count = 0 then 'the source has no rows to publish'
+                when row_count < 4 then
+                    'l = 4 needs at least 4 rows; the source has ' || coalesce(format('{:,}', row_count), '')
+                when largest_count > allowed then
+                    'l = 4 is not possible: the most frequent value of ''disease''' || coalesce(cast('' as varchar), '') || ' stands in ' || coalesce(format('{:,}', largest_count), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * largest_count / row_count), '') || '), and l = 4 allows ' || coalesce(format('{:,}', allowed), '') || '; '
+                    || case
+                        when feasible >= 2 then 'the largest l that works is ' || coalesce(cast(feasible as varchar), '')
+                        else 'no l of at least 2 works on this column'
+                    end
+                    || case
+                        when without <= greatest(1, feasible) then ''
+                        when largest_missing = 1 then
+                            '; with --nulls drop l = ' || coalesce(cast(without as varchar), '') || ' works'
+                        else '; without the rows of that value l = ' || coalesce(cast(without as varchar), '') || ' works'
+                    end
+                    || case
+                        when value_count >= 4 and 2 * left_over <= 1000 and true then
+                            '; robust leaves rows over instead: with r = 4 at least ' || coalesce(format('{:.1f}%', 100.0 * left_over / 1000), '') || ' of them (--max-suppressed)'
+                        else ''
+                    end
+                    || case
+                        when feasible < 2 and value_count > 1 then '; as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised), a sensitive column made of this one and another that splits that value, or leaving the column out'
+                        else ''
+                    end
+                    || '; merging values makes none rarer, and splu has the same limit'
+            end as refusal
+        from judged
     ) as looked_at
 ) as checked;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then system.main.error(refusal) end as checked
-from (
+-- class: everybody is of one class, whose groups need `size` different values
+create temporary table "sqlanon_class" as
+select
+    0 as class,
+    cast(4 as bigint) as needed;
+
+-- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
+create temporary table "sqlanon_ranked" as
+with valued as (
     select
-        case
-            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
-        end as refusal
-    from (
-        with person as (
-            select count(*) as row_count
-            from "sqlanon_population"
-            group by
-                "identifier_1"
-        )
-        select
-            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-            count(*) as person_count,
-            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-        from person
-    ) as looked_at
-) as checked;
+        class.class,
+        tally.sensitive,
+        cast(sum(tally.row_count) as bigint) as row_count
+    from "sqlanon_tally" as tally
+    inner join "sqlanon_class" as class on true
+    where tally.sensitive is not null or false
+    group by class.class, tally.sensitive
+),
+hashed as (
+    select
+        valued.*,
+        sha256(key.secret || 'anatomy/disease/value/' || cast(valued.class as varchar) || '/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+    from valued
+    cross join "sqlanon_key" as key
+),
+placed as (
+    select
+        hashed.*,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
+        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
+    from hashed
+)
+select
+    class,
+    sensitive,
+    row_count,
+    place,
+    class_rows - head + row_count as tail
+from placed;
+
+-- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
+create temporary table "sqlanon_capacity" as
+with sized as (
+    select distinct class, needed
+    from "sqlanon_class"
+)
+select
+    ranked.class,
+    case when count(*) = sized.needed then min(ranked.tail // (sized.needed - ranked.place)) else 0 end as group_count
+from "sqlanon_ranked" as ranked
+inner join sized on ranked.class = sized.class and ranked.place < sized.needed
+group by ranked.class, sized.needed;
 
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -190,8 +284,8 @@ from (
     ) as looked_at
 ) as checked;
 
--- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
-create temporary table "sqlanon_key_of_rows" as
+-- key: rows are hashed under the key, each as it is told apart with its sensitive values, and the hashes summed up: in one scan, in any order
+create temporary table "sqlanon_key_2" as
 with row_key as (
     select substr(sha256(key.secret || 'rows/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -217,132 +311,175 @@ select
 from summed
 cross join "sqlanon_key" as key;
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
+-- class: everybody is of one class, whose groups need `size` different values
+create temporary table "sqlanon_class_2" as
 select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "sensitive",
-coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
-        as identity
-from "sqlanon_population";
+    0 as class,
+    cast(4 as bigint) as needed;
 
--- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
-create temporary table "sqlanon_frequency" as
+-- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
+create temporary table "sqlanon_ranked_2" as
 with valued as (
     select
+        class.class,
         tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+        cast(sum(tally.row_count) as bigint) as row_count
     from "sqlanon_tally" as tally
-    cross join "sqlanon_key_of_rows" as key
+    inner join "sqlanon_class_2" as class on true
     where tally.sensitive is not null or false
-),
-ordered as (
-    select
-        sensitive,
-        row_count,
-        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
-        cast(sum(row_count) over () as bigint) // 4 as group_count
-    from valued
-),
-blocked as (
-    select
-        ordered.*,
-        greatest(1, group_count // 64) as block_count
-    from ordered
-)
-select
-    sensitive,
-    code,
-    row_count as kept_count,
-    last_position - row_count as first_row,
-    last_position - row_count as first_position,
-    code * block_count as first_cell,
-    group_count,
-    block_count,
-    0 as first_block
-from blocked;
-
--- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
-create temporary view "sqlanon_coded" as
-select
-    valued."quasi_1",
-    valued."quasi_2",
-    valued."quasi_3",
-    valued."identity",
-    frequency.code
-from "sqlanon_identified" as valued
-inner join "sqlanon_frequency" as frequency
-    on valued.sensitive = frequency.sensitive;
-
--- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
-create temporary view "sqlanon_drawn" as
-with row_key as (
-    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
-    from "sqlanon_key_of_rows" as key
+    group by class.class, tally.sensitive
 ),
 hashed as (
     select
-        valued."quasi_1",
-        valued."quasi_2",
-        valued."quasi_3",
-        valued."code",
+        valued.*,
+        sha256(key.secret || 'anatomy/disease/value/' || cast(valued.class as varchar) || '/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+    from valued
+    cross join "sqlanon_key_2" as key
+),
+placed as (
+    select
+        hashed.*,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
+        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
+    from hashed
+)
+select
+    class,
+    sensitive,
+    row_count,
+    place,
+    class_rows - head + row_count as tail
+from placed;
+
+-- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
+create temporary table "sqlanon_capacity_2" as
+with sized as (
+    select distinct class, needed
+    from "sqlanon_class_2"
+)
+select
+    ranked.class,
+    case when count(*) = sized.needed then min(ranked.tail // (sized.needed - ranked.place)) else 0 end as group_count
+from "sqlanon_ranked_2" as ranked
+inner join sized on ranked.class = sized.class and ranked.place < sized.needed
+group by ranked.class, sized.needed;
+
+-- population: every row with the text that identifies it: its identifier columns, which are unique
+create temporary view "sqlanon_population_2" as
+select
+    "quasi_1", "quasi_2", "quasi_3", "sensitive",
+coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
+    as identity
+from "sqlanon_population";
+
+-- frequency: step 1: of each value at most m rows are kept, m the groups of its class, in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, which are numbered over all classes
+create temporary table "sqlanon_frequency" as
+with blocked as (
+    select
+        class,
+        group_count,
+        greatest(1, group_count // 64) as block_count
+    from "sqlanon_capacity_2"
+),
+numbered as (
+    select
+        blocked.*,
+        cast(sum(block_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - block_count as first_block
+    from blocked
+),
+cut as (
+    select
+        ranked.class,
+        ranked.sensitive,
+        ranked.place,
+        ranked.row_count,
+        least(ranked.row_count, numbered.group_count) as kept_count,
+        greatest(1, numbered.group_count) as group_count,
+        numbered.block_count,
+        numbered.first_block
+    from "sqlanon_ranked_2" as ranked
+    inner join numbered on ranked.class = numbered.class
+)
+select
+    class,
+    sensitive,
+    cast(row_number() over (order by class asc nulls last, place asc nulls last) - 1 as integer) as code,
+    row_count,
+    kept_count,
+    cast(sum(row_count) over (order by class asc nulls last, place asc nulls last rows unbounded preceding) as bigint) - row_count as first_row,
+    cast(sum(kept_count) over (partition by class order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
+    cast(sum(block_count) over (order by class asc nulls last, place asc nulls last rows unbounded preceding) as bigint) - block_count as first_cell,
+    group_count,
+    block_count,
+    first_block
+from cut;
+
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
+create temporary view "sqlanon_coded" as
+select
+    population."quasi_1", population."quasi_2", population."quasi_3", population."identity",
+    frequency.code
+from "sqlanon_population_2" as population
+inner join "sqlanon_frequency" as frequency
+    on population.sensitive = frequency.sensitive;
+
+-- drawn: a draw for every row, by which the rows of a value are put into order
+create temporary view "sqlanon_drawn" as
+with row_key as (
+    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
+    from "sqlanon_key_2" as key
+),
+hashed as (
+    select
+        valued."quasi_1", valued."quasi_2", valued."quasi_3",
+        valued.code,
         sha256(row_key.secret || valued.identity) as hash
     from "sqlanon_coded" as valued
     cross join row_key
 )
 select
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "code"
+    "quasi_1", "quasi_2", "quasi_3",
+    code,
+    cast('0x' || substr(hash, 1, 15) as bigint) as draw,
+    cast('0x' || substr(hash, 16, 15) as bigint) as tie
 from hashed;
 
--- ordered: Step 2: the rows by value and random order
+-- ordered: step 2: the rows by value and random order
 create temporary table "sqlanon_ordered" as
 with keyed as (
     select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-draw, "tie",
+        "quasi_1", "quasi_2", "quasi_3",
+        draw,
+        tie,
         code,
         cast((draw >> 28) - 2147483648 as integer) as draw_start
     from "sqlanon_drawn"
 )
 select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
+    "quasi_1", "quasi_2", "quasi_3",
     code
 from keyed
 order by
     code asc nulls last,
     draw_start asc nulls last,
     draw asc nulls last,
-    "tie" asc nulls last;
+    tie asc nulls last;
 
--- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
+-- positioned: the position of every row in this order, from 0 on (inside a transaction a table numbers its rows from no known number on)
 create temporary view "sqlanon_positioned" as
 with first_row as (
     select min(rowid) as number
     from "sqlanon_ordered"
 )
 select
-    ordered."quasi_1",
-    ordered."quasi_2",
-    ordered."quasi_3",
+    ordered."quasi_1", ordered."quasi_2", ordered."quasi_3",
     ordered.code,
     ordered.rowid - first_row.number as position
 from "sqlanon_ordered" as ordered
 cross join first_row;
 
--- block: Step 4: inside each block the values stand in a keyed order of their own
+-- block: step 4: in each block the values stand in a keyed order of their own, a value's rows hold neighbouring seats, so that moving the run to where those before it end numbers the whole block
 create temporary table "sqlanon_block" as
 with run as (
     select
@@ -404,7 +541,7 @@ hashed as (
             - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
 )
 select
     cell,
@@ -418,13 +555,11 @@ select
     block_groups - first_seat % block_groups as shift
 from hashed;
 
--- numbered: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
+-- numbered: steps 3 and 4: the rows of a value take the buckets from its first position on, bucket mod B is the block, bucket div B the seat in it, who is beyond what is kept has no block
 create temporary view "sqlanon_numbered" as
 with bucketed as (
     select
-        positioned."quasi_1",
-        positioned."quasi_2",
-        positioned."quasi_3",
+        positioned."quasi_1", positioned."quasi_2", positioned."quasi_3",
         frequency.code,
         frequency.first_cell,
         frequency.first_block,
@@ -437,9 +572,7 @@ with bucketed as (
     inner join "sqlanon_frequency" as frequency on positioned.code = frequency.code
 )
 select
-    bucketed."quasi_1",
-    bucketed."quasi_2",
-    bucketed."quasi_3",
+    bucketed."quasi_1", bucketed."quasi_2", bucketed."quasi_3",
     bucketed.code,
     bucketed.first_block + bucketed.bucket % bucketed.block_count as block,
     bucketed.block_count,
@@ -449,17 +582,15 @@ select
 from bucketed
 inner join "sqlanon_block" as block on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell;
 
--- grouped: Step 5: the group of every row: its number in the block mod m_b, made global
+-- grouped: step 5: every row with its group, its number in the block mod the groups of the block, made global
 create temporary table "sqlanon_grouped" as
 select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
+    "quasi_1", "quasi_2", "quasi_3",
     code,
     (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id
 from "sqlanon_numbered" as numbered;
 
--- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
+-- qit: the quasi-identifier table: everybody's exact quasi values and the group
 create table "sqlanon_qit" as
 select
     grouped.quasi_1 as "age",
@@ -473,17 +604,23 @@ order by
     grouped.quasi_3 asc nulls last,
     grouped.group_id asc nulls last;
 
--- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+-- st: the sensitive table: each group's values, each of which stands in a group once
 create table "sqlanon_st" as
+with line as (
+    select
+        grouped.group_id,
+        frequency.sensitive
+    from "sqlanon_grouped" as grouped
+    inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
+    order by
+        grouped.group_id asc nulls last,
+        frequency.sensitive asc nulls last
+)
 select
-    grouped.group_id as "group_id",
-    frequency.sensitive as "disease",
+    line.group_id as "group_id",
+    line.sensitive as "disease",
     cast(1 as bigint) as "count"
-from "sqlanon_grouped" as grouped
-inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
-order by
-    grouped.group_id asc nulls last,
-    frequency.sensitive asc nulls last;
+from line;
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_grouped";
@@ -494,8 +631,14 @@ drop table "sqlanon_ordered";
 drop view "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
-drop view "sqlanon_identified";
-drop table "sqlanon_key_of_rows";
+drop view "sqlanon_population_2";
+drop table "sqlanon_capacity_2";
+drop table "sqlanon_ranked_2";
+drop table "sqlanon_class_2";
+drop table "sqlanon_key_2";
+drop table "sqlanon_capacity";
+drop table "sqlanon_ranked";
+drop table "sqlanon_class";
 drop table "sqlanon_tally";
 drop view "sqlanon_population";
 drop view "sqlanon_source";

@@ -26,20 +26,77 @@ from (
 
 -- source: as in duckdb.sql
 
--- population: as in duckdb.sql
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select *
+from "sqlanon_source";
 
 -- nameless: How many rows lack an identifier: nobody could be known again by it
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 select coalesce(sum(case when "identifier_1" is null then 1 else 0 end), 0) as nameless_rows
 from "sqlanon_population";
 
--- persons: as in duckdb.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
+        end as refusal
+    from (
+        with person as (
+            select count(*) as row_count
+            from "sqlanon_population"
+            group by
+                "identifier_1"
+        )
+        select
+            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+            count(*) as person_count,
+            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
+        from person
+    ) as looked_at
+) as checked;
 
 -- uniqueness: as in duckdb.sql
 
--- key_of_rows: as in duckdb.sql
+-- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
+create temporary table "sqlanon_key_of_rows" as
+with row_key as (
+    select substr(sha256(key.secret || 'rows/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+hashed as (
+    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N')) as hash
+    from "sqlanon_population" as population
+    cross join row_key
+),
+drawn as (
+    select cast('0x' || substr(hash, 1, 15) as bigint) as draw
+    from hashed
+),
+summed as (
+    select
+        count(*) as row_count,
+        coalesce(cast(sum(draw // 1073741824) as bigint), 0) as sum_1,
+        coalesce(cast(sum(draw % 1073741824) as bigint), 0) as sum_2
+    from drawn
+)
+select
+    sha256(key.secret || 'draws/' || cast(summed.row_count as varchar) || '/' || cast(summed.sum_1 as varchar) || '/' || cast(summed.sum_2 as varchar)) as secret
+from summed
+cross join "sqlanon_key" as key;
 
--- identified: as in duckdb.sql
+-- identified: Row identity under a given key: the identifier columns, which are unique
+create temporary view "sqlanon_identified" as
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "sensitive",
+coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
+        as identity
+from "sqlanon_population";
 
 -- pseudonym: Every row under the pseudonym that the ledger has for its person: the first half of its row's hash
 create temporary view "sqlanon_pseudonym" as
@@ -371,37 +428,88 @@ from "sqlanon_drawn" as valued
 inner join "sqlanon_frequency" as frequency
     on valued.sensitive is not distinct from frequency.sensitive;
 
--- ordered: as in duckdb.sql, but for
--- +        "person",
--- +        "mark",
--- +        "class_mark",
--- -    from "sqlanon_drawn"
--- +    from "sqlanon_coded"
--- +    "person",
--- +    "mark",
--- +    "class_mark",
+-- ordered: Step 2: the rows by value and random order
+create temporary table "sqlanon_ordered" as
+with keyed as (
+    select
+        "quasi_1",
+        "quasi_2",
+        "quasi_3",
+        "person",
+        "mark",
+        "class_mark",
+draw, "tie",
+        code,
+        cast((draw >> 28) - 2147483648 as integer) as draw_start
+    from "sqlanon_coded"
+)
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "person",
+    "mark",
+    "class_mark",
+    code
+from keyed
+order by
+    code asc nulls last,
+    draw_start asc nulls last,
+    draw asc nulls last,
+    "tie" asc nulls last;
 
--- positioned: as in duckdb.sql, but for
--- +    ordered."person",
--- +    ordered."mark",
--- +    ordered."class_mark",
+-- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
+create temporary view "sqlanon_positioned" as
+with first_row as (
+    select min(rowid) as number
+    from "sqlanon_ordered"
+)
+select
+    ordered."quasi_1",
+    ordered."quasi_2",
+    ordered."quasi_3",
+    ordered."person",
+    ordered."mark",
+    ordered."class_mark",
+    ordered.code,
+    ordered.rowid - first_row.number as position
+from "sqlanon_ordered" as ordered
+cross join first_row;
 
 -- block: as in duckdb.sql, but for
 -- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 -- +        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+-- -    cross join "sqlanon_key_2" as key
+-- +    cross join "sqlanon_key_of_rows" as key
 
 -- numbered: as in duckdb.sql, but for
+-- -        positioned."quasi_1", positioned."quasi_2", positioned."quasi_3",
+-- +        positioned."quasi_1",
+-- +        positioned."quasi_2",
+-- +        positioned."quasi_3",
 -- +        positioned."person",
 -- +        positioned."mark",
 -- +        positioned."class_mark",
+-- -    bucketed."quasi_1", bucketed."quasi_2", bucketed."quasi_3",
+-- +    bucketed."quasi_1",
+-- +    bucketed."quasi_2",
+-- +    bucketed."quasi_3",
 -- +    bucketed."person",
 -- +    bucketed."mark",
 -- +    bucketed."class_mark",
 
--- grouped: as in duckdb.sql, but for
--- +    "person",
--- +    "mark",
--- +    "class_mark",
+-- grouped: Step 5: the group of every row: its number in the block mod m_b, made global
+create temporary table "sqlanon_grouped" as
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "person",
+    "mark",
+    "class_mark",
+    code,
+    (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id
+from "sqlanon_numbered" as numbered;
 
 -- next_value: The sensitive values as the ledger numbers them: those of before keep their numbers, others follow
 create temporary table "sqlanon_next_value" as

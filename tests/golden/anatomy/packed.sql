@@ -37,13 +37,13 @@ from "patients";
 
 -- tally: as in duckdb.sql
 
+-- feasible: as in duckdb.sql
+
 -- class: as in duckdb.sql
 
 -- ranked: as in duckdb.sql
 
 -- capacity: as in duckdb.sql
-
--- feasible: as in duckdb.sql
 
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
@@ -68,6 +68,14 @@ select
     total.unique_rows
 from total;
 
+-- class: as in duckdb.sql
+
+-- ranked: as in duckdb.sql, but for
+-- -    cross join "sqlanon_key_2" as key
+-- +    cross join "sqlanon_key" as key
+
+-- capacity: as in duckdb.sql
+
 -- population: the rows with their quasi values as one number
 create temporary view "sqlanon_population_2" as
 select
@@ -78,9 +86,7 @@ select
 from "sqlanon_population" as population
 cross join "sqlanon_layout" as layout;
 
--- frequency: as in duckdb.sql, but for
--- -    cross join "sqlanon_key_of_rows" as key
--- +    cross join "sqlanon_key" as key
+-- frequency: as in duckdb.sql
 
 -- coded: as in duckdb.sql, but for
 -- -    population."quasi_1", population."quasi_2", population."quasi_3", population."identity",
@@ -171,7 +177,7 @@ order by
 -- +),
 -- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 -- +        cast(hash(secret.number + counted.code) % 1152921504606846976 as bigint) as draw
--- -    cross join "sqlanon_key_of_rows" as key
+-- -    cross join "sqlanon_key_2" as key
 -- +    inner join secret on counted.block = secret.block
 
 -- numbered: as in duckdb.sql, but for
@@ -206,6 +212,6 @@ cross join "sqlanon_layout" as layout;
 -- st: as in duckdb.sql
 
 -- the rest is microdata and the key: forget it
--- 16 relations, the last first
+-- 19 relations, the last first
 
 commit;

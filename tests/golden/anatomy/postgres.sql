@@ -31,7 +31,7 @@ begin
 end
 $sqlanon$;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+-- source: the rows under names of our own, so that no column of the user's meets one of ours
 create temporary view "sqlanon_source" as
 select
   "age" as "quasi_1",
@@ -41,36 +41,62 @@ select
   "disease" as "sensitive"
 from "patients";
 
--- population: The rows that have any sensitive value, NULL counting as one
+-- population: the rows that are published
 create temporary view "sqlanon_population" as
 select
   *
-from "sqlanon_source";
+from "sqlanon_source"
+where
+  true;
 
--- tally: How often each sensitive value occurs (c_v), NULL included
+-- persons: nobody has several rows, for the guarantee is per row
+do $sqlanon$
+declare refusal text := (
+    select
+      "refusal"
+    from (
+      with "person" as (
+        select
+          count(*) as "row_count"
+        from "sqlanon_population"
+        group by
+          "identifier_1"
+      ), "counted" as (
+        select
+          coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
+          count(*) as "person_count",
+          coalesce(cast(sum(case when "row_count" > 1 then 1 else 0 end) as bigint), 0) as "repeating_persons"
+        from "person"
+      )
+      select
+        'id' as "about",
+        case
+          when "repeating_persons" > 0
+          then coalesce(to_char("repeating_persons", 'FM999,999,999,999,999,990'), '') || ' persons have more than one row (' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows of ' || coalesce(to_char("person_count", 'FM999,999,999,999,999,990'), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say --rows-per-person many'
+        end as "refusal"
+      from "counted"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- tally: how often each sensitive value occurs with each signature, NULL included
 create temporary table "sqlanon_tally" as
 select
-  "sensitive" as "sensitive",
+  "sensitive",
   count(*) as "row_count"
 from "sqlanon_population"
 group by
   "sensitive";
 analyze "sqlanon_tally";
 
--- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value, and what else could be done where they cannot: the count of the next value, and the most rows that groups of l different values can hold
+-- feasible: nobody can hide a value that more than one in 4 rows have
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "null_count" > 0
-        then 'rows have no value in the sensitive column ''disease'''
-        when "row_count" = 0
-        then 'the source has no rows to publish'
-        when "row_count" < 4
-        then 'l = 4 needs at least 4 rows'
-        when "largest_count" > ("row_count" / 4)
-        then 'l = 4 is not possible: a value of ''disease'' stands in more than 1/4 of the rows'
-      end as "refusal"
+      "refusal"
     from (
       with "counted" as (
         select
@@ -86,21 +112,63 @@ declare refusal text := (
           cast(sum("kept_count") over (order by "kept_count" desc rows between unbounded preceding and current row) as bigint) - "kept_count" as "larger_rows"
         from "counted"
       ), "fitting" as (
+        /* with the k most frequent values left aside, g groups need (size - k) g rows of the others */
         select
           "placed".*,
           min(case when "place" < 4 then (("kept_rows" - "larger_rows") / greatest(1, 4 - "place")) end) over () as "group_count"
         from "placed"
+      ), "figures" as (
+        select
+          coalesce(cast(sum("kept_count") as bigint), 0) as "row_count",
+          coalesce(cast(sum(case when "sensitive" is null then "row_count" else 0 end) as bigint), 0) as "null_count",
+          coalesce(cast(sum(case when "kept_count" > 0 then 1 else 0 end) as bigint), 0) as "value_count",
+          coalesce(max("kept_count"), 0) as "largest_count",
+          max(case when "place" = 0 then cast("sensitive" as text) end) as "largest_value",
+          coalesce(max(case when "place" = 0 and "sensitive" is null then 1 else 0 end), 0) as "largest_missing",
+          coalesce(max(case when "place" = 1 then "kept_count" end), 0) as "next_count",
+          coalesce(cast(sum(least("kept_count", "group_count")) as bigint), 0) as "groupable_rows"
+        from "fitting"
+      ), "judged" as (
+        select
+          "figures".*,
+          ("row_count" / greatest(1, "largest_count")) as "feasible",
+          ("row_count" / 4) as "allowed",
+          case when "next_count" > 0 then (("row_count" - "largest_count") / "next_count") else 0 end as "without",
+          0 /* in steps of 0.1 %, upwards: a share that is allowed has to be enough */ - ((1000 * ("groupable_rows" - "row_count")) / greatest(1, "row_count")) as "left_over"
+        from "figures"
       )
       select
-        coalesce(cast(sum("fitting"."kept_count") as bigint), 0) as "row_count",
-        coalesce(cast(sum(case when "fitting"."sensitive" is null then "fitting"."row_count" else 0 end) as bigint), 0) as "null_count",
-        coalesce(cast(sum(case when "fitting"."kept_count" > 0 then 1 else 0 end) as bigint), 0) as "value_count",
-        coalesce(max("fitting"."kept_count"), 0) as "largest_count",
-        max(case when "fitting"."place" = 0 then cast("fitting"."sensitive" as text) end) as "largest_value",
-        coalesce(max(case when "fitting"."place" = 0 and "fitting"."sensitive" is null then 1 else 0 end), 0) as "largest_missing",
-        coalesce(max(case when "fitting"."place" = 1 then "fitting"."kept_count" end), 0) as "next_count",
-        coalesce(cast(sum(least("fitting"."kept_count", "fitting"."group_count")) as bigint), 0) as "groupable_rows"
-      from "fitting"
+        case when "null_count" > 0 and true then 'disease' else 'l' end as "about",
+        "feasible" as "possible",
+        case
+          when "null_count" > 0 and true
+          then coalesce(cast("null_count" as text), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+          when "row_count" = 0
+          then 'the source has no rows to publish'
+          when "row_count" < 4
+          then 'l = 4 needs at least 4 rows; the source has ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '')
+          when "largest_count" > "allowed"
+          then 'l = 4 is not possible: the most frequent value of ''disease''' || coalesce(cast('' as text), '') || ' stands in ' || coalesce(to_char("largest_count", 'FM999,999,999,999,999,990'), '') || ' of ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows (' || coalesce(to_char((cast(100.0 * "largest_count" as double precision) / nullif("row_count", 0)), 'FM990.0') || '%', '') || '), and l = 4 allows ' || coalesce(to_char("allowed", 'FM999,999,999,999,999,990'), '') || '; ' || case
+            when "feasible" >= 2
+            then 'the largest l that works is ' || coalesce(cast("feasible" as text), '')
+            else 'no l of at least 2 works on this column'
+          end || case
+            when "without" <= greatest(1, "feasible")
+            then ''
+            when "largest_missing" = 1
+            then '; with --nulls drop l = ' || coalesce(cast("without" as text), '') || ' works'
+            else '; without the rows of that value l = ' || coalesce(cast("without" as text), '') || ' works'
+          end || case
+            when "value_count" >= 4 and 2 * "left_over" <= 1000 and true
+            then '; robust leaves rows over instead: with r = 4 at least ' || coalesce(to_char((cast(100.0 * "left_over" as double precision) / nullif(1000, 0)), 'FM990.0') || '%', '') || ' of them (--max-suppressed)'
+            else ''
+          end || case
+            when "feasible" < 2 and "value_count" > 1
+            then '; as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised), a sensitive column made of this one and another that splits that value, or leaving the column out'
+            else ''
+          end || '; merging values makes none rarer, and splu has the same limit'
+        end as "refusal"
+      from "judged"
     ) as "looked_at"
 );
 begin
@@ -108,30 +176,74 @@ begin
 end
 $sqlanon$;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-do $sqlanon$
-declare refusal text := (
-    select
-      case when "repeating_persons" > 0 then 'persons have more than one row, and the guarantee is per row' end as "refusal"
-    from (
-      with "person" as (
-        select
-          count(*) as "row_count"
-        from "sqlanon_population"
-        group by
-          "identifier_1"
-      )
-      select
-        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
-        count(*) as "person_count",
-        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
-      from "person"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
+-- class: everybody is of one class, whose groups need `size` different values
+create temporary table "sqlanon_class" as
+select
+  0 as "class",
+  cast(4 as bigint) as "needed";
+analyze "sqlanon_class";
+
+-- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
+create temporary table "sqlanon_ranked" as
+with "valued" as (
+  select
+    "class"."class",
+    "tally"."sensitive",
+    cast(sum("tally"."row_count") as bigint) as "row_count"
+  from "sqlanon_tally" as "tally"
+  inner join "sqlanon_class" as "class"
+    on true
+  where
+    not "tally"."sensitive" is null or false
+  group by
+    "class"."class",
+    "tally"."sensitive"
+), "hashed" as (
+  select
+    "valued".*,
+    (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/value/' || cast("valued"."class" as text) || '/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+  from "valued"
+  cross join "sqlanon_key" as "key"
+  offset 0
+), "placed" as (
+  select
+    "hashed".*,
+    row_number() over (partition by "class" order by "row_count" desc, "hash" asc) - 1 as "place",
+    cast(sum("row_count") over (partition by "class") as bigint) as "class_rows",
+    cast(sum("row_count") over (partition by "class" order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "head"
+  from "hashed"
+)
+select
+  "class",
+  "sensitive",
+  "row_count",
+  "place",
+  "class_rows" - "head" + "row_count" as "tail"
+from "placed";
+analyze "sqlanon_ranked";
+
+-- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
+create temporary table "sqlanon_capacity" as
+with "sized" as (
+  select distinct
+    "class",
+    "needed"
+  from "sqlanon_class"
+)
+select
+  "ranked"."class",
+  case
+    when count(*) = "sized"."needed"
+    then min(("ranked"."tail" / ("sized"."needed" - "ranked"."place")))
+    else 0
+  end as "group_count"
+from "sqlanon_ranked" as "ranked"
+inner join "sized"
+  on "ranked"."class" = "sized"."class" and "ranked"."place" < "sized"."needed"
+group by
+  "ranked"."class",
+  "sized"."needed";
+analyze "sqlanon_capacity";
 
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
 do $sqlanon$
@@ -206,8 +318,8 @@ begin
 end
 $sqlanon$;
 
--- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
-create temporary table "sqlanon_key_of_rows" as
+-- key: rows are hashed under the key, each as it is told apart with its sensitive values, and the hashes summed up: in one scan, in any order
+create temporary table "sqlanon_key_2" as
 with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'rows/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
@@ -234,10 +346,79 @@ select
   (encode(sha256(convert_to("key"."secret" || 'draws/' || cast("summed"."row_count" as text) || '/' || cast("summed"."sum_1" as text) || '/' || cast("summed"."sum_2" as text), 'UTF8')), 'hex') collate "C") as "secret"
 from "summed"
 cross join "sqlanon_key" as "key";
-analyze "sqlanon_key_of_rows";
+analyze "sqlanon_key_2";
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
+-- class: everybody is of one class, whose groups need `size` different values
+create temporary table "sqlanon_class_2" as
+select
+  0 as "class",
+  cast(4 as bigint) as "needed";
+analyze "sqlanon_class_2";
+
+-- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
+create temporary table "sqlanon_ranked_2" as
+with "valued" as (
+  select
+    "class"."class",
+    "tally"."sensitive",
+    cast(sum("tally"."row_count") as bigint) as "row_count"
+  from "sqlanon_tally" as "tally"
+  inner join "sqlanon_class_2" as "class"
+    on true
+  where
+    not "tally"."sensitive" is null or false
+  group by
+    "class"."class",
+    "tally"."sensitive"
+), "hashed" as (
+  select
+    "valued".*,
+    (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/value/' || cast("valued"."class" as text) || '/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+  from "valued"
+  cross join "sqlanon_key_2" as "key"
+  offset 0
+), "placed" as (
+  select
+    "hashed".*,
+    row_number() over (partition by "class" order by "row_count" desc, "hash" asc) - 1 as "place",
+    cast(sum("row_count") over (partition by "class") as bigint) as "class_rows",
+    cast(sum("row_count") over (partition by "class" order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "head"
+  from "hashed"
+)
+select
+  "class",
+  "sensitive",
+  "row_count",
+  "place",
+  "class_rows" - "head" + "row_count" as "tail"
+from "placed";
+analyze "sqlanon_ranked_2";
+
+-- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
+create temporary table "sqlanon_capacity_2" as
+with "sized" as (
+  select distinct
+    "class",
+    "needed"
+  from "sqlanon_class_2"
+)
+select
+  "ranked"."class",
+  case
+    when count(*) = "sized"."needed"
+    then min(("ranked"."tail" / ("sized"."needed" - "ranked"."place")))
+    else 0
+  end as "group_count"
+from "sqlanon_ranked_2" as "ranked"
+inner join "sized"
+  on "ranked"."class" = "sized"."class" and "ranked"."place" < "sized"."needed"
+group by
+  "ranked"."class",
+  "sized"."needed";
+analyze "sqlanon_capacity_2";
+
+-- population: every row with the text that identifies it: its identifier columns, which are unique
+create temporary view "sqlanon_population_2" as
 select
   "quasi_1",
   "quasi_2",
@@ -246,63 +427,66 @@ select
   coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
 from "sqlanon_population";
 
--- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
+-- frequency: step 1: of each value at most m rows are kept, m the groups of its class, in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, which are numbered over all classes
 create temporary table "sqlanon_frequency" as
-with "valued" as (
+with "blocked" as (
   select
-    "tally"."sensitive",
-    "tally"."row_count",
-    (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("tally"."sensitive" as text)) as text) || ':' || cast("tally"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_tally" as "tally"
-  cross join "sqlanon_key_of_rows" as "key"
-  where
-    not "tally"."sensitive" is null or false
-  offset 0
-), "ordered" as (
-  select
-    "sensitive",
-    "row_count",
-    cast(row_number() over (order by "row_count" desc, "hash" asc) - 1 as int) as "code",
-    cast(sum("row_count") over (order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "last_position",
-    (cast(sum("row_count") over () as bigint) / 4) as "group_count"
-  from "valued"
-), "blocked" as (
-  select
-    "ordered".*,
+    "class",
+    "group_count",
     greatest(1, ("group_count" / 64)) as "block_count"
-  from "ordered"
+  from "sqlanon_capacity_2"
+), "numbered" as (
+  select
+    "blocked".*,
+    cast(sum("block_count") over (order by "class" asc rows between unbounded preceding and current row) as bigint) - "block_count" as "first_block"
+  from "blocked"
+), "cut" as (
+  select
+    "ranked"."class",
+    "ranked"."sensitive",
+    "ranked"."place",
+    "ranked"."row_count",
+    least("ranked"."row_count", "numbered"."group_count") as "kept_count",
+    greatest(1, "numbered"."group_count") as "group_count",
+    "numbered"."block_count",
+    "numbered"."first_block"
+  from "sqlanon_ranked_2" as "ranked"
+  inner join "numbered"
+    on "ranked"."class" = "numbered"."class"
 )
 select
+  "class",
   "sensitive",
-  "code",
-  "row_count" as "kept_count",
-  "last_position" - "row_count" as "first_row",
-  "last_position" - "row_count" as "first_position",
-  "code" * "block_count" as "first_cell",
+  cast(row_number() over (order by "class" asc, "place" asc) - 1 as int) as "code",
+  "row_count",
+  "kept_count",
+  cast(sum("row_count") over (order by "class" asc, "place" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_row",
+  cast(sum("kept_count") over (partition by "class" order by "place" asc rows between unbounded preceding and current row) as bigint) - "kept_count" as "first_position",
+  cast(sum("block_count") over (order by "class" asc, "place" asc rows between unbounded preceding and current row) as bigint) - "block_count" as "first_cell",
   "group_count",
   "block_count",
-  0 as "first_block"
-from "blocked";
+  "first_block"
+from "cut";
 analyze "sqlanon_frequency";
 
--- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
 select
-  "valued"."quasi_1",
-  "valued"."quasi_2",
-  "valued"."quasi_3",
-  "valued"."identity",
+  "population"."quasi_1",
+  "population"."quasi_2",
+  "population"."quasi_3",
+  "population"."identity",
   "frequency"."code"
-from "sqlanon_identified" as "valued"
+from "sqlanon_population_2" as "population"
 inner join "sqlanon_frequency" as "frequency"
-  on "valued"."sensitive" = "frequency"."sensitive";
+  on "population"."sensitive" = "frequency"."sensitive";
 
--- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
+-- drawn: a draw for every row, by which the rows of a value are put into order
 create temporary view "sqlanon_drawn" as
 with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'anatomy/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
-  from "sqlanon_key_of_rows" as "key"
+  from "sqlanon_key_2" as "key"
   offset 0
 ), "hashed" as (
   select
@@ -316,15 +500,15 @@ with "row_key" as (
   offset 0
 )
 select
-  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
-  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie",
   "quasi_1",
   "quasi_2",
   "quasi_3",
-  "code"
+  "code",
+  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
 from "hashed";
 
--- ordered: Step 2: the rows by value and random order
+-- ordered: step 2: the rows by value and random order
 create temporary view "sqlanon_ordered" as
 with "keyed" as (
   select
@@ -349,8 +533,8 @@ order by
   "draw" asc,
   "tie" asc;
 
--- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
-create temporary view "sqlanon_positioned" as
+-- positioned: the position of every row in this order, from 0 on
+create temporary table "sqlanon_positioned" as
 select
   "ordered"."quasi_1",
   "ordered"."quasi_2",
@@ -358,8 +542,9 @@ select
   "ordered"."code",
   row_number() over () - 1 as "position"
 from "sqlanon_ordered" as "ordered";
+analyze "sqlanon_positioned";
 
--- block: Step 4: inside each block the values stand in a keyed order of their own
+-- block: step 4: in each block the values stand in a keyed order of their own, a value's rows hold neighbouring seats, so that moving the run to where those before it end numbers the whole block
 create temporary table "sqlanon_block" as
 with "run" as (
   select
@@ -419,7 +604,7 @@ with "run" as (
     (("counted"."first_position" % "counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "first_seat",
     cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
   from "counted"
-  cross join "sqlanon_key_of_rows" as "key"
+  cross join "sqlanon_key_2" as "key"
   offset 0
 )
 select
@@ -435,7 +620,7 @@ select
 from "hashed";
 analyze "sqlanon_block";
 
--- numbered: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
+-- numbered: steps 3 and 4: the rows of a value take the buckets from its first position on, bucket mod B is the block, bucket div B the seat in it, who is beyond what is kept has no block
 create temporary view "sqlanon_numbered" as
 with "bucketed" as (
   select
@@ -472,7 +657,7 @@ from "bucketed"
 inner join "sqlanon_block" as "block"
   on "bucketed"."first_cell" + "bucketed"."bucket" % "bucketed"."block_count" = "block"."cell";
 
--- grouped: Step 5: the group of every row: its number in the block mod m_b, made global
+-- grouped: step 5: every row with its group, its number in the block mod the groups of the block, made global
 create temporary table "sqlanon_grouped" as
 select
   "quasi_1",
@@ -485,7 +670,7 @@ select
 from "sqlanon_numbered" as "numbered";
 analyze "sqlanon_grouped";
 
--- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
+-- qit: the quasi-identifier table: everybody's exact quasi values and the group
 create table "sqlanon_qit" as
 select
   "grouped"."quasi_1" as "age",
@@ -500,31 +685,43 @@ order by
   "grouped"."group_id" asc;
 analyze "sqlanon_qit";
 
--- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+-- st: the sensitive table: each group's values, each of which stands in a group once
 create table "sqlanon_st" as
+with "line" as (
+  select
+    "grouped"."group_id",
+    "frequency"."sensitive"
+  from "sqlanon_grouped" as "grouped"
+  inner join "sqlanon_frequency" as "frequency"
+    on "grouped"."code" = "frequency"."code"
+  order by
+    "grouped"."group_id" asc,
+    "frequency"."sensitive" asc
+)
 select
-  "grouped"."group_id" as "group_id",
-  "frequency"."sensitive" as "disease",
+  "line"."group_id" as "group_id",
+  "line"."sensitive" as "disease",
   cast(1 as bigint) as "count"
-from "sqlanon_grouped" as "grouped"
-inner join "sqlanon_frequency" as "frequency"
-  on "grouped"."code" = "frequency"."code"
-order by
-  "grouped"."group_id" asc,
-  "frequency"."sensitive" asc;
+from "line";
 analyze "sqlanon_st";
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_grouped";
 drop view "sqlanon_numbered";
 drop table "sqlanon_block";
-drop view "sqlanon_positioned";
+drop table "sqlanon_positioned";
 drop view "sqlanon_ordered";
 drop view "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
-drop view "sqlanon_identified";
-drop table "sqlanon_key_of_rows";
+drop view "sqlanon_population_2";
+drop table "sqlanon_capacity_2";
+drop table "sqlanon_ranked_2";
+drop table "sqlanon_class_2";
+drop table "sqlanon_key_2";
+drop table "sqlanon_capacity";
+drop table "sqlanon_ranked";
+drop table "sqlanon_class";
 drop table "sqlanon_tally";
 drop view "sqlanon_population";
 drop view "sqlanon_source";

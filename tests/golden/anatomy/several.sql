@@ -34,7 +34,10 @@ select
     "income" as "sensitive_2"
 from "patients";
 
--- population: as in duckdb.sql
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select *
+from "sqlanon_source";
 
 -- limits: What decides whether groups of l rows can differ in each of several columns: N, the NULLs, and the most frequent value of all columns, place is the number of its column (from 0), null_place that of the first column with NULLs
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -121,7 +124,27 @@ select place
 from ranked
 where precedence = 1;
 
--- persons: as in duckdb.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
+        end as refusal
+    from (
+        with person as (
+            select count(*) as row_count
+            from "sqlanon_population"
+            group by
+                "identifier_1"
+        )
+        select
+            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+            count(*) as person_count,
+            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
+        from person
+    ) as looked_at
+) as checked;
 
 -- uniqueness: as in duckdb.sql, but for
 -- -            when known_3 >= 100 and known_3 = distinct_3 and 2 * known_3 > row_count then 'the quasi column ''zipcode'' has a value of its own in each row: it identifies people'
@@ -135,13 +158,43 @@ where precedence = 1;
 -- -            total.known_3,
 -- -            counted.distinct_3,
 
--- key_of_rows: as in duckdb.sql, but for
--- -    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N')) as hash
--- +    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N') || coalesce(cast(length(cast("sensitive_2" as varchar)) as varchar) || ':' || cast("sensitive_2" as varchar), 'N')) as hash
+-- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
+create temporary table "sqlanon_key_of_rows" as
+with row_key as (
+    select substr(sha256(key.secret || 'rows/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+hashed as (
+    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N') || coalesce(cast(length(cast("sensitive_2" as varchar)) as varchar) || ':' || cast("sensitive_2" as varchar), 'N')) as hash
+    from "sqlanon_population" as population
+    cross join row_key
+),
+drawn as (
+    select cast('0x' || substr(hash, 1, 15) as bigint) as draw
+    from hashed
+),
+summed as (
+    select
+        count(*) as row_count,
+        coalesce(cast(sum(draw // 1073741824) as bigint), 0) as sum_1,
+        coalesce(cast(sum(draw % 1073741824) as bigint), 0) as sum_2
+    from drawn
+)
+select
+    sha256(key.secret || 'draws/' || cast(summed.row_count as varchar) || '/' || cast(summed.sum_1 as varchar) || '/' || cast(summed.sum_2 as varchar)) as secret
+from summed
+cross join "sqlanon_key" as key;
 
--- identified: as in duckdb.sql, but for
--- -    "quasi_3",
--- +    "sensitive_2",
+-- identified: Row identity under a given key: the identifier columns, which are unique
+create temporary view "sqlanon_identified" as
+select
+    "quasi_1",
+    "quasi_2",
+    "sensitive",
+    "sensitive_2",
+coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
+        as identity
+from "sqlanon_population";
 
 -- frequency_1: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
 create temporary table "sqlanon_frequency_1" as

@@ -88,7 +88,32 @@ from (
     ) as looked_at
 ) as checked;
 
--- key_of_rows: as in anatomy/duckdb.sql
+-- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
+create temporary table "sqlanon_key_of_rows" as
+with row_key as (
+    select substr(sha256(key.secret || 'rows/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+hashed as (
+    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N')) as hash
+    from "sqlanon_population" as population
+    cross join row_key
+),
+drawn as (
+    select cast('0x' || substr(hash, 1, 15) as bigint) as draw
+    from hashed
+),
+summed as (
+    select
+        count(*) as row_count,
+        coalesce(cast(sum(draw // 1073741824) as bigint), 0) as sum_1,
+        coalesce(cast(sum(draw % 1073741824) as bigint), 0) as sum_2
+    from drawn
+)
+select
+    sha256(key.secret || 'draws/' || cast(summed.row_count as varchar) || '/' || cast(summed.sum_1 as varchar) || '/' || cast(summed.sum_2 as varchar)) as secret
+from summed
+cross join "sqlanon_key" as key;
 
 -- identified: Row identity under a given key: the identifier columns, which are unique
 create temporary view "sqlanon_identified" as

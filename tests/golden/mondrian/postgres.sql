@@ -103,7 +103,35 @@ begin
 end
 $sqlanon$;
 
--- key_of_rows: as in anatomy/postgres.sql
+-- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
+create temporary table "sqlanon_key_of_rows" as
+with "row_key" as (
+  select
+    substring((encode(sha256(convert_to("key"."secret" || 'rows/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
+  from "sqlanon_key" as "key"
+  offset 0
+), "hashed" as (
+  select
+    (encode(sha256(convert_to("row_key"."secret" || coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') || coalesce(cast(length(cast("sensitive" as text)) as text) || ':' || cast("sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+  from "sqlanon_population" as "population"
+  cross join "row_key"
+  offset 0
+), "drawn" as (
+  select
+    cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw"
+  from "hashed"
+), "summed" as (
+  select
+    count(*) as "row_count",
+    coalesce(cast(sum(("draw" / 1073741824)) as bigint), 0) as "sum_1",
+    coalesce(cast(sum("draw" % 1073741824) as bigint), 0) as "sum_2"
+  from "drawn"
+)
+select
+  (encode(sha256(convert_to("key"."secret" || 'draws/' || cast("summed"."row_count" as text) || '/' || cast("summed"."sum_1" as text) || '/' || cast("summed"."sum_2" as text), 'UTF8')), 'hex') collate "C") as "secret"
+from "summed"
+cross join "sqlanon_key" as "key";
+analyze "sqlanon_key_of_rows";
 
 -- identified: Row identity under a given key: the identifier columns, which are unique
 create temporary view "sqlanon_identified" as

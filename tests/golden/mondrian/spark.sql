@@ -26,7 +26,7 @@ from (
 
 -- source: as in postgres.sql
 
--- population: as in anatomy/spark.sql
+-- population: as in postgres.sql
 
 -- facts: What decides whether a release is possible, and which columns it has: rows, different sensitive values, NULLs
 select case when refusal is not null then raise_error(refusal) end as checked
@@ -55,12 +55,57 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- persons: as in anatomy/spark.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    with `person` as (
+      select
+        count(*) as `row_count`
+      from `sqlanon_population`
+      group by
+        `identifier_1`
+    )
+    select
+      case when `repeating_persons` > 0 then 'persons have more than one row, and the guarantee is per row' end as `refusal`
+    from (
+      select
+        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
+        count(*) as `person_count`,
+        coalesce(sum(case when `row_count` > 1 then 1 else 0 end), 0) as `repeating_persons`
+      from `person`
+    ) as `looked_at`
+) as checked;
 
--- key_of_rows: as in anatomy/spark.sql
+-- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
+create table `sqlanon_key_of_rows` using parquet as
+with `row_key` as (
+  select
+    substring(sha2(`key`.`secret` || 'rows/', 256), 1, 40) as `secret`
+  from `sqlanon_key` as `key`
+), `hashed` as (
+  select
+    sha2(`row_key`.`secret` || coalesce(cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string), 'N') || coalesce(cast(length(cast(`sensitive` as string)) as string) || ':' || cast(`sensitive` as string), 'N'), 256) as `hash`
+  from `sqlanon_population` as `population`
+  cross join `row_key`
+), `drawn` as (
+  select
+    cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`
+  from `hashed`
+), `summed` as (
+  select
+    count(*) as `row_count`,
+    coalesce(cast(sum((`draw` div 1073741824)) as bigint), 0) as `sum_1`,
+    coalesce(cast(sum(`draw` % 1073741824) as bigint), 0) as `sum_2`
+  from `drawn`
+)
+select
+  sha2(`key`.`secret` || 'draws/' || cast(`summed`.`row_count` as string) || '/' || cast(`summed`.`sum_1` as string) || '/' || cast(`summed`.`sum_2` as string), 256) as `secret`
+from `summed`
+cross join `sqlanon_key` as `key`;
 
--- identified: as in anatomy/spark.sql, but for
--- +  "quasi_4",
+-- identified: as in postgres.sql, but for
+-- -  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
+-- +  coalesce(cast(length(cast("identifier_1" as string)) as string) || ':' || cast("identifier_1" as string), 'N') as "identity"
 
 -- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create table `sqlanon_drawn` using parquet as

@@ -26,17 +26,17 @@ from (
 
 -- source: as in duckdb.sql
 
--- population: as in duckdb.sql
+-- population: as in anatomy/followed.sql
 
 -- nameless: as in anatomy/followed.sql
 
--- persons: as in duckdb.sql
+-- persons: as in anatomy/followed.sql
 
 -- uniqueness: as in duckdb.sql
 
--- key_of_rows: as in duckdb.sql
+-- key_of_rows: as in anatomy/followed.sql
 
--- identified: as in duckdb.sql
+-- identified: as in anatomy/followed.sql
 
 -- pseudonym: as in anatomy/followed.sql, but for
 -- -    cast(0 as bigint) as class_mark
@@ -97,18 +97,78 @@ select
     row_number() over (order by hash asc nulls last) - 1 as class
 from hashed;
 
--- ranked: as in duckdb.sql, but for
--- -        tally."quasi_3",
--- -        sha256(key.secret || 'robust/disease/value/' || cast(class.class as varchar) || '/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
--- +        sha256(key.secret || 'robust/disease/release 2/value/' || cast(class.class as varchar) || '/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
--- -        on tally."quasi_2" is not distinct from class."quasi_2" and tally."quasi_3" is not distinct from class."quasi_3"
--- +        on tally."quasi_2" is not distinct from class."quasi_2"
--- -        "quasi_3",
--- -    "quasi_3",
+-- ranked: The values of each class by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
+create temporary table "sqlanon_ranked" as
+with valued as (
+    select
+        tally."quasi_2",
+        class.class,
+        tally.sensitive,
+        tally.row_count,
+        sha256(key.secret || 'robust/disease/release 2/value/' || cast(class.class as varchar) || '/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+    from "sqlanon_signature_tally" as tally
+    inner join "sqlanon_class" as class
+        on tally."quasi_2" is not distinct from class."quasi_2"
+    cross join "sqlanon_key_of_rows" as key
+    where tally.sensitive is not null or false
+),
+placed as (
+    select
+        "quasi_2",
+        class,
+        sensitive,
+        row_count,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
+        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
+    from valued
+)
+select
+    "quasi_2",
+    class,
+    sensitive,
+    row_count,
+    place,
+    class_rows - head + row_count as tail
+from placed;
 
--- capacity: as in duckdb.sql
+-- capacity: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
+create temporary table "sqlanon_capacity" as
+with candidate as (
+    select distinct place + 1 as size
+    from "sqlanon_ranked"
+    where place > 0 and place < 3
+),
+bounded as (
+    select
+        ranked.class,
+        candidate.size,
+        count(*) as value_count,
+        min(ranked.tail // (candidate.size - ranked.place)) as group_count
+    from "sqlanon_ranked" as ranked
+    inner join candidate on ranked.place < candidate.size
+    group by
+        ranked.class,
+        candidate.size
+)
+select
+    class,
+    size,
+    case when value_count = size then group_count else 0 end as group_count
+from bounded;
 
--- kept: as in duckdb.sql
+-- kept: How many rows find a group for each size: of a class's value at most one row a group
+create temporary table "sqlanon_kept" as
+select
+    capacity.size,
+    ranked.class,
+    cast(sum(ranked.row_count) as bigint) as class_rows,
+    cast(sum(least(ranked.row_count, capacity.group_count)) as bigint) as kept_rows
+from "sqlanon_ranked" as ranked
+inner join "sqlanon_capacity" as capacity on ranked.class = capacity.class
+group by
+    capacity.size,
+    ranked.class;
 
 -- wave: as in anatomy/followed.sql, but for
 -- -        '' as pool,
@@ -171,8 +231,13 @@ inner join "sqlanon_wave" as wave on wave.pool = pooled.pool;
 -- frequency: as in duckdb.sql, but for
 -- -    from "sqlanon_capacity"
 -- +    from "sqlanon_capacity_of_wave"
--- -        ranked."quasi_3",
--- -    "quasi_3",
+-- +    where size = 3
+-- -        blocked.*,
+-- +        class,
+-- +        group_count,
+-- +        block_count,
+-- +        ranked."quasi_2",
+-- +    "quasi_2",
 
 -- coded: The rows, each with the code of its class and value
 create temporary view "sqlanon_coded" as
@@ -190,15 +255,36 @@ inner join "sqlanon_frequency" as frequency
     on population.sensitive is not distinct from frequency.sensitive
     and population."quasi_2" is not distinct from frequency."quasi_2";
 
--- drawn: as in duckdb.sql, but for
--- -    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
--- +    select substr(sha256(key.secret || 'robust/disease/release 2/row/'), 1, 40) as secret
--- +        valued."person",
--- +        valued."mark",
--- +        valued."class_mark",
--- +    "person",
--- +    "mark",
--- +    "class_mark",
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
+create temporary view "sqlanon_drawn" as
+with row_key as (
+    select substr(sha256(key.secret || 'robust/disease/release 2/row/'), 1, 40) as secret
+    from "sqlanon_key_of_rows" as key
+),
+hashed as (
+    select
+        valued."quasi_1",
+        valued."quasi_2",
+        valued."quasi_3",
+        valued."person",
+        valued."mark",
+        valued."class_mark",
+        valued."code",
+        sha256(row_key.secret || valued.identity) as hash
+    from "sqlanon_coded" as valued
+    cross join row_key
+)
+select
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "person",
+    "mark",
+    "class_mark",
+    "code"
+from hashed;
 
 -- ordered: as in anatomy/followed.sql, but for
 -- -    from "sqlanon_coded"
@@ -206,8 +292,8 @@ inner join "sqlanon_frequency" as frequency
 
 -- positioned: as in anatomy/followed.sql
 
--- block: as in duckdb.sql, but for
--- -        cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+-- block: as in anatomy/followed.sql, but for
+-- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 -- +        cast('0x' || substr(sha256(key.secret || 'robust/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 
 -- numbered: as in anatomy/followed.sql
@@ -215,11 +301,23 @@ inner join "sqlanon_frequency" as frequency
 -- renumbered: as in duckdb.sql, but for
 -- -        sha256(key.secret || 'robust/disease/group/' || cast(listed.block as varchar) || '/' || cast(listed.turn as varchar)) as hash
 -- +        sha256(key.secret || 'robust/disease/release 2/group/' || cast(listed.block as varchar) || '/' || cast(listed.turn as varchar)) as hash
+-- -    cross join "sqlanon_key_2" as key
+-- +    cross join "sqlanon_key_of_rows" as key
 
--- grouped: as in duckdb.sql, but for
--- +    numbered."person",
--- +    numbered."mark",
--- +    numbered."class_mark",
+-- grouped: The group of every row that is kept, under the group's final number
+create temporary table "sqlanon_grouped" as
+select
+    numbered."quasi_1",
+    numbered."quasi_2",
+    numbered."quasi_3",
+    numbered."person",
+    numbered."mark",
+    numbered."class_mark",
+    numbered.code,
+    renumbered.group_id
+from "sqlanon_numbered" as numbered
+inner join "sqlanon_renumbered" as renumbered
+    on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
 
 -- next_value: as in anatomy/followed.sql
 

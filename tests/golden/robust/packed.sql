@@ -28,18 +28,19 @@ from (
 
 -- population: as in duckdb.sql
 
--- signature_tally: as in duckdb.sql, but for
--- -    "quasi_3",
--- -    "quasi_3",
+-- tally: how often each sensitive value occurs with each signature, NULL included
+create temporary table "sqlanon_tally" as
+select
+    "quasi_2", sensitive,
+    count(*) as row_count
+from "sqlanon_population"
+group by "quasi_2", sensitive;
 
--- class: The classes: rows with equal signatures, for which every background says the same, numbered in a keyed order, so that the draws of a class depend on no collation
+-- class: a class for each signature, numbered in a keyed order, so that the draws of a class depend on no collation
 create temporary table "sqlanon_class" as
 with signed as (
-    select
-        "quasi_2"
-    from "sqlanon_signature_tally"
-    group by
-        "quasi_2"
+    select distinct "quasi_2"
+    from "sqlanon_tally"
 ),
 spelled as (
     select
@@ -57,108 +58,71 @@ hashed as (
 )
 select
     "quasi_2",
-    row_number() over (order by hash asc nulls last) - 1 as class
+    row_number() over (order by hash asc nulls last) - 1 as class,
+    cast(3 as bigint) as needed
 from hashed;
 
 -- ranked: as in duckdb.sql, but for
--- -        tally."quasi_3",
--- -        on tally."quasi_2" is not distinct from class."quasi_2" and tally."quasi_3" is not distinct from class."quasi_3"
--- -    cross join "sqlanon_key_of_rows" as key
--- +        on tally."quasi_2" is not distinct from class."quasi_2"
+-- -    inner join "sqlanon_class" as class on tally."quasi_2" is not distinct from class."quasi_2" and tally."quasi_3" is not distinct from class."quasi_3"
+-- +    inner join "sqlanon_class" as class on tally."quasi_2" is not distinct from class."quasi_2"
+-- -    cross join "sqlanon_key_2" as key
 -- +    cross join "sqlanon_key" as key
--- -        "quasi_3",
--- -    "quasi_3",
 
 -- capacity: as in duckdb.sql
 
 -- kept: as in duckdb.sql
 
+-- sample: one signature of each class, to say what the class is known to have: those of a class are alike
+create temporary table "sqlanon_sample" as
+with numbered as (
+    select
+        "quasi_2",
+        class,
+        row_number() over (partition by class order by "quasi_2" asc nulls last) as place
+    from "sqlanon_class"
+)
+select
+    "quasi_2",
+    class
+from numbered
+where place = 1;
+
 -- worst: as in duckdb.sql, but for
 -- -|| ', ' || coalesce(cast(class."quasi_3" as varchar), 'NULL')
 
--- surplus_summary: as in duckdb.sql
+-- surplus: as in duckdb.sql
 
--- feasibility: as in duckdb.sql, but for
--- -            when surplus_rows = row_count or surplus_rows * 1000000 > row_count * 10000 then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows with different values of ''disease'' and one signature'
--- +            when surplus_rows = row_count or surplus_rows * 1000000 > row_count * 10000 then 'r = 3 is not possible: more rows than allowed find no group of 3 rows with different values of ''disease'' and one signature'
+-- known: as in duckdb.sql
+
+-- few_left_over: as in duckdb.sql, but for
+-- -                            'r = 2.5 is not possible: no signature has 3 different values of ''disease''; '
+-- +                            'r = 3 is not possible: no signature has 3 different values of ''disease''; '
+-- -                            'r = 2.5 is not possible: ' || coalesce(format('{:,}', over_rows), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.2f}%', 100.0 * over_rows / row_count), '') || ') find no group of 3 rows with different values of ''disease'' and one signature, and --max-suppressed allows 1%'
+-- +                            'r = 3 is not possible: ' || coalesce(format('{:,}', over_rows), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.2f}%', 100.0 * over_rows / row_count), '') || ') find no group of 3 rows with different values of ''disease'' and one signature, and --max-suppressed allows 1%'
+-- -                        else '; fewer columns in --background-from leave fewer rows over'
+-- +                        else ''
 
 -- uniqueness: as in anatomy/packed.sql
 
--- population_packed: The rows with their quasi values as one number: what goes through the grouping and sorted at a fraction of what columns cost
-create temporary view "sqlanon_population_packed" as
-select
-    valued."quasi_2",
-    valued."sensitive",
-    valued."row_number",
-    coalesce("quasi_1" - layout.least_1, layout.missing_1) * layout.unit_1 +
-    coalesce("quasi_2" - layout.least_2, layout.missing_2) * layout.unit_2
-    as packed
-from "sqlanon_population" as valued
-cross join "sqlanon_layout" as layout;
+-- population: as in anatomy/packed.sql, but for
+-- -    population."sensitive", population."row_number",
+-- +    population."quasi_2", population."sensitive", population."row_number",
 
--- frequency: as in duckdb.sql, but for
--- -        ranked."quasi_3",
--- -    "quasi_3",
+-- frequency: as in duckdb.sql
 
--- coded: The rows, each with the code of its class and value
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
 select
-    population."packed",
-    population."row_number",
+    population."packed", population."row_number",
     frequency.code
-from "sqlanon_population_packed" as population
+from "sqlanon_population_2" as population
+inner join "sqlanon_class" as class on population."quasi_2" is not distinct from class."quasi_2"
 inner join "sqlanon_frequency" as frequency
-    on population.sensitive is not distinct from frequency.sensitive
-    and population."quasi_2" is not distinct from frequency."quasi_2";
+    on class.class = frequency.class and population.sensitive = frequency.sensitive;
 
--- drawn: Draws of a row from a fresh key, where no other engine has to draw the same: neighbouring numbers share hashes, each with a part for itself, of which a draw is what the engine makes
-create temporary view "sqlanon_drawn" as
-with row_key as (
-    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
-    from "sqlanon_key" as key
-),
-stretch as (
-    select
-        min(row_number) // 8 as first_batch,
-        max(row_number) // 8 as last_batch
-    from "sqlanon_population_packed"
-    group by row_number // 65536
-),
-batch as (
-    select unnest(generate_series(first_batch, last_batch)) as batch_number
-    from stretch
-),
-hashed as (
-    select
-        batch.batch_number,
-        sha256(row_key.secret || cast(batch.batch_number as varchar)) as hash
-    from batch
-    cross join row_key
-),
-parted as materialized (
-    select
-        hash(substr(hash, 1, 16)) as "draw_0",
-        hash(substr(hash, 17, 16)) as "draw_1",
-        hash(substr(hash, 33, 16)) as "draw_2",
-        hash(substr(hash, 49, 16)) as "draw_3",
-        batch_number
-    from hashed
-)
-select
-    cast(case numbered.row_number % 8
-        when 0 then parted."draw_0" >> 4
-        when 1 then (parted."draw_0" & 4294967295) << 28
-        when 2 then parted."draw_1" >> 4
-        when 3 then (parted."draw_1" & 4294967295) << 28
-        when 4 then parted."draw_2" >> 4
-        when 5 then (parted."draw_2" & 4294967295) << 28
-        when 6 then parted."draw_3" >> 4
-        when 7 then (parted."draw_3" & 4294967295) << 28
-    end as bigint) as "draw",
-    numbered."packed",
-    numbered."code"
-from "sqlanon_coded" as numbered
-inner join parted on numbered.row_number // 8 = parted.batch_number;
+-- drawn: as in anatomy/packed.sql, but for
+-- -    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
+-- +    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
 
 -- ordered: as in anatomy/packed.sql
 
@@ -170,7 +134,7 @@ inner join parted on numbered.row_number // 8 = parted.batch_number;
 
 -- numbered: as in anatomy/packed.sql
 
--- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
+-- renumbered: groups are numbered anew, for made class by class their order would tell the class of each
 create temporary table "sqlanon_renumbered" as
 with counted_block as (
     select
@@ -233,26 +197,25 @@ select
 from drawn
 inner join shard on drawn.draw // 18014398509481984 = shard.shard;
 
--- grouped: The group of every row that is kept, under the group's final number
-create temporary table "sqlanon_grouped" as
-select
-    numbered."packed",
-    numbered.code,
-    renumbered.group_id
-from "sqlanon_numbered" as numbered
-inner join "sqlanon_renumbered" as renumbered
-    on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
+-- grouped: as in duckdb.sql, but for
+-- -    numbered."quasi_1", numbered."quasi_2", numbered."quasi_3",
+-- +    numbered."packed",
 
--- suppressed: as in duckdb.sql, but for
--- -            from "sqlanon_population"
--- +            from "sqlanon_population_packed"
+-- suppressed: as in duckdb.sql
 
--- qit: as in anatomy/packed.sql, but for
--- -    -- one number is sorted, off which all else is read: columns beside it would cost a multiple
+-- few_suppressed: as in duckdb.sql, but for
+-- -                            'r = 2.5 is not possible: no signature has 3 different values of ''disease''; '
+-- +                            'r = 3 is not possible: no signature has 3 different values of ''disease''; '
+-- -                            'r = 2.5 is not possible: ' || coalesce(format('{:,}', over_rows), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.2f}%', 100.0 * over_rows / row_count), '') || ') find no group of 3 rows with different values of ''disease'' and one signature, and --max-suppressed allows 1%'
+-- +                            'r = 3 is not possible: ' || coalesce(format('{:,}', over_rows), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.2f}%', 100.0 * over_rows / row_count), '') || ') find no group of 3 rows with different values of ''disease'' and one signature, and --max-suppressed allows 1%'
+-- -                        else '; fewer columns in --background-from leave fewer rows over'
+-- +                        else ''
 
--- st: as in anatomy/packed.sql
+-- qit: as in anatomy/packed.sql
+
+-- st: as in duckdb.sql
 
 -- the rest is microdata and the key: forget it
--- 20 relations, the last first
+-- 22 relations, the last first
 
 commit;

@@ -26,7 +26,7 @@ from (
 
 -- source: as in anatomy/several.sql
 
--- population: as in duckdb.sql
+-- population: as in anatomy/several.sql
 
 -- limits: as in anatomy/several.sql, but for
 -- -            when row_count < 4 then 'l = 4 needs at least 4 rows'
@@ -244,17 +244,56 @@ inner join "sqlanon_kept_2" as further_1
 -- worst: as in duckdb.sql, but for
 -- -|| ', ' || coalesce(cast(class."quasi_3" as varchar), 'NULL')
 -- -    from "sqlanon_kept" as kept
+-- -    inner join "sqlanon_sample" as class on kept.class = class.class
 -- +    from "sqlanon_kept_least" as kept
+-- +    inner join "sqlanon_class" as class on kept.class = class.class
 
--- surplus_summary: as in duckdb.sql, but for
--- -    from "sqlanon_ranked"
--- +    from "sqlanon_ranked_1"
--- -    from "sqlanon_signature_tally"
--- +    from "sqlanon_signature_tally_1"
--- -    from "sqlanon_ranked"
--- +    from "sqlanon_ranked_1"
--- -    from "sqlanon_kept"
--- +    from "sqlanon_kept_least"
+-- surplus_summary: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, the largest smaller size that leaves few enough (millionths of N), and the rows of the most frequent value
+create temporary table "sqlanon_surplus_summary" as
+with total as (
+    select coalesce(cast(sum(row_count) as bigint), 0) as row_count
+    from "sqlanon_ranked_1"
+),
+missing as (
+    select
+        coalesce(cast(sum(
+            case when sensitive is null and not false then row_count else 0 end
+        ) as bigint), 0) as null_count
+    from "sqlanon_signature_tally_1"
+),
+valued as (
+    select sum(row_count) as row_count
+    from "sqlanon_ranked_1"
+    group by sensitive
+),
+held as (
+    select
+        size,
+        cast(sum(kept_rows) as bigint) as kept_rows
+    from "sqlanon_kept_least"
+    group by size
+)
+select
+    total.row_count,
+    missing.null_count,
+    total.row_count - coalesce((select kept_rows from held where size = 3), 0) as surplus_rows,
+    coalesce((
+        select max(held.size)
+        from held
+        cross join total as every
+        where (every.row_count - held.kept_rows) * 1000000 <= every.row_count * 10000
+    ), 0) as feasible_size,
+    coalesce((select cast(max(row_count) as bigint) from valued), 0) as largest_count,
+    worst.class_count,
+    worst.worst_1,
+    worst.worst_2,
+    worst.worst_3,
+    worst.surplus_1,
+    worst.surplus_2,
+    worst.surplus_3
+from total
+cross join missing
+cross join "sqlanon_worst" as worst;
 
 -- feasibility: What decides whether rows are drawn for, with the rows that each column by itself leaves over: one row
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -276,7 +315,7 @@ from (
     ) as looked_at
 ) as checked;
 
--- persons: as in duckdb.sql
+-- persons: as in anatomy/several.sql
 
 -- uniqueness: as in anatomy/several.sql
 
@@ -751,12 +790,13 @@ inner join "sqlanon_capacity_last_2" as further_1
 -- frequency: as in duckdb.sql, but for
 -- -    from "sqlanon_capacity"
 -- +    from "sqlanon_room_last"
--- -        ranked."quasi_2",
--- -        ranked."quasi_3",
+-- +    where size = 3
+-- -        blocked.*,
+-- +        class,
+-- +        group_count,
+-- +        block_count,
 -- -    from "sqlanon_ranked" as ranked
 -- +    from "sqlanon_held_last_1" as ranked
--- -    "quasi_2",
--- -    "quasi_3",
 
 -- drawn_coded: The rows that are kept, each with the code of its class and of the value by which it is seated
 create temporary view "sqlanon_drawn_coded" as
@@ -797,6 +837,8 @@ inner join "sqlanon_frequency" as frequency
 -- renumbered: as in duckdb.sql, but for
 -- -    from "sqlanon_block"
 -- +    from "sqlanon_block_1"
+-- -    cross join "sqlanon_key_2" as key
+-- +    cross join "sqlanon_key_of_rows" as key
 
 -- seated: The group of every row that is kept, under the group's final number
 create temporary table "sqlanon_seated" as
@@ -903,9 +945,30 @@ drop table "sqlanon_offered";
 -- -        when 1 then grouped."code"
 -- +        when 1 then grouped."code_1"
 
--- suppressed: as in duckdb.sql, but for
--- -            when dropped_rows = row_count then 'the source has no rows to publish'
--- +            when dropped_rows = row_count or dropped_rows * 1000000 > row_count * 10000 then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows of one signature that differ in every one of ''disease'' and ''income'''
+-- suppressed: How many rows no group holds in the end, beside what was to be expected
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when dropped_rows = row_count or dropped_rows * 1000000 > row_count * 10000 then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows of one signature that differ in every one of ''disease'' and ''income'''
+        end as refusal
+    from (
+        with everyone as (
+            select count(*) as everyone_count
+            from "sqlanon_population"
+        ),
+        published as (
+            select count(*) as published_count
+            from "sqlanon_grouped"
+        )
+        select
+            everyone.everyone_count - published.published_count as dropped_rows,
+            surplus_summary.*
+        from "sqlanon_surplus_summary" as surplus_summary
+        cross join everyone
+        cross join published
+    ) as looked_at
+) as checked;
 
 -- qit: as in anatomy/several.sql
 

@@ -27,9 +27,18 @@ from (
 
 -- source: as in anatomy/duckdb.sql
 
--- population: as in anatomy/duckdb.sql
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select *
+from "sqlanon_source";
 
--- tally: as in anatomy/duckdb.sql
+-- tally: How often each sensitive value occurs (c_v), NULL included
+create temporary table "sqlanon_tally" as
+select
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population"
+group by "sensitive";
 
 -- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value, and what else could be done where they cannot: the count of the next value, and the most rows that groups of l different values can hold
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -79,13 +88,67 @@ from (
     ) as looked_at
 ) as checked;
 
--- persons: as in anatomy/duckdb.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
+        end as refusal
+    from (
+        with person as (
+            select count(*) as row_count
+            from "sqlanon_population"
+            group by
+                "identifier_1"
+        )
+        select
+            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+            count(*) as person_count,
+            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
+        from person
+    ) as looked_at
+) as checked;
 
 -- uniqueness: as in anatomy/duckdb.sql
 
--- key_of_rows: as in anatomy/duckdb.sql
+-- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
+create temporary table "sqlanon_key_of_rows" as
+with row_key as (
+    select substr(sha256(key.secret || 'rows/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+hashed as (
+    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N')) as hash
+    from "sqlanon_population" as population
+    cross join row_key
+),
+drawn as (
+    select cast('0x' || substr(hash, 1, 15) as bigint) as draw
+    from hashed
+),
+summed as (
+    select
+        count(*) as row_count,
+        coalesce(cast(sum(draw // 1073741824) as bigint), 0) as sum_1,
+        coalesce(cast(sum(draw % 1073741824) as bigint), 0) as sum_2
+    from drawn
+)
+select
+    sha256(key.secret || 'draws/' || cast(summed.row_count as varchar) || '/' || cast(summed.sum_1 as varchar) || '/' || cast(summed.sum_2 as varchar)) as secret
+from summed
+cross join "sqlanon_key" as key;
 
--- identified: as in anatomy/duckdb.sql
+-- identified: Row identity under a given key: the identifier columns, which are unique
+create temporary view "sqlanon_identified" as
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "sensitive",
+coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
+        as identity
+from "sqlanon_population";
 
 -- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary table "sqlanon_drawn" as

@@ -129,11 +129,11 @@ where drawn.draw > residue.last_draw;
 
 -- tally_randomized: as in duckdb.sql
 
--- frequency: as in anatomy/packed.sql, but for
--- -        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
--- -    from "sqlanon_tally" as tally
--- +        sha256(key.secret || 'splu/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
--- +    from "sqlanon_tally_randomized" as tally
+-- frequency: as in duckdb.sql, but for
+-- -    cross join "sqlanon_key_of_rows" as key
+-- +    cross join "sqlanon_key" as key
+-- -        cast(sum(row_count) over () as bigint) // 5 as group_count
+-- +        cast(sum(row_count) over () as bigint) // 4 as group_count
 
 -- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
 create temporary view "sqlanon_coded" as

@@ -31,9 +31,21 @@ $sqlanon$;
 
 -- source: as in anatomy/postgres.sql
 
--- population: as in anatomy/postgres.sql
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select
+  *
+from "sqlanon_source";
 
--- tally: as in anatomy/postgres.sql
+-- tally: How often each sensitive value occurs (c_v), NULL included
+create temporary table "sqlanon_tally" as
+select
+  "sensitive" as "sensitive",
+  count(*) as "row_count"
+from "sqlanon_population"
+group by
+  "sensitive";
+analyze "sqlanon_tally";
 
 -- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value, and what else could be done where they cannot: the count of the next value, and the most rows that groups of l different values can hold
 do $sqlanon$
@@ -86,13 +98,72 @@ begin
 end
 $sqlanon$;
 
--- persons: as in anatomy/postgres.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+do $sqlanon$
+declare refusal text := (
+    select
+      case when "repeating_persons" > 0 then 'persons have more than one row, and the guarantee is per row' end as "refusal"
+    from (
+      with "person" as (
+        select
+          count(*) as "row_count"
+        from "sqlanon_population"
+        group by
+          "identifier_1"
+      )
+      select
+        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
+        count(*) as "person_count",
+        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
+      from "person"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
 
 -- uniqueness: as in anatomy/postgres.sql
 
--- key_of_rows: as in anatomy/postgres.sql
+-- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
+create temporary table "sqlanon_key_of_rows" as
+with "row_key" as (
+  select
+    substring((encode(sha256(convert_to("key"."secret" || 'rows/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
+  from "sqlanon_key" as "key"
+  offset 0
+), "hashed" as (
+  select
+    (encode(sha256(convert_to("row_key"."secret" || coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') || coalesce(cast(length(cast("sensitive" as text)) as text) || ':' || cast("sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+  from "sqlanon_population" as "population"
+  cross join "row_key"
+  offset 0
+), "drawn" as (
+  select
+    cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw"
+  from "hashed"
+), "summed" as (
+  select
+    count(*) as "row_count",
+    coalesce(cast(sum(("draw" / 1073741824)) as bigint), 0) as "sum_1",
+    coalesce(cast(sum("draw" % 1073741824) as bigint), 0) as "sum_2"
+  from "drawn"
+)
+select
+  (encode(sha256(convert_to("key"."secret" || 'draws/' || cast("summed"."row_count" as text) || '/' || cast("summed"."sum_1" as text) || '/' || cast("summed"."sum_2" as text), 'UTF8')), 'hex') collate "C") as "secret"
+from "summed"
+cross join "sqlanon_key" as "key";
+analyze "sqlanon_key_of_rows";
 
--- identified: as in anatomy/postgres.sql
+-- identified: Row identity under a given key: the identifier columns, which are unique
+create temporary view "sqlanon_identified" as
+select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  "sensitive",
+  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
+from "sqlanon_population";
 
 -- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create temporary table "sqlanon_drawn" as

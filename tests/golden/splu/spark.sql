@@ -25,29 +25,110 @@ from (
 
 -- source: as in anatomy/spark.sql
 
--- population: as in anatomy/spark.sql
+-- population: as in postgres.sql
 
--- tally: as in anatomy/spark.sql
+-- tally: as in postgres.sql
 
--- feasibility: as in anatomy/spark.sql, but for
--- -        min(case when "place" < 4 then (("kept_rows" - "larger_rows") div greatest(1, 4 - "place")) end) over () as "group_count"
--- +        min(case when "place" < 5 then (("kept_rows" - "larger_rows") div greatest(1, 5 - "place")) end) over () as "group_count"
--- -        when "row_count" < 4
--- -        then 'l = 4 needs at least 4 rows'
--- -        when "largest_count" > ("row_count" div 4)
--- -        then 'l = 4 is not possible: a value of \'disease\' stands in more than 1/4 of the rows'
--- +        when "row_count" < 5
--- +        then 'gamma = 5 needs at least 5 rows'
--- +        when "largest_count" > ("row_count" div 5)
--- +        then 'gamma = 5 is not possible: a value of \'disease\' stands in more than 1/5 of the rows'
+-- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value, and what else could be done where they cannot: the count of the next value, and the most rows that groups of l different values can hold
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    with `counted` as (
+      select
+        `sensitive`,
+        `row_count`,
+        case when `sensitive` is null and not false then 0 else `row_count` end as `kept_count`
+      from `sqlanon_tally`
+    ), `placed` as (
+      select
+        `counted`.*,
+        row_number() over (order by `kept_count` desc) - 1 as `place`,
+        cast(sum(`kept_count`) over () as bigint) as `kept_rows`,
+        cast(sum(`kept_count`) over (order by `kept_count` desc rows between unbounded preceding and current row) as bigint) - `kept_count` as `larger_rows`
+      from `counted`
+    ), `fitting` as (
+      select
+        `placed`.*,
+        min(case when `place` < 5 then ((`kept_rows` - `larger_rows`) div greatest(1, 5 - `place`)) end) over () as `group_count`
+      from `placed`
+    )
+    select
+      case
+        when `null_count` > 0
+        then 'rows have no value in the sensitive column \'disease\''
+        when `row_count` = 0
+        then 'the source has no rows to publish'
+        when `row_count` < 5
+        then 'gamma = 5 needs at least 5 rows'
+        when `largest_count` > (`row_count` div 5)
+        then 'gamma = 5 is not possible: a value of \'disease\' stands in more than 1/5 of the rows'
+      end as `refusal`
+    from (
+      select
+        coalesce(cast(sum(`fitting`.`kept_count`) as bigint), 0) as `row_count`,
+        coalesce(cast(sum(case when `fitting`.`sensitive` is null then `fitting`.`row_count` else 0 end) as bigint), 0) as `null_count`,
+        coalesce(cast(sum(case when `fitting`.`kept_count` > 0 then 1 else 0 end) as bigint), 0) as `value_count`,
+        coalesce(max(`fitting`.`kept_count`), 0) as `largest_count`,
+        max(case when `fitting`.`place` = 0 then cast(`fitting`.`sensitive` as string) end) as `largest_value`,
+        coalesce(max(case when `fitting`.`place` = 0 and `fitting`.`sensitive` is null then 1 else 0 end), 0) as `largest_missing`,
+        coalesce(max(case when `fitting`.`place` = 1 then `fitting`.`kept_count` end), 0) as `next_count`,
+        coalesce(cast(sum(least(`fitting`.`kept_count`, `fitting`.`group_count`)) as bigint), 0) as `groupable_rows`
+      from `fitting`
+    ) as `looked_at`
+) as checked;
 
--- persons: as in anatomy/spark.sql
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    with `person` as (
+      select
+        count(*) as `row_count`
+      from `sqlanon_population`
+      group by
+        `identifier_1`
+    )
+    select
+      case when `repeating_persons` > 0 then 'persons have more than one row, and the guarantee is per row' end as `refusal`
+    from (
+      select
+        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
+        count(*) as `person_count`,
+        coalesce(sum(case when `row_count` > 1 then 1 else 0 end), 0) as `repeating_persons`
+      from `person`
+    ) as `looked_at`
+) as checked;
 
 -- uniqueness: as in anatomy/spark.sql
 
--- key_of_rows: as in anatomy/spark.sql
+-- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
+create table `sqlanon_key_of_rows` using parquet as
+with `row_key` as (
+  select
+    substring(sha2(`key`.`secret` || 'rows/', 256), 1, 40) as `secret`
+  from `sqlanon_key` as `key`
+), `hashed` as (
+  select
+    sha2(`row_key`.`secret` || coalesce(cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string), 'N') || coalesce(cast(length(cast(`sensitive` as string)) as string) || ':' || cast(`sensitive` as string), 'N'), 256) as `hash`
+  from `sqlanon_population` as `population`
+  cross join `row_key`
+), `drawn` as (
+  select
+    cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`
+  from `hashed`
+), `summed` as (
+  select
+    count(*) as `row_count`,
+    coalesce(cast(sum((`draw` div 1073741824)) as bigint), 0) as `sum_1`,
+    coalesce(cast(sum(`draw` % 1073741824) as bigint), 0) as `sum_2`
+  from `drawn`
+)
+select
+  sha2(`key`.`secret` || 'draws/' || cast(`summed`.`row_count` as string) || '/' || cast(`summed`.`sum_1` as string) || '/' || cast(`summed`.`sum_2` as string), 256) as `secret`
+from `summed`
+cross join `sqlanon_key` as `key`;
 
--- identified: as in anatomy/spark.sql
+-- identified: as in postgres.sql, but for
+-- -  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
+-- +  coalesce(cast(length(cast("identifier_1" as string)) as string) || ':' || cast("identifier_1" as string), 'N') as "identity"
 
 -- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
 create table `sqlanon_drawn` using parquet as
@@ -91,13 +172,14 @@ from `hashed`;
 
 -- tally_randomized: as in postgres.sql
 
--- frequency: as in anatomy/spark.sql, but for
--- -    sha2("key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("tally"."sensitive" as string)) as string) || ':' || cast("tally"."sensitive" as string), 'N'), 256) as "hash"
--- -  from "sqlanon_tally" as "tally"
+-- frequency: as in postgres.sql, but for
+-- -    (encode(sha256(convert_to("key"."secret" || 'splu/disease/value/' || coalesce(cast(length(cast("tally"."sensitive" as text)) as text) || ':' || cast("tally"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
 -- +    sha2("key"."secret" || 'splu/disease/value/' || coalesce(cast(length(cast("tally"."sensitive" as string)) as string) || ':' || cast("tally"."sensitive" as string), 'N'), 256) as "hash"
--- +  from "sqlanon_tally_randomized" as "tally"
--- -    (cast(sum("row_count") over () as bigint) div 4) as "group_count"
+-- -  offset 0
+-- -    (cast(sum("row_count") over () as bigint) / 5) as "group_count"
 -- +    (cast(sum("row_count") over () as bigint) div 5) as "group_count"
+-- -    greatest(1, ("group_count" / 64)) as "block_count"
+-- +    greatest(1, ("group_count" div 64)) as "block_count"
 
 -- coded: as in postgres.sql
 
@@ -117,6 +199,8 @@ from `hashed`;
 -- block: as in anatomy/spark.sql, but for
 -- -    cast(conv(substring(sha2("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as string) || '/' || cast("counted"."code" as string), 256), 1, 15), 16, 10) as bigint) as "draw"
 -- +    cast(conv(substring(sha2("key"."secret" || 'splu/disease/block/' || cast("counted"."block" as string) || '/' || cast("counted"."code" as string), 256), 1, 15), 16, 10) as bigint) as "draw"
+-- -  cross join "sqlanon_key_2" as "key"
+-- +  cross join "sqlanon_key_of_rows" as "key"
 
 -- numbered: as in postgres.sql, but for
 -- -    ("bucketed"."bucket" / "bucketed"."block_count") + "block"."shift"
