@@ -4,7 +4,7 @@ An attribute's decoy groups have gamma rows with gamma different values, and eac
 drawn row of its group: P(v published | v) = 1/gamma.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -22,7 +22,7 @@ from sqlanon.methods.grouping import (
 )
 from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
 from sqlanon.methods.packing import payload_quasi
-from sqlanon.plans.plan import Repeat, Request, Row, Step, relation_name
+from sqlanon.plans.plan import Request, Row, Step, relation_name
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
 from sqlanon.wording import option
@@ -91,10 +91,10 @@ def design(
 def check_all_values(design: Randomization) -> Steps:
     """Return the steps that count every attribute's values and refuse what cannot be grouped."""
     steps = [step for number in range(len(design.attributes)) for step in check_one(design.of(number))]
-    return tuple(_tell_pairs(design, steps) if len(design.attributes) > 1 else steps)
+    return _tell_pairs(design, tuple(steps)) if len(design.attributes) > 1 else tuple(steps)
 
 
-def _tell_pairs(design: Randomization, steps: Sequence[Step | Repeat]) -> Iterator[Step | Repeat]:
+def _tell_pairs(design: Randomization, steps: Steps) -> Steps:
     """Let the last column's check say what answers on all columns together tell."""
     largest: dict[str, tuple[int, int]] = {}
     attributes = iter(design.attributes)
@@ -109,10 +109,10 @@ def _tell_pairs(design: Randomization, steps: Sequence[Step | Repeat]) -> Iterat
 
         return told
 
-    for step in steps:
-        if isinstance(step, Step) and step.note is not None:
-            step = replace(step, note=gather(step.note, next(attributes)))  # noqa: PLW2901 - the rest stays as it is
-        yield step
+    return tuple(
+        replace(step, note=gather(step.note, next(attributes))) if isinstance(step, Step) and step.note else step
+        for step in steps
+    )
 
 
 def check_one(one: Randomization) -> Steps:

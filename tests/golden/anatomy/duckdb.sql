@@ -190,7 +190,7 @@ with valued as (
 hashed as (
     select
         valued.*,
-        sha256(key.secret || 'anatomy/disease/value/' || cast(valued.class as varchar) || '/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
     from valued
     cross join "sqlanon_key" as key
 ),
@@ -332,7 +332,7 @@ with valued as (
 hashed as (
     select
         valued.*,
-        sha256(key.secret || 'anatomy/disease/value/' || cast(valued.class as varchar) || '/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
     from valued
     cross join "sqlanon_key_2" as key
 ),

@@ -201,7 +201,7 @@ with "valued" as (
 ), "hashed" as (
   select
     "valued".*,
-    (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/value/' || cast("valued"."class" as text) || '/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+    (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
   from "valued"
   cross join "sqlanon_key" as "key"
   offset 0
@@ -373,7 +373,7 @@ with "valued" as (
 ), "hashed" as (
   select
     "valued".*,
-    (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/value/' || cast("valued"."class" as text) || '/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+    (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
   from "valued"
   cross join "sqlanon_key_2" as "key"
   offset 0

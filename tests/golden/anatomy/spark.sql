@@ -185,7 +185,7 @@ with `valued` as (
 ), `hashed` as (
   select
     `valued`.*,
-    sha2(`key`.`secret` || 'anatomy/disease/value/' || cast(`valued`.`class` as string) || '/' || coalesce(cast(length(cast(`valued`.`sensitive` as string)) as string) || ':' || cast(`valued`.`sensitive` as string), 'N'), 256) as `hash`
+    sha2(`key`.`secret` || 'anatomy/disease/value/' || coalesce(cast(length(cast(`valued`.`sensitive` as string)) as string) || ':' || cast(`valued`.`sensitive` as string), 'N'), 256) as `hash`
   from `valued`
   cross join `sqlanon_key` as `key`
 ), `placed` as (
@@ -346,7 +346,7 @@ with `valued` as (
 ), `hashed` as (
   select
     `valued`.*,
-    sha2(`key`.`secret` || 'anatomy/disease/value/' || cast(`valued`.`class` as string) || '/' || coalesce(cast(length(cast(`valued`.`sensitive` as string)) as string) || ':' || cast(`valued`.`sensitive` as string), 'N'), 256) as `hash`
+    sha2(`key`.`secret` || 'anatomy/disease/value/' || coalesce(cast(length(cast(`valued`.`sensitive` as string)) as string) || ':' || cast(`valued`.`sensitive` as string), 'N'), 256) as `hash`
   from `valued`
   cross join `sqlanon_key_2` as `key`
 ), `placed` as (

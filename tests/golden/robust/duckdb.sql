@@ -292,7 +292,7 @@ from (
                     end
                     || case
                         when over_rows < row_count then
-                            '; --max-suppressed ' || coalesce(cast(cast(cast(cast(ceil(1000000.0 * over_rows / row_count) / 1000000.0 as decimal(18, 6)) as double) as varchar) as varchar), '') || ' leaves them out'
+                            '; --max-suppressed ' || coalesce(cast(cast(cast(cast((0 - floor(0 - 1000000.0 * over_rows / row_count)) / 1000000.0 as decimal(18, 6)) as double) as varchar) as varchar), '') || ' leaves them out'
                         else ''
                     end
                     || case
@@ -576,7 +576,7 @@ from (
                     end
                     || case
                         when over_rows < row_count then
-                            '; --max-suppressed ' || coalesce(cast(cast(cast(cast(ceil(1000000.0 * over_rows / row_count) / 1000000.0 as decimal(18, 6)) as double) as varchar) as varchar), '') || ' leaves them out'
+                            '; --max-suppressed ' || coalesce(cast(cast(cast(cast((0 - floor(0 - 1000000.0 * over_rows / row_count)) / 1000000.0 as decimal(18, 6)) as double) as varchar) as varchar), '') || ' leaves them out'
                         else ''
                     end
                     || case

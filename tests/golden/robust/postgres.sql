@@ -31,38 +31,33 @@ $sqlanon$;
 
 -- source: as in anatomy/postgres.sql
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select
-  *
-from "sqlanon_source";
+-- population: as in anatomy/postgres.sql
 
--- key_of_rows: as in anatomy/postgres.sql
+-- persons: as in anatomy/postgres.sql
 
--- signature_tally: How often each value of a sensitive column occurs with each signature, NULL included
-create temporary table "sqlanon_signature_tally" as
+-- key: as in anatomy/postgres.sql
+
+-- tally: how often each sensitive value occurs with each signature, NULL included
+create temporary table "sqlanon_tally" as
 select
   "quasi_2",
   "quasi_3",
-  "sensitive" as "sensitive",
+  "sensitive",
   count(*) as "row_count"
 from "sqlanon_population"
 group by
   "quasi_2",
   "quasi_3",
   "sensitive";
-analyze "sqlanon_signature_tally";
+analyze "sqlanon_tally";
 
--- class: The classes: rows with equal signatures, for which every background says the same, numbered in a keyed order, so that the draws of a class depend on no collation
+-- class: a class for each signature, numbered in a keyed order, so that the draws of a class depend on no collation
 create temporary table "sqlanon_class" as
 with "signed" as (
-  select
+  select distinct
     "quasi_2",
     "quasi_3"
-  from "sqlanon_signature_tally"
-  group by
-    "quasi_2",
-    "quasi_3"
+  from "sqlanon_tally"
 ), "spelled" as (
   select
     "quasi_2",
@@ -75,48 +70,48 @@ with "signed" as (
     "spelled"."quasi_3",
     (encode(sha256(convert_to("key"."secret" || 'robust/disease/class/' || "spelled"."signature_text", 'UTF8')), 'hex') collate "C") as "hash"
   from "spelled"
-  cross join "sqlanon_key_of_rows" as "key"
+  cross join "sqlanon_key_2" as "key"
   offset 0
 )
 select
   "quasi_2",
   "quasi_3",
-  row_number() over (order by "hash" asc) - 1 as "class"
+  row_number() over (order by "hash" asc) - 1 as "class",
+  cast(3 as bigint) as "needed"
 from "hashed";
 analyze "sqlanon_class";
 
--- ranked: The values of each class by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
+-- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
 create temporary table "sqlanon_ranked" as
 with "valued" as (
   select
-    "tally"."quasi_2",
-    "tally"."quasi_3",
     "class"."class",
     "tally"."sensitive",
-    "tally"."row_count",
-    (encode(sha256(convert_to("key"."secret" || 'robust/disease/value/' || cast("class"."class" as text) || '/' || coalesce(cast(length(cast("tally"."sensitive" as text)) as text) || ':' || cast("tally"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_signature_tally" as "tally"
+    cast(sum("tally"."row_count") as bigint) as "row_count"
+  from "sqlanon_tally" as "tally"
   inner join "sqlanon_class" as "class"
     on array["tally"."quasi_2"] = array["class"."quasi_2"] and array["tally"."quasi_3"] = array["class"."quasi_3"]
-  cross join "sqlanon_key_of_rows" as "key"
   where
     not "tally"."sensitive" is null or false
+  group by
+    "class"."class",
+    "tally"."sensitive"
+), "hashed" as (
+  select
+    "valued".*,
+    (encode(sha256(convert_to("key"."secret" || 'robust/disease/value/' || cast("valued"."class" as text) || '/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+  from "valued"
+  cross join "sqlanon_key_2" as "key"
   offset 0
 ), "placed" as (
   select
-    "quasi_2",
-    "quasi_3",
-    "class",
-    "sensitive",
-    "row_count",
+    "hashed".*,
     row_number() over (partition by "class" order by "row_count" desc, "hash" asc) - 1 as "place",
     cast(sum("row_count") over (partition by "class") as bigint) as "class_rows",
     cast(sum("row_count") over (partition by "class" order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "head"
-  from "valued"
+  from "hashed"
 )
 select
-  "quasi_2",
-  "quasi_3",
   "class",
   "sensitive",
   "row_count",
@@ -125,57 +120,98 @@ select
 from "placed";
 analyze "sqlanon_ranked";
 
--- capacity: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
-create temporary table "sqlanon_capacity" as
-with "candidate" as (
+-- capacity: as in anatomy/postgres.sql
+
+-- kept: how many rows find a group, by class for the size that was asked for, together for each smaller one
+create temporary table "sqlanon_kept" as
+with "expected" as (
+  select
+    cast(3 as bigint) as "size",
+    "ranked"."class",
+    cast(sum("ranked"."row_count") as bigint) as "class_rows",
+    cast(sum(least("ranked"."row_count", "capacity"."group_count")) as bigint) as "kept_rows"
+  from "sqlanon_ranked" as "ranked"
+  inner join "sqlanon_capacity" as "capacity"
+    on "ranked"."class" = "capacity"."class"
+  group by
+    "ranked"."class"
+), "candidate" as (
   select distinct
     "place" + 1 as "size"
   from "sqlanon_ranked"
   where
-    "place" > 0 and "place" < 3
+    "place" > 0 and "place" + 1 < 3
 ), "bounded" as (
   select
     "ranked"."class",
     "candidate"."size",
-    count(*) as "value_count",
-    min(("ranked"."tail" / ("candidate"."size" - "ranked"."place"))) as "group_count"
+    case
+      when count(*) = "candidate"."size"
+      then min(("ranked"."tail" / ("candidate"."size" - "ranked"."place")))
+      else 0
+    end as "group_count"
   from "sqlanon_ranked" as "ranked"
   inner join "candidate"
     on "ranked"."place" < "candidate"."size"
   group by
     "ranked"."class",
     "candidate"."size"
+), "smaller" as (
+  select
+    "bounded"."size",
+    cast(sum(least("ranked"."row_count", "bounded"."group_count")) as bigint) as "kept_rows"
+  from "sqlanon_ranked" as "ranked"
+  inner join "bounded"
+    on "ranked"."class" = "bounded"."class"
+  group by
+    "bounded"."size"
+), "counted" as (
+  select
+    "size",
+    "class",
+    "class_rows",
+    "kept_rows"
+  from "expected"
+  union all
+  select
+    "size",
+    0 - 1 as "class",
+    cast(0 as bigint) as "class_rows",
+    "kept_rows"
+  from "smaller"
 )
 select
-  "class",
-  "size",
-  case when "value_count" = "size" then "group_count" else 0 end as "group_count"
-from "bounded";
-analyze "sqlanon_capacity";
-
--- kept: How many rows find a group for each size: of a class's value at most one row a group
-create temporary table "sqlanon_kept" as
-select
-  "capacity"."size",
-  "ranked"."class",
-  cast(sum("ranked"."row_count") as bigint) as "class_rows",
-  cast(sum(least("ranked"."row_count", "capacity"."group_count")) as bigint) as "kept_rows"
-from "sqlanon_ranked" as "ranked"
-inner join "sqlanon_capacity" as "capacity"
-  on "ranked"."class" = "capacity"."class"
-group by
-  "capacity"."size",
-  "ranked"."class";
+  *
+from "counted";
 analyze "sqlanon_kept";
 
--- worst: The signatures that leave most rows over at this size, three at most, as texts
+-- sample: one signature of each class, to say what the class is known to have: those of a class are alike
+create temporary table "sqlanon_sample" as
+with "numbered" as (
+  select
+    "quasi_2",
+    "quasi_3",
+    "class",
+    row_number() over (partition by "class" order by "quasi_2" asc, "quasi_3" asc) as "place"
+  from "sqlanon_class"
+)
+select
+  "quasi_2",
+  "quasi_3",
+  "class"
+from "numbered"
+where
+  "place" = 1;
+analyze "sqlanon_sample";
+
+-- worst: the signatures that leave most rows over at this size, three at most, as texts
 create temporary table "sqlanon_worst" as
 with "left_over" as (
   select
     coalesce(cast("class"."quasi_2" as text), 'NULL') || ', ' || coalesce(cast("class"."quasi_3" as text), 'NULL') as "signature_text",
     "kept"."class_rows" - "kept"."kept_rows" as "surplus"
   from "sqlanon_kept" as "kept"
-  inner join "sqlanon_class" as "class"
+  inner join "sqlanon_sample" as "class"
     on "kept"."class" = "class"."class"
   where
     "kept"."size" = 3
@@ -199,8 +235,8 @@ select
 from "placed";
 analyze "sqlanon_worst";
 
--- surplus_summary: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, the largest smaller size that leaves few enough (millionths of N), and the rows of the most frequent value
-create temporary table "sqlanon_surplus_summary" as
+-- surplus: the rows, those that find no group, and the largest smaller size that leaves few enough
+create temporary table "sqlanon_surplus" as
 with "total" as (
   select
     coalesce(cast(sum("row_count") as bigint), 0) as "row_count"
@@ -208,7 +244,7 @@ with "total" as (
 ), "missing" as (
   select
     coalesce(cast(sum(case when "sensitive" is null and not false then "row_count" else 0 end) as bigint), 0) as "null_count"
-  from "sqlanon_signature_tally"
+  from "sqlanon_tally"
 ), "valued" as (
   select
     sum("row_count") as "row_count"
@@ -261,24 +297,21 @@ select
 from "total"
 cross join "missing"
 cross join "sqlanon_worst" as "worst";
-analyze "sqlanon_surplus_summary";
+analyze "sqlanon_surplus";
 
--- feasibility: What decides whether rows are drawn for: one row
+-- known: every row has a sensitive value
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "null_count" > 0
-        then 'rows have no value in the sensitive column ''disease'''
-        when "row_count" = 0
-        then 'the source has no rows to publish'
-        when "surplus_rows" = "row_count" or "surplus_rows" * 1000000 > "row_count" * 10000
-        then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows with different values of ''disease'' and one signature'
-      end as "refusal"
+      "refusal"
     from (
       select
-        *
-      from "sqlanon_surplus_summary"
+        'disease' as "about",
+        case
+          when "null_count" > 0
+          then coalesce(cast("null_count" as text), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+        end as "refusal"
+      from "sqlanon_surplus"
     ) as "looked_at"
 );
 begin
@@ -286,24 +319,68 @@ begin
 end
 $sqlanon$;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
+-- few_left_over: no more rows are left over than may be
 do $sqlanon$
 declare refusal text := (
     select
-      case when "repeating_persons" > 0 then 'persons have more than one row, and the guarantee is per row' end as "refusal"
+      "refusal"
     from (
-      with "person" as (
-        select
-          count(*) as "row_count"
-        from "sqlanon_population"
-        group by
-          "identifier_1"
-      )
       select
-        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
-        count(*) as "person_count",
-        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
-      from "person"
+        "about",
+        "possible",
+        "refusal"
+      from (
+        with "figures" as (
+          select
+            "looked_at".*,
+            "surplus_rows" as "over_rows",
+            "row_count" > 0 and (
+              "surplus_rows" * 1000000 > "row_count" * 10000 or "surplus_rows" = "row_count"
+            ) as "too_many"
+          from "sqlanon_surplus" as "looked_at"
+        )
+        select
+          "over_rows" as "dropped_rows",
+          'r' as "about",
+          "feasible_size" as "possible",
+          case
+            when "row_count" = 0
+            then 'the source has no rows to publish'
+            when "too_many"
+            then case
+              when "over_rows" = "row_count"
+              then 'r = 2.5 is not possible: no signature has 3 different values of ''disease''; '
+              else 'r = 2.5 is not possible: ' || coalesce(to_char("over_rows", 'FM999,999,999,999,999,990'), '') || ' of ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows (' || coalesce(to_char((cast(100.0 * "over_rows" as double precision) / nullif("row_count", 0)), 'FM990.00') || '%', '') || ') find no group of 3 rows with different values of ''disease'' and one signature, and --max-suppressed allows 1%' || case
+                when "surplus_1" is null
+                then ''
+                else '; most of them have the signature (' || coalesce(cast("worst_1" as text), '') || ') with ' || coalesce(cast("surplus_1" as text), '') || coalesce(', (' || "worst_2" || ') with ' || cast("surplus_2" as text), '') || coalesce(', (' || "worst_3" || ') with ' || cast("surplus_3" as text), '') || ' (' || coalesce(cast("class_count" as text), '') || ' signatures leave rows over)'
+              end || '; '
+            end || case
+              when "feasible_size" >= 2
+              then 'the largest r that works is ' || coalesce(cast("feasible_size" as text), '')
+              else 'no r above 1 works with these backgrounds'
+            end || case
+              when "over_rows" < "row_count"
+              then '; --max-suppressed ' || coalesce(
+                cast(cast(cast(cast((cast((0 - floor(0 - (cast(1000000.0 * "over_rows" as double precision) / nullif("row_count", 0)))) as double precision) / nullif(1000000.0, 0)) as decimal(18, 6)) as double precision) as text) as text),
+                ''
+              ) || ' leaves them out'
+              else ''
+            end || case
+              when "largest_count" * 3 > "row_count"
+              then '; the most frequent value stands in ' || coalesce(to_char((cast(100.0 * "largest_count" as double precision) / nullif("row_count", 0)), 'FM990.0') || '%', '') || ' of the rows: any r above ' || coalesce(
+                cast(cast(cast(cast((cast(1.0 * "row_count" as double precision) / nullif("largest_count", 0)) as decimal(18, 3)) as double precision) as text) as text),
+                ''
+              ) || ' leaves rows over' || case
+                when 2 * "largest_count" > "row_count"
+                then '; as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised), a sensitive column made of this one and another that splits that value, or leaving the column out'
+                else ''
+              end
+              else '; fewer columns in --background-from leave fewer rows over'
+            end
+          end as "refusal"
+        from "figures"
+      ) as "looked_at"
     ) as "looked_at"
 );
 begin
@@ -313,17 +390,9 @@ $sqlanon$;
 
 -- uniqueness: as in anatomy/postgres.sql
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
-select
-  "quasi_1",
-  "quasi_2",
-  "quasi_3",
-  "sensitive",
-  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
-from "sqlanon_population";
+-- population: as in anatomy/postgres.sql
 
--- frequency: Step 1 of the grouping, class by class: of a value at most m rows are kept, m the groups of its class (none where m = 0), in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, numbered over all
+-- frequency: step 1: of each value at most m rows are kept, m the groups of its class, in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, which are numbered over all classes
 create temporary table "sqlanon_frequency" as
 with "blocked" as (
   select
@@ -331,19 +400,13 @@ with "blocked" as (
     "group_count",
     greatest(1, ("group_count" / 64)) as "block_count"
   from "sqlanon_capacity"
-  where
-    "size" = 3
 ), "numbered" as (
   select
-    "class",
-    "group_count",
-    "block_count",
+    "blocked".*,
     cast(sum("block_count") over (order by "class" asc rows between unbounded preceding and current row) as bigint) - "block_count" as "first_block"
   from "blocked"
 ), "cut" as (
   select
-    "ranked"."quasi_2",
-    "ranked"."quasi_3",
     "ranked"."class",
     "ranked"."sensitive",
     "ranked"."place",
@@ -357,8 +420,6 @@ with "blocked" as (
     on "ranked"."class" = "numbered"."class"
 )
 select
-  "quasi_2",
-  "quasi_3",
   "class",
   "sensitive",
   cast(row_number() over (order by "class" asc, "place" asc) - 1 as int) as "code",
@@ -373,7 +434,7 @@ select
 from "cut";
 analyze "sqlanon_frequency";
 
--- coded: The rows, each with the code of its class and value
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
 select
   "population"."quasi_1",
@@ -381,18 +442,19 @@ select
   "population"."quasi_3",
   "population"."identity",
   "frequency"."code"
-from "sqlanon_identified" as "population"
+from "sqlanon_population_2" as "population"
+inner join "sqlanon_class" as "class"
+  on array["population"."quasi_2"] = array["class"."quasi_2"]
+  and array["population"."quasi_3"] = array["class"."quasi_3"]
 inner join "sqlanon_frequency" as "frequency"
-  on array["population"."sensitive"] = array["frequency"."sensitive"]
-  and array["population"."quasi_2"] = array["frequency"."quasi_2"]
-  and array["population"."quasi_3"] = array["frequency"."quasi_3"];
+  on "class"."class" = "frequency"."class" and "population"."sensitive" = "frequency"."sensitive";
 
--- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
+-- drawn: a draw for every row, by which the rows of a value are put into order
 create temporary view "sqlanon_drawn" as
 with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'robust/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
-  from "sqlanon_key_of_rows" as "key"
+  from "sqlanon_key_2" as "key"
   offset 0
 ), "hashed" as (
   select
@@ -406,27 +468,19 @@ with "row_key" as (
   offset 0
 )
 select
-  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
-  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie",
   "quasi_1",
   "quasi_2",
   "quasi_3",
-  "code"
+  "code",
+  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
 from "hashed";
 
 -- ordered: as in anatomy/postgres.sql
 
--- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
-create temporary view "sqlanon_positioned" as
-select
-  "ordered"."quasi_1",
-  "ordered"."quasi_2",
-  "ordered"."quasi_3",
-  "ordered"."code",
-  row_number() over () - 1 as "position"
-from "sqlanon_ordered" as "ordered";
+-- positioned: as in anatomy/postgres.sql
 
--- block: Step 4: inside each block the values stand in a keyed order of their own
+-- block: step 4: in each block the values stand in a keyed order of their own, a value's rows hold neighbouring seats, so that moving the run to where those before it end numbers the whole block
 create temporary table "sqlanon_block" as
 with "run" as (
   select
@@ -486,7 +540,7 @@ with "run" as (
     (("counted"."first_position" % "counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "first_seat",
     cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'robust/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
   from "counted"
-  cross join "sqlanon_key_of_rows" as "key"
+  cross join "sqlanon_key_2" as "key"
   offset 0
 )
 select
@@ -504,7 +558,7 @@ analyze "sqlanon_block";
 
 -- numbered: as in anatomy/postgres.sql
 
--- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
+-- renumbered: groups are numbered anew, for made class by class their order would tell the class of each
 create temporary table "sqlanon_renumbered" as
 with "counted_block" as (
   select
@@ -524,7 +578,7 @@ with "counted_block" as (
     "listed"."turn",
     (encode(sha256(convert_to("key"."secret" || 'robust/disease/group/' || cast("listed"."block" as text) || '/' || cast("listed"."turn" as text), 'UTF8')), 'hex') collate "C") as "hash"
   from "listed"
-  cross join "sqlanon_key_of_rows" as "key"
+  cross join "sqlanon_key_2" as "key"
   offset 0
 ), "drawn" as (
   select
@@ -555,7 +609,7 @@ inner join "shard"
   on ("drawn"."draw" / 18014398509481984) = "shard"."shard";
 analyze "sqlanon_renumbered";
 
--- grouped: The group of every row that is kept, under the group's final number
+-- grouped: step 5: every kept row with the final number of its group
 create temporary table "sqlanon_grouped" as
 select
   "numbered"."quasi_1",
@@ -569,27 +623,78 @@ inner join "sqlanon_renumbered" as "renumbered"
   and "numbered"."number" % "numbered"."block_groups" = "renumbered"."turn";
 analyze "sqlanon_grouped";
 
--- suppressed: How many rows no group holds in the end, beside what was to be expected
+-- suppressed: how many rows no group holds, beside what was to be expected
+create temporary table "sqlanon_suppressed" as
+select
+  (
+    select
+      count(*)
+    from "sqlanon_population_2"
+  ) - (
+    select
+      count(*)
+    from "sqlanon_grouped"
+  ) as "left_out_rows",
+  "surplus".*
+from "sqlanon_surplus" as "surplus";
+analyze "sqlanon_suppressed";
+
+-- few_suppressed: no more rows are left out than may be
 do $sqlanon$
 declare refusal text := (
     select
-      case when "dropped_rows" = "row_count" then 'the source has no rows to publish' end as "refusal"
+      "refusal"
     from (
-      with "everyone" as (
+      with "figures" as (
         select
-          count(*) as "everyone_count"
-        from "sqlanon_population"
-      ), "published" as (
-        select
-          count(*) as "published_count"
-        from "sqlanon_grouped"
+          "looked_at".*,
+          "left_out_rows" as "over_rows",
+          "row_count" > 0 and (
+            "left_out_rows" * 1000000 > "row_count" * 10000 or "left_out_rows" = "row_count"
+          ) as "too_many"
+        from "sqlanon_suppressed" as "looked_at"
       )
       select
-        "everyone"."everyone_count" - "published"."published_count" as "dropped_rows",
-        "surplus_summary".*
-      from "sqlanon_surplus_summary" as "surplus_summary"
-      cross join "everyone"
-      cross join "published"
+        "over_rows" as "dropped_rows",
+        'r' as "about",
+        "feasible_size" as "possible",
+        case
+          when "row_count" = 0
+          then 'the source has no rows to publish'
+          when "too_many"
+          then case
+            when "over_rows" = "row_count"
+            then 'r = 2.5 is not possible: no signature has 3 different values of ''disease''; '
+            else 'r = 2.5 is not possible: ' || coalesce(to_char("over_rows", 'FM999,999,999,999,999,990'), '') || ' of ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows (' || coalesce(to_char((cast(100.0 * "over_rows" as double precision) / nullif("row_count", 0)), 'FM990.00') || '%', '') || ') find no group of 3 rows with different values of ''disease'' and one signature, and --max-suppressed allows 1%' || case
+              when "surplus_1" is null
+              then ''
+              else '; most of them have the signature (' || coalesce(cast("worst_1" as text), '') || ') with ' || coalesce(cast("surplus_1" as text), '') || coalesce(', (' || "worst_2" || ') with ' || cast("surplus_2" as text), '') || coalesce(', (' || "worst_3" || ') with ' || cast("surplus_3" as text), '') || ' (' || coalesce(cast("class_count" as text), '') || ' signatures leave rows over)'
+            end || '; '
+          end || case
+            when "feasible_size" >= 2
+            then 'the largest r that works is ' || coalesce(cast("feasible_size" as text), '')
+            else 'no r above 1 works with these backgrounds'
+          end || case
+            when "over_rows" < "row_count"
+            then '; --max-suppressed ' || coalesce(
+              cast(cast(cast(cast((cast((0 - floor(0 - (cast(1000000.0 * "over_rows" as double precision) / nullif("row_count", 0)))) as double precision) / nullif(1000000.0, 0)) as decimal(18, 6)) as double precision) as text) as text),
+              ''
+            ) || ' leaves them out'
+            else ''
+          end || case
+            when "largest_count" * 3 > "row_count"
+            then '; the most frequent value stands in ' || coalesce(to_char((cast(100.0 * "largest_count" as double precision) / nullif("row_count", 0)), 'FM990.0') || '%', '') || ' of the rows: any r above ' || coalesce(
+              cast(cast(cast(cast((cast(1.0 * "row_count" as double precision) / nullif("largest_count", 0)) as decimal(18, 3)) as double precision) as text) as text),
+              ''
+            ) || ' leaves rows over' || case
+              when 2 * "largest_count" > "row_count"
+              then '; as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised), a sensitive column made of this one and another that splits that value, or leaving the column out'
+              else ''
+            end
+            else '; fewer columns in --background-from leave fewer rows over'
+          end
+        end as "refusal"
+      from "figures"
     ) as "looked_at"
 );
 begin
@@ -599,21 +704,9 @@ $sqlanon$;
 
 -- qit: as in anatomy/postgres.sql
 
--- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
-create table "sqlanon_st" as
-select
-  "grouped"."group_id" as "group_id",
-  "frequency"."sensitive" as "disease",
-  cast(1 as bigint) as "count"
-from "sqlanon_grouped" as "grouped"
-inner join "sqlanon_frequency" as "frequency"
-  on "grouped"."code" = "frequency"."code"
-order by
-  "grouped"."group_id" asc,
-  "frequency"."sensitive" asc;
-analyze "sqlanon_st";
+-- st: as in anatomy/postgres.sql
 
 -- the rest is microdata and the key: forget it
--- 21 relations, the last first
+-- 23 relations, the last first
 
 commit;

@@ -25,11 +25,13 @@ from (
 
 -- source: as in anatomy/spark.sql
 
--- population: as in postgres.sql
+-- population: as in anatomy/spark.sql
 
--- key_of_rows: as in anatomy/spark.sql
+-- persons: as in anatomy/spark.sql
 
--- signature_tally: as in postgres.sql
+-- key: as in anatomy/spark.sql
+
+-- tally: as in postgres.sql
 
 -- class: as in postgres.sql, but for
 -- -    coalesce(cast(length(cast("quasi_2" as text)) as text) || ':' || cast("quasi_2" as text), 'N') || coalesce(cast(length(cast("quasi_3" as text)) as text) || ':' || cast("quasi_3" as text), 'N') as "signature_text"
@@ -39,98 +41,125 @@ from (
 -- -  offset 0
 
 -- ranked: as in postgres.sql, but for
--- -    (encode(sha256(convert_to("key"."secret" || 'robust/disease/value/' || cast("class"."class" as text) || '/' || coalesce(cast(length(cast("tally"."sensitive" as text)) as text) || ':' || cast("tally"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
--- +    sha2("key"."secret" || 'robust/disease/value/' || cast("class"."class" as string) || '/' || coalesce(cast(length(cast("tally"."sensitive" as string)) as string) || ':' || cast("tally"."sensitive" as string), 'N'), 256) as "hash"
 -- -    on array["tally"."quasi_2"] = array["class"."quasi_2"] and array["tally"."quasi_3"] = array["class"."quasi_3"]
 -- +    on "tally"."quasi_2" is not distinct from "class"."quasi_2"
 -- +    and "tally"."quasi_3" is not distinct from "class"."quasi_3"
+-- -    (encode(sha256(convert_to("key"."secret" || 'robust/disease/value/' || cast("valued"."class" as text) || '/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+-- +    sha2("key"."secret" || 'robust/disease/value/' || cast("valued"."class" as string) || '/' || coalesce(cast(length(cast("valued"."sensitive" as string)) as string) || ':' || cast("valued"."sensitive" as string), 'N'), 256) as "hash"
 -- -  offset 0
 
--- capacity: as in postgres.sql, but for
--- -    min(("ranked"."tail" / ("candidate"."size" - "ranked"."place"))) as "group_count"
--- +    min(("ranked"."tail" div ("candidate"."size" - "ranked"."place"))) as "group_count"
+-- capacity: as in anatomy/spark.sql
 
--- kept: as in postgres.sql
+-- kept: as in postgres.sql, but for
+-- -      then min(("ranked"."tail" / ("candidate"."size" - "ranked"."place")))
+-- +      then min(("ranked"."tail" div ("candidate"."size" - "ranked"."place")))
+
+-- sample: as in postgres.sql
 
 -- worst: as in postgres.sql, but for
 -- -    coalesce(cast("class"."quasi_2" as text), 'NULL') || ', ' || coalesce(cast("class"."quasi_3" as text), 'NULL') as "signature_text",
 -- +    coalesce(cast("class"."quasi_2" as string), 'NULL') || ', ' || coalesce(cast("class"."quasi_3" as string), 'NULL') as "signature_text",
 
--- surplus_summary: as in postgres.sql
+-- surplus: as in postgres.sql
 
--- feasibility: What decides whether rows are drawn for: one row
+-- known: every row has a sensitive value
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
     select
-      case
-        when `null_count` > 0
-        then 'rows have no value in the sensitive column \'disease\''
-        when `row_count` = 0
-        then 'the source has no rows to publish'
-        when `surplus_rows` = `row_count` or `surplus_rows` * 1000000 > `row_count` * 10000
-        then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows with different values of \'disease\' and one signature'
-      end as `refusal`
+      `refusal`
     from (
       select
-        *
-      from `sqlanon_surplus_summary`
+        'disease' as `about`,
+        case
+          when `null_count` > 0
+          then coalesce(cast(`null_count` as string), '') || ' rows have no value in the sensitive column \'disease\'; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+        end as `refusal`
+      from `sqlanon_surplus`
     ) as `looked_at`
 ) as checked;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
+-- few_left_over: no more rows are left over than may be
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
-    with `person` as (
+    with `figures` as (
       select
-        count(*) as `row_count`
-      from `sqlanon_population`
-      group by
-        `identifier_1`
+        `looked_at`.*,
+        `surplus_rows` as `over_rows`,
+        `row_count` > 0 and (
+          `surplus_rows` * 1000000 > `row_count` * 10000 or `surplus_rows` = `row_count`
+        ) as `too_many`
+      from `sqlanon_surplus` as `looked_at`
     )
     select
-      case when `repeating_persons` > 0 then 'persons have more than one row, and the guarantee is per row' end as `refusal`
+      `refusal`
     from (
       select
-        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
-        count(*) as `person_count`,
-        coalesce(sum(case when `row_count` > 1 then 1 else 0 end), 0) as `repeating_persons`
-      from `person`
+        `about`,
+        `possible`,
+        `refusal`
+      from (
+        select
+          `over_rows` as `dropped_rows`,
+          'r' as `about`,
+          `feasible_size` as `possible`,
+          case
+            when `row_count` = 0
+            then 'the source has no rows to publish'
+            when `too_many`
+            then case
+              when `over_rows` = `row_count`
+              then 'r = 2.5 is not possible: no signature has 3 different values of \'disease\'; '
+              else 'r = 2.5 is not possible: ' || coalesce(format_number(`over_rows`, 0), '') || ' of ' || coalesce(format_number(`row_count`, 0), '') || ' rows (' || coalesce(format_number((cast(100.0 * `over_rows` as double) / nullif(`row_count`, 0)), 2) || '%', '') || ') find no group of 3 rows with different values of \'disease\' and one signature, and --max-suppressed allows 1%' || case
+                when `surplus_1` is null
+                then ''
+                else '; most of them have the signature (' || coalesce(cast(`worst_1` as string), '') || ') with ' || coalesce(cast(`surplus_1` as string), '') || coalesce(', (' || `worst_2` || ') with ' || cast(`surplus_2` as string), '') || coalesce(', (' || `worst_3` || ') with ' || cast(`surplus_3` as string), '') || ' (' || coalesce(cast(`class_count` as string), '') || ' signatures leave rows over)'
+              end || '; '
+            end || case
+              when `feasible_size` >= 2
+              then 'the largest r that works is ' || coalesce(cast(`feasible_size` as string), '')
+              else 'no r above 1 works with these backgrounds'
+            end || case
+              when `over_rows` < `row_count`
+              then '; --max-suppressed ' || coalesce(
+                cast(cast(cast(cast((cast((0 - floor(0 - (cast(1000000.0 * `over_rows` as double) / nullif(`row_count`, 0)))) as double) / nullif(1000000.0, 0)) as decimal(18, 6)) as double) as string) as string),
+                ''
+              ) || ' leaves them out'
+              else ''
+            end || case
+              when `largest_count` * 3 > `row_count`
+              then '; the most frequent value stands in ' || coalesce(format_number((cast(100.0 * `largest_count` as double) / nullif(`row_count`, 0)), 1) || '%', '') || ' of the rows: any r above ' || coalesce(
+                cast(cast(cast(cast((cast(1.0 * `row_count` as double) / nullif(`largest_count`, 0)) as decimal(18, 3)) as double) as string) as string),
+                ''
+              ) || ' leaves rows over' || case
+                when 2 * `largest_count` > `row_count`
+                then '; as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised), a sensitive column made of this one and another that splits that value, or leaving the column out'
+                else ''
+              end
+              else '; fewer columns in --background-from leave fewer rows over'
+            end
+          end as `refusal`
+        from `figures`
+      ) as `looked_at`
     ) as `looked_at`
 ) as checked;
 
 -- uniqueness: as in anatomy/spark.sql
 
--- identified: as in postgres.sql, but for
--- -  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
--- +  coalesce(cast(length(cast("identifier_1" as string)) as string) || ':' || cast("identifier_1" as string), 'N') as "identity"
+-- population: as in anatomy/spark.sql
 
 -- frequency: as in postgres.sql, but for
 -- -    greatest(1, ("group_count" / 64)) as "block_count"
 -- +    greatest(1, ("group_count" div 64)) as "block_count"
 
--- coded: The rows, each with the code of its class and value
-create temporary view `sqlanon_coded` as
-select
-  `population`.`quasi_1`,
-  `population`.`quasi_2`,
-  `population`.`quasi_3`,
-  `population`.`identity`,
-  `frequency`.`code`
-from `sqlanon_identified` as `population`
-inner join `sqlanon_frequency` as `frequency`
-  on `population`.`sensitive` is not distinct from `frequency`.`sensitive`
-  and `population`.`quasi_2` is not distinct from `frequency`.`quasi_2`
-  and `population`.`quasi_3` is not distinct from `frequency`.`quasi_3`;
+-- coded: as in postgres.sql, but for
+-- -  on array["population"."quasi_2"] = array["class"."quasi_2"]
+-- -  and array["population"."quasi_3"] = array["class"."quasi_3"]
+-- +  on "population"."quasi_2" is not distinct from "class"."quasi_2"
+-- +  and "population"."quasi_3" is not distinct from "class"."quasi_3"
 
 -- drawn: as in anatomy/spark.sql, but for
 -- -    substring(sha2("key"."secret" || 'anatomy/disease/row/', 256), 1, 40) as "secret"
 -- +    substring(sha2("key"."secret" || 'robust/disease/row/', 256), 1, 40) as "secret"
--- +  cast(conv(substring("hash", 1, 15), 16, 10) as bigint) as "draw",
--- +  cast(conv(substring("hash", 16, 15), 16, 10) as bigint) as "tie",
--- -  "code",
--- -  cast(conv(substring("hash", 1, 15), 16, 10) as bigint) as "draw",
--- -  cast(conv(substring("hash", 16, 15), 16, 10) as bigint) as "tie"
--- +  "code"
 
 -- sharded: as in anatomy/spark.sql
 
@@ -163,37 +192,70 @@ inner join `sqlanon_frequency` as `frequency`
 
 -- grouped: as in postgres.sql
 
--- suppressed: How many rows no group holds in the end, beside what was to be expected
+-- suppressed: as in postgres.sql
+
+-- few_suppressed: no more rows are left out than may be
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
-    with `everyone` as (
+    with `figures` as (
       select
-        count(*) as `everyone_count`
-      from `sqlanon_population`
-    ), `published` as (
-      select
-        count(*) as `published_count`
-      from `sqlanon_grouped`
+        `looked_at`.*,
+        `left_out_rows` as `over_rows`,
+        `row_count` > 0 and (
+          `left_out_rows` * 1000000 > `row_count` * 10000 or `left_out_rows` = `row_count`
+        ) as `too_many`
+      from `sqlanon_suppressed` as `looked_at`
     )
     select
-      case when `dropped_rows` = `row_count` then 'the source has no rows to publish' end as `refusal`
+      `refusal`
     from (
       select
-        `everyone`.`everyone_count` - `published`.`published_count` as `dropped_rows`,
-        `surplus_summary`.*
-      from `sqlanon_surplus_summary` as `surplus_summary`
-      cross join `everyone`
-      cross join `published`
+        `over_rows` as `dropped_rows`,
+        'r' as `about`,
+        `feasible_size` as `possible`,
+        case
+          when `row_count` = 0
+          then 'the source has no rows to publish'
+          when `too_many`
+          then case
+            when `over_rows` = `row_count`
+            then 'r = 2.5 is not possible: no signature has 3 different values of \'disease\'; '
+            else 'r = 2.5 is not possible: ' || coalesce(format_number(`over_rows`, 0), '') || ' of ' || coalesce(format_number(`row_count`, 0), '') || ' rows (' || coalesce(format_number((cast(100.0 * `over_rows` as double) / nullif(`row_count`, 0)), 2) || '%', '') || ') find no group of 3 rows with different values of \'disease\' and one signature, and --max-suppressed allows 1%' || case
+              when `surplus_1` is null
+              then ''
+              else '; most of them have the signature (' || coalesce(cast(`worst_1` as string), '') || ') with ' || coalesce(cast(`surplus_1` as string), '') || coalesce(', (' || `worst_2` || ') with ' || cast(`surplus_2` as string), '') || coalesce(', (' || `worst_3` || ') with ' || cast(`surplus_3` as string), '') || ' (' || coalesce(cast(`class_count` as string), '') || ' signatures leave rows over)'
+            end || '; '
+          end || case
+            when `feasible_size` >= 2
+            then 'the largest r that works is ' || coalesce(cast(`feasible_size` as string), '')
+            else 'no r above 1 works with these backgrounds'
+          end || case
+            when `over_rows` < `row_count`
+            then '; --max-suppressed ' || coalesce(
+              cast(cast(cast(cast((cast((0 - floor(0 - (cast(1000000.0 * `over_rows` as double) / nullif(`row_count`, 0)))) as double) / nullif(1000000.0, 0)) as decimal(18, 6)) as double) as string) as string),
+              ''
+            ) || ' leaves them out'
+            else ''
+          end || case
+            when `largest_count` * 3 > `row_count`
+            then '; the most frequent value stands in ' || coalesce(format_number((cast(100.0 * `largest_count` as double) / nullif(`row_count`, 0)), 1) || '%', '') || ' of the rows: any r above ' || coalesce(
+              cast(cast(cast(cast((cast(1.0 * `row_count` as double) / nullif(`largest_count`, 0)) as decimal(18, 3)) as double) as string) as string),
+              ''
+            ) || ' leaves rows over' || case
+              when 2 * `largest_count` > `row_count`
+              then '; as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised), a sensitive column made of this one and another that splits that value, or leaving the column out'
+              else ''
+            end
+            else '; fewer columns in --background-from leave fewer rows over'
+          end
+        end as `refusal`
+      from `figures`
     ) as `looked_at`
 ) as checked;
 
 -- qit: as in anatomy/spark.sql
 
--- st: as in postgres.sql, but for
--- -  "grouped"."group_id" asc,
--- -  "frequency"."sensitive" asc;
--- +  "grouped"."group_id" asc nulls last,
--- +  "frequency"."sensitive" asc nulls last;
+-- st: as in anatomy/spark.sql
 
 -- the rest is microdata and the key: forget it
--- 22 relations, the last first
+-- 24 relations, the last first
