@@ -13,6 +13,7 @@ from sqlanon.plans.plan import Loop
 from sqlanon.plans.statement import Statement
 from sqlanon.publishing import publish
 from sqlanon.sql.shell_script import RUN_OTHERWISE_BY_METHOD
+from sqlanon.wording import word_marks
 
 KEY = "ab" * 32
 # texts, and a number beside them: quasi columns of whole numbers alone are packed, which a script cannot ask for
@@ -45,8 +46,8 @@ class Trace:
 
 
 def _plain(sql: str) -> str:
-    """Return a statement without the prefix of its run's relations, and with single blanks."""
-    return " ".join(_OF_A_RUN.sub("sqlanon_", sql).split()).rstrip("; ")
+    """Return a statement without the prefix of its run's relations, options in words, and with single blanks."""
+    return word_marks(" ".join(_OF_A_RUN.sub("sqlanon_", sql).split()).rstrip("; "), "command line")
 
 
 def _read_created(text: str) -> tuple[str, str] | None:
