@@ -9,6 +9,7 @@ _REMOVED = {
         (f"dialect {name}" for name in ("snowflake", "bigquery", "trino", "clickhouse")),
         "scripts are for duckdb, spark and postgres",
     ),
+    "refine": "groups are cut once: leave it out",
     "changed move": f"say {option('changed', 'leave')} or {option('changed', 'keep')}",
     **dict.fromkeys(
         ("samples", "seed"), "certified bounds are given (note 'bounds'), and few rows are counted exactly"

@@ -90,7 +90,6 @@ MEANT: dict[str, list[str]] = {
     "--save-influence": ["kept.csv", "kept.parquet"],
     "--undiverse": ["merge", "suppress"],
     "--max-group": ["9", "20", "240"],
-    "--refine": ["0", "1", "2"],
     "--max-alternatives": ["1", "16"],
     "--order-alternatives": ["given", "sorted"],
     "--alternatives": ["lists", "braces"],

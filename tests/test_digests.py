@@ -49,7 +49,7 @@ REQUESTS = {
     ),
     "uncertain learned": (
         "uncertain",
-        ROLES | {"k": 5, "l": 3, "threshold": 0.3, "influence": "learn", "refine": 2},
+        ROLES | {"k": 5, "l": 3, "threshold": 0.3, "influence": "learn"},
     ),
     "uncertain suppressed": (
         "uncertain",

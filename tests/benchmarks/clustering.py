@@ -44,9 +44,7 @@ INVENTED = {"education": (17, 4, 16), "country": (83, 10, 40), "work_class": (10
 NEVER, ALWAYS = 1.0, 0.0001  # thresholds that no weight of ours reaches (clusters as they were cut), that all do
 WAYS = {
     "cut": {"threshold": NEVER},
-    "refine 2": {"threshold": NEVER, "refine": 2},
     "merged": {"threshold": ALWAYS},
-    "both": {"threshold": ALWAYS, "refine": 2},
 }
 
 
@@ -187,7 +185,6 @@ def timing(generator: Path, size: int, repeat: int) -> None:
             "Anatomy's groups": (groups, "grouped"),
             "clusters": (plan(engine, "rows", CENSUS, {}, threshold=0.02), "clustered"),
             "with hierarchies": (plan(engine, "texts", CENSUS, trees, threshold=0.02), "clustered"),
-            "with hierarchies, refine 2": (plan(engine, "texts", CENSUS, trees, threshold=0.02, refine=2), "clustered"),
             "with hierarchies and their quality": (plan(engine, "texts", CENSUS, trees, threshold=0.02), "quality"),
         }
         times = {name: [taken(*asked[:1], engine, asked[1]) for asked in [one] * repeat] for name, one in plans.items()}
@@ -209,7 +206,6 @@ def publishing(generator: Path, size: int, repeat: int) -> None:
         runs: dict[str, Callable[[], object]] = {
             "anatomy": lambda: sqlanon.anatomy(con, source, out=f"{folder}/anatomy", l=K, **roles),
             "uncertain": lambda: sqlanon.uncertain(con, source, out=f"{folder}/uncertain", **clusters),
-            "refine 2": lambda: sqlanon.uncertain(con, source, out=f"{folder}/refined", refine=2, **clusters),
         }
         turns = []
         for _ in range(repeat + 1):

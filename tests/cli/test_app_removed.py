@@ -11,6 +11,10 @@ TYPED = [
     ((*COMPILE, "--dialect", "trino"), "--dialect trino was removed in 0.3.0; scripts are for duckdb"),
     ((*COMPILE, "--dialect=databricks"), "Databricks runs Spark's script: --dialect spark"),
     (("breach", "patients", "--samples", "9"), "--samples was removed in 0.3.0; certified bounds are given"),
+    (
+        ("compile", "uncertain", "patients", *ROLES, "--refine", "1"),
+        "--refine was removed in 0.3.0; groups are cut once",
+    ),
     (("breach", "patients", "--seed", "9"), "--seed was removed in 0.3.0; certified bounds are given"),
 ]
 ASKED = {"quasi": "age", "sensitive": "disease", "id": "ssn"}

@@ -186,7 +186,6 @@ DOUBTFUL |= {
     "k": 4,
     "l": 3,
     "threshold": 0.4,
-    "refine": 1,
     "max_alternatives": 3,
     "hierarchy": {NASTY_NAMES[0]: "doubt_tree"},
 }

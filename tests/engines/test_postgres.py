@@ -349,7 +349,7 @@ def test_postgres_cuts_the_packed_rows_that_duckdb_cuts(postgres):
     con.execute(f"create table certain as {query}").fetchall()
     postgres.execute(f"create temporary table certain as {query}")
     asked = {"quasi": ["age", "sex", "income"], "sensitive": "disease", "id": "i", "k": 4, "l": 3, "threshold": 0.5}
-    asked |= {"influence": "learn", "key": KEY, "refine": 2, "unique_quasi": "keep"}
+    asked |= {"influence": "learn", "key": KEY, "unique_quasi": "keep"}
     expected = sqlanon.uncertain(con, "certain", **asked)
     release = sqlanon.uncertain(postgres, "certain", into="release", **asked)
     assert '_layout"' in release.sql

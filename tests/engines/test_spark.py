@@ -280,7 +280,7 @@ def test_spark_cuts_the_packed_rows_that_duckdb_cuts(spark, tmp_path):
         f" from range(300) as t(i)) to '{table}'"
     ).fetchall()
     asked = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "i", "k": 4, "l": 3, "threshold": 0.5}
-    asked |= {"influence": "learn", "key": KEY, "refine": 1}
+    asked |= {"influence": "learn", "key": KEY}
     expected = sqlanon.uncertain(con, table, **asked)
     release = sqlanon.uncertain(spark, table, out=tmp_path / "release", **asked)
     assert "_layout" in release.sql

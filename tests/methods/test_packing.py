@@ -31,7 +31,6 @@ METHODS = {
     "splu": {"gamma": 3},
     "splu of two columns": {"gamma": 3, "sensitive": ["disease", "income"]},
     "uncertain": {"k": 3, "l": 2, "threshold": 0.5, "influence": "learn"},
-    "uncertain, refined": {"k": 3, "l": 2, "threshold": 0.5, "influence": "learn", "refine": 3},
 }
 # type, and the values of 300 rows
 COLUMNS = {
@@ -79,11 +78,11 @@ def test_packed_columns_make_the_release_that_columns_make(kind):
 @each(COLUMNS)
 def test_clusters_of_packed_columns_are_those_of_columns(kind):
     con, quasi = people([(kind, COLUMNS[kind]), ("INTEGER", "case when i % 3 > 0 then i % 4 end")])
-    expected, _ = tables(con, quasi, Traits(few_tables=True), "uncertain, refined")
+    expected, _ = tables(con, quasi, Traits(few_tables=True), "uncertain")
     # what sorts and what packs by itself is the same for every type
     alone = (Traits(few_tables=True, numbers_rows=True), Traits(few_tables=True, packs_rows=True))
     for traits in (None, *(alone if kind in ("INTEGER", "BIGINT") else ())):
-        assert tables(con, quasi, traits, "uncertain, refined")[0] == expected
+        assert tables(con, quasi, traits, "uncertain")[0] == expected
 
 
 def test_values_of_one_remainder_are_counted_as_different():

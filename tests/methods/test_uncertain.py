@@ -97,7 +97,7 @@ def test_tables_6_to_8(con, file, hierarchy):
     assert release.table("qit").columns == ["num", "qiid", "alternatives", "education", "age", "sex", "group_id"]
     assert release.table("st").columns == ["group_id", "disease1", "disease2", "count"]
     said, wanted = release.manifest["parameters"], expected.manifest["parameters"]
-    for name in ("k", "l", "threshold", "undiverse", "refine", "max_alternatives", "order_alternatives"):
+    for name in ("k", "l", "threshold", "undiverse", "max_alternatives", "order_alternatives"):
         assert said[name] == wanted[name]
     assert sorted(map(tuple, said["hierarchies"]["education"])) == sorted(EDUCATION.items())
     assert {line["value"]: line["weight"] for line in said["weights"]} == {
@@ -802,7 +802,6 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
         ({"threshold": 0}, "threshold 0 is not above 0 and at most 1"),
         ({"threshold": 1.1}, "threshold 1.1 is not above 0 and at most 1"),
         ({"threshold": float("nan")}, "threshold = nan is not a number"),
-        ({"refine": -1}, "refine -1 is not a number of turns"),
         ({"max_alternatives": 0}, "max_alternatives 0 is not a whole number from 1 to 1000"),
         ({"nulls": "value"}, 'nulls="value" is not for uncertain: NULL has no weight'),
         ({"sensitive": ["disease", "num"]}, "uncertain publishes one sensitive column, 2 were given"),

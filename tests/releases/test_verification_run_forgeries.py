@@ -149,7 +149,7 @@ FORGED_PARAMETERS = [
     *[("splu", "alpha", 10**8), ("splu", "alpha", 2.5), ("splu", "epsilon", 1e-12), ("splu", "epsilon", True)],
     *[("splu", "target_error", 1e-12), ("splu", "target_error", float("nan")), ("splu", "epsilon", "0.3")],
     *[("splu", "block", 10**30), ("anatomy", "block", -1), ("anatomy", "block", [64]), ("anatomy", "l", 2**40)],
-    *[("robust", "r", float("inf")), ("uncertain", "refine", 10**12), ("uncertain", "threshold", 1e300)],
+    *[("robust", "r", float("inf")), ("uncertain", "threshold", 1e300)],
     *[("mondrian", "partition", "none"), ("mondrian", "k", 2**40), ("uncertain", "undiverse", 1)],
 ]
 

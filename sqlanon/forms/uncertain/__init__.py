@@ -46,7 +46,7 @@ class UncertainForm(Form):
     words = ("forms/uncertain/words.txt",)
     warning = "forms/uncertain/warning.md"
     shown_parameters = (
-        *("k", "l", "threshold", "undiverse", "max_group", "refine", "max_alternatives", "order_alternatives", "draws"),
+        *("k", "l", "threshold", "undiverse", "max_group", "max_alternatives", "order_alternatives", "draws"),
     )
 
     @property

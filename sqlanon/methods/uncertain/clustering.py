@@ -16,14 +16,8 @@ from sqlanon.methods.uncertain import dimensions as attributes
 from sqlanon.methods.uncertain import diversity, scales
 from sqlanon.methods.uncertain.dimensions import Dimension, Level
 from sqlanon.methods.uncertain.diversity import GROUP_MULTIPLE, Diversity, Undiverse
-from sqlanon.plans.plan import Repeat, Row, Step, count_left_over
+from sqlanon.plans.plan import Repeat, Row, Step
 from sqlanon.plans.templates import Sql
-
-# Cuts of neighbouring clusters that make them narrower, in declared turns of SQL. The templates are
-# `sql_templates/methods/uncertain/clustering/`; they begin with `clustering` and end in `refined_clustering`.
-SHIFTS = (0, 1)  # every cluster with the one after it, then with the one before it
-GAINLESS_PARTS = 3  # a pair that costs no more than a third of the mean is not worth a cut
-PLACES_PER_K = 4  # a pair of clusters has less than 3 K rows
 
 
 class NumberNames(NamedTuple):
@@ -62,63 +56,6 @@ class SortedWord(NamedTuple):
     weighed: list[str]
 
 
-def _halved(cut: dict[str, int], columns: dict[str, object], state: str, sorts_rows: bool) -> tuple[Step, ...]:
-    """Return the steps that cut every pair of clusters anew; cut: the shift, and K."""
-    suffix, reads = f"_{cut['shift']}", {"refining": state}
-    if not sorts_rows:
-        return (Step("methods/uncertain/clustering/halved", values={**cut, **columns}, suffix=suffix, reads=reads),)
-    lined, numbered = {**columns, "shift": cut["shift"]}, {**cut, "coordinates": columns["coordinates"]}
-    by_number = "methods/uncertain/clustering/halved_by_number"
-    return (
-        Step("methods/uncertain/clustering/lined", values=lined, suffix=suffix, reads=reads),
-        Step(by_number, "view", "halved", values=numbered, suffix=suffix),
-    )
-
-
-def refine_clusters(
-    dimensions: Sequence[Dimension], payload: Sequence[str], turns: int, k: int, sorts_rows: bool = False
-) -> tuple[Step | Repeat, ...]:
-    """Return a loop of at most `turns` turns; in each, every cluster meets the one after it and the one before it.
-
-    The rows of two clusters are cut anew between two rows that are as far apart as any in the wider one, and stay so
-    where the sum of |e| * diameter falls. So no turn makes clusters wider, and turns come to an end. sorts_rows:
-    whether a table numbers its rows in the order of a sort.
-    """
-    apart = attributes.distance(dimensions)
-    coordinates = attributes.coordinates(dimensions)
-    moved = {"coordinates": coordinates}
-    wide = {**apart, "places": PLACES_PER_K * k}
-    body: list[Step] = []
-    state = "refining"
-    for shift in SHIFTS:
-        suffix = f"_{shift}"
-        cut = {"shift": shift, "k": k}
-        body += [
-            Step(
-                "methods/uncertain/clustering/tip",
-                suffix=suffix,
-                values={**cut, **moved, "parts": GAINLESS_PARTS},
-                reads={"refining": state},
-            ),
-            *_halved(cut, {**apart, **moved}, state, sorts_rows),
-            Step("methods/uncertain/clustering/width", suffix=suffix, values=wide, reads={"placed": "halved"}),
-            Step(
-                "methods/uncertain/clustering/refined",
-                suffix=suffix,
-                values={**cut, **moved},
-                reads={"refining": state},
-            ),
-        ]
-        state = f"refined{suffix}"
-    return (
-        Step("methods/uncertain/clustering/placed", "view", values={**moved, "k": k}),
-        Step("methods/uncertain/clustering/width", values=wide),
-        Step("methods/uncertain/clustering/refining", values=moved),
-        Repeat("refinement", "refining", tuple(body), count_left_over("refining", "age < 2"), turns),
-        Step("methods/uncertain/clustering/refined_clustering", values={"payload": payload}),
-    )
-
-
 WORD_DIGITS = 18  # a whole number holds as many
 MOST_BITS = 31  # that tell the branches of a level apart
 FOLDS = 6  # after which each of 64 bits has met all before it
@@ -131,7 +68,7 @@ class Clustering:
     """What is asked of the clusters.
 
     k: least rows of a cluster; l: least different weights where one of them is not below `threshold`.
-    undiverse: what becomes of a cluster that fails. refine: turns of cuts before clusters are judged. ties: columns
+    undiverse: what becomes of a cluster that fails. ties: columns
     of `determined` that order rows which are alike. max_group: most rows of a cluster, None for a small multiple of K.
     certain: whether no sensitive cell holds several values. layout: how quasi values are packed, None where they are
     columns. sorts_rows: whether a table numbers its rows in the order of a sort.
@@ -142,7 +79,6 @@ class Clustering:
     l: int
     threshold: Decimal | float
     undiverse: Undiverse = "merge"
-    refine: int = 0
     ties: Sequence[str] = ("draw",)
     max_group: int | None = None
     certain: bool = False
@@ -174,11 +110,6 @@ class Clustering:
         by_remainders = self.sorts_rows and self.layout is not None
         return Diversity(*sizes, ties, passed, self.certain, by_remainders)
 
-    @property
-    def rows(self) -> str:
-        """Return the relation of the rows in the clusters that are judged."""
-        return "refined_clustering" if self.refine else "clustering"
-
 
 def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
     """Return the steps that end in `clustered` and a query of quality; prefix: what begins the names of relations."""
@@ -186,18 +117,11 @@ def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
         *_measured(asked),
         *_placed(asked, prefix),
         *_sorted(asked),
-        *(_refined(asked) if asked.refine else ()),
-        *diversity.steps(asked.diversity, asked.rows, asked.dimensions, prefix),
+        *diversity.steps(asked.diversity, "clustering", asked.dimensions, prefix),
         Step("methods/uncertain/clustering/measured", "view")
         if asked.layout is None
         else scales.unpack(asked.dimensions),
         _quality(asked),
-    )
-
-
-def _refined(clustering: Clustering) -> tuple[Step | Repeat, ...]:
-    return refine_clusters(
-        clustering.dimensions, clustering.payload, clustering.refine, clustering.k, clustering.sorts_rows
     )
 
 
@@ -367,7 +291,7 @@ def _levels(clustering: Clustering) -> list[tuple[int, Level]]:
 
 
 def _sorted(clustering: Clustering) -> tuple[Step, ...]:
-    payload = [*clustering.payload, *(attributes.coordinates(clustering.dimensions) if clustering.refine else [])]
+    payload = [*clustering.payload]
     values = {
         "payload": payload,
         "passed": list(dict.fromkeys((*payload, *clustering.ties))),

@@ -119,7 +119,6 @@ def design(
     influence: Beside | Learn,
     undiverse: Undiverse,
     max_group: int | None,
-    refine: int,
     max_alternatives: int,
     order_alternatives: Order,
     alternatives: Written,
@@ -150,7 +149,7 @@ def design(
         reading=reading,
         clustering=Clustering(
             dimensions=tuple(map(_dimension, reading.quasi)), k=k, l=l, threshold=threshold,
-            undiverse=undiverse, refine=refine,
+            undiverse=undiverse,
             ties=("draw", *tie_names(request)), max_group=max_group, certain=not reading.sensitive.uncertain,
             layout=layout, sorts_rows=request.traits.numbers_rows,
         ),

@@ -74,12 +74,6 @@ def breadths(place: int, dimension: Dimension) -> list[str]:
     return [f"breadth_{place}_{height}" for height in range(dimension.height)]
 
 
-def coordinates(dimensions: Sequence[Dimension]) -> list[str]:
-    """Return the columns by which distances go."""
-    coded = [name for place, dimension in categories(dimensions) for name in codes(place, dimension)]
-    return coded + [f"number_{place}" for place, _ in numbers(dimensions)]
-
-
 def levels(dimensions: Sequence[Dimension]) -> list[Level]:
     """Return the levels that are ordered by cost, an attribute's highest first; where costs are equal, so they stay."""
     answer = []

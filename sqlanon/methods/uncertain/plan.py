@@ -126,15 +126,6 @@ class UncertainOptions(UncertainQuasi, RowOptions, total=False):
             within=Range("{option} {value} is not a number of rows; give at least twice K, less one", least=1),
         ),
     ]
-    refine: Annotated[
-        int,
-        Parameter(
-            Whole(),
-            "Turns in which neighbouring groups are cut anew, to be more alike.",
-            0,
-            within=Range("{option} {value} is not a number of turns; give 0 or more", least=0),
-        ),
-    ]
     max_alternatives: Annotated[
         int,
         Parameter(

@@ -29,6 +29,7 @@ RECORDED = {
         1,
     ),
     "label": None,
+    "refine": json_schema.whole(),  # of releases of 0.2.0, which could be cut anew
 }
 SUPPRESS, MERGE, GENERALIZE = "suppress", "merge", "generalize"
 

@@ -1,4 +1,4 @@
--- sqlanon uncertain for duckdb: k = 5, l = 3, threshold = 0.3, undiverse = merge, max_group = 20, refine = 0, max_alternatives = 2, order_alternatives = given, alternatives = lists, alternative_of = None, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, types = {'education': 'VARCHAR', 'age': 'INTEGER', 'sex': 'VARCHAR'}, draws = keyed, nulls = refuse, rows_per_person = one
+-- sqlanon uncertain for duckdb: k = 5, l = 3, threshold = 0.3, undiverse = merge, max_group = 20, max_alternatives = 2, order_alternatives = given, alternatives = lists, alternative_of = None, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, types = {'education': 'VARCHAR', 'age': 'INTEGER', 'sex': 'VARCHAR'}, draws = keyed, nulls = refuse, rows_per_person = one
 -- Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-anonymity via Anatomy, 2012
 -- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.

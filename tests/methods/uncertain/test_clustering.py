@@ -25,7 +25,6 @@ from tests.benchmarks.clustering import ratios
 from tests.conftest import real_data
 from tests.examples import examples
 from tests.oracles.k_member import Attribute, distances, diverse, objective
-from tests.oracles.neighbour_cuts import cut_anew, whole_distances
 from tests.oracles.serpentine import order
 
 UNIVERSITY = {
@@ -195,10 +194,9 @@ def dealt_out(cells, k, l, threshold, most_rows):
     l=st.integers(2, 4),
     threshold=st.sampled_from([0.05, 0.25, 0.55, 1.0]),
     undiverse=st.sampled_from(["merge", "suppress"]),
-    refine=st.sampled_from([0, 0, 1, 3]),
 )
 @examples(40, HealthCheck.function_scoped_fixture)
-def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, threshold, undiverse, refine):
+def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, threshold, undiverse):
     attributes = attributes_of(rows, importances)
     draws = random.Random(len(rows)).sample(range(10**6), len(rows))
     dimensions = table(
@@ -208,7 +206,7 @@ def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, thres
         VALUES,
         draws,
     )
-    asked = Clustering(dimensions, k, l, threshold, undiverse, refine)
+    asked = Clustering(dimensions, k, l, threshold, undiverse)
     if impossible(rows, k, l, threshold, undiverse):
         with pytest.raises(DataError):
             clustered(con, asked)
@@ -233,51 +231,10 @@ def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, thres
     assert quality["largest_diameter"] == pytest.approx(max(between[np.ix_(one, one)].max() for one in clusters))
     assert quality["suppressed_rows"] == sum(map(len, suppressed))
     if undiverse == "suppress":
-        weighed = [Attribute(i, a.span, a.parents) for i, a in zip(importances, attributes, strict=True)]
-        weighed = weighed if any(importances) else attributes
         places = order([row for row, _ in rows], attributes, draws)
-        cut = cut_anew(whole_distances([row for row, _ in rows], weighed), places, k, refine)
+        ends = [*range(k, len(rows) - k + 1, k), len(rows)]
+        cut = [places[start:end] for start, end in itertools.pairwise([0, *ends])]
         assert clusters == [sorted(cluster) for cluster in cut]
-
-
-@pytest.mark.thorough
-@given(
-    rows=st.lists(st.tuples(quasi, st.just(["u"])), min_size=6, max_size=40),
-    importances=st.tuples(importance, importance, importance),
-    k=st.integers(2, 4),
-)
-@examples(4, HealthCheck.function_scoped_fixture)
-def test_every_turn_of_cuts_makes_clusters_narrower(con, rows, importances, k):
-    rows = [*rows, (rows[0][0], ["v"])]  # a second weight
-    attributes = attributes_of(rows, importances)
-    dimensions = table(con, rows, attributes, VALUES)
-    between = distances([row for row, _ in rows], attributes)
-    objectives = []
-    for turns in (0, 1, 2, 30):
-        clusters, _, found = clustered(con, Clustering(dimensions, k, 2, 1, "merge", turns))
-        objectives.append(objective(between, clusters))
-        assert sorted(map(len, clusters))[0] >= k and len(clusters) == len(rows) // k
-    assert all(later <= earlier + 1e-8 for earlier, later in itertools.pairwise(objectives))
-    assert found["unsettled"]["turns"] < 30, "cuts come to an end"
-    assert found["unsettled"]["left_over"] == 0
-
-
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_cuts_end_where_none_is_left_that_pays(con, k):
-    draw = random.Random(k)
-    rows = [((draw.random(), draw.random(), draw.choice("abc")), [draw.choice("uv")]) for _ in range(91)]
-    spans = [max(row[0][place] for row in rows) - min(row[0][place] for row in rows) for place in (0, 1)]
-    attributes = [Attribute(1, spans[0]), Attribute(0.7, spans[1]), Attribute(0.3)]
-    between = distances([row for row, _ in rows], attributes)
-    dimensions = table(con, rows, attributes, VALUES)
-    before = clustered(con, Clustering(dimensions, k, 2, 1))[0]
-    clusters, _, found = clustered(con, Clustering(dimensions, k, 2, 1, "merge", 60))
-    assert found["unsettled"]["left_over"] == 0
-    assert objective(between, clusters) < 0.9 * objective(between, before)
-    places = order([row for row, _ in rows], attributes, [((row + 1) * 2654435761) % 2**32 for row in range(91)])
-    whole = whole_distances([row for row, _ in rows], attributes)
-    anew = [cut_anew(whole, places, k, found["unsettled"]["turns"] + more) for more in (0, 1)]
-    assert anew[0] == anew[1] and clusters == [sorted(cluster) for cluster in anew[0]]
 
 
 def test_the_importance_is_the_mean_influence_over_the_values_that_occur(con):
@@ -409,7 +366,7 @@ def test_rows_that_all_hold_the_same_set_are_refused_or_suppressed(con):
     ],
 )
 def test_a_script_refuses_the_same_and_merges_as_well(con, values, changed, message):
-    asked = Clustering(**{"dimensions": lined(con, values), "k": 2, "l": 2, "threshold": 0.05, "refine": 1, **changed})
+    asked = Clustering(**{"dimensions": lined(con, values), "k": 2, "l": 2, "threshold": 0.05, **changed})
     steps = plan(asked).steps
     output = Statement("grouped", "select cluster, count(*) as n from t_clustered group by cluster", "table", '"t_out"')
     text = write_script(Plan("uncertain", steps, Publication((output,)), key=Sql('"t_key"')), "duckdb")
@@ -442,7 +399,7 @@ def a_table(con, size=300):
 
 @pytest.mark.thorough
 def test_neither_threads_nor_the_order_of_rows_show(con):
-    asked = Clustering(a_table(con), 3, 3, 0.05, "merge", 3)
+    asked = Clustering(a_table(con), 3, 3, 0.05, "merge")
     found = [clustered(con, asked)[0]]
     for name in ("determined", "cell_count", "alternative", "influence", "hierarchy_3"):
         con.execute(f"create or replace table {name} as select * from {name} order by random()").fetchall()
@@ -453,7 +410,7 @@ def test_neither_threads_nor_the_order_of_rows_show(con):
 
 
 def test_statements_are_known_to_engines_of_ours_and_hold_nothing_of_the_data(con):
-    asked = Clustering(a_table(con), 3, 3, 0.05, "merge", 3)
+    asked = Clustering(a_table(con), 3, 3, 0.05, "merge")
     before = [statement.sql for statement in plan(asked).statements]
     a_table(con, 50)
     assert [statement.sql for statement in plan(asked).statements] == before
@@ -466,7 +423,7 @@ def test_postgres_makes_the_same_clusters(con, server):
 
     from sqlanon.engines.postgres.engine import PostgresEngine
 
-    asked = Clustering(a_table(con, 200), 3, 3, 0.05, "merge", 3)
+    asked = Clustering(a_table(con, 200), 3, 3, 0.05, "merge")
     expected = clustered(con, asked)
     with psycopg.connect(server.new_database("clusters"), autocommit=True) as session:
         for name in ("determined", "cell_count", "alternative", "influence", "hierarchy_3"):
@@ -492,4 +449,3 @@ def test_clusters_of_adult_are_as_good_as_greedy_k_member_clustering(con, sample
     adult, folder = real_data("adult_arx.parquet"), real_data("hierarchies/adult__race.csv").parent
     found = ratios(con, adult, folder, sample, 500)
     assert found["cut"] <= 1.2 and found["merged"] <= 1.2
-    assert found["refine 2"] <= 1.05 and found["both"] <= 1.1
