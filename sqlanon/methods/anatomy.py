@@ -26,7 +26,8 @@ from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.methods.several_columns import design as several_design
 from sqlanon.methods.several_columns import steps as several_steps
-from sqlanon.methods.several_columns.steps import check_suppressed, check_values, code_rows, order_values
+from sqlanon.methods.several_columns.design import SeveralColumns
+from sqlanon.methods.several_columns.steps import check_suppressed, check_values, code_rows, form_groups, order_values
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Request, Row, Step
@@ -101,13 +102,12 @@ def design(request: Request, l: int, max_suppressed: float, block: int | None) -
 
 def group_rows(design: Grouped) -> Steps:
     """Return the chapters that end in `grouped`, for one sensitive column or several."""
-    if not isinstance(design, OneColumn):
+    if isinstance(design, SeveralColumns):
         return tuple(step for part in SEVERAL_COLUMNS for step in part(design))
     return (
         grouping.population(design.request),
         grouping.tally(),
         grouping.refuse_frequent(design),
-        grouping.count_values(design),
         *check_quasi(design),
         *grouping.bind(design),
         grouping.count_values(design),
@@ -118,40 +118,14 @@ def group_rows(design: Grouped) -> Steps:
 
 def publish(design: Grouped) -> Steps:
     """Return the published tables."""
-    if not isinstance(design, OneColumn):
+    if isinstance(design, SeveralColumns):
         return (*qit_st.publish_qit(design), *several_steps.publish_st(design))
     return qit_st.publish(design)
 
 
 def link(design: Grouped) -> Steps:
     """Return the rows that the run knows to the end, for each sensitive column."""
-    return qit_st.link(design) if isinstance(design, OneColumn) else several_steps.link_rows(design)
-
-
-def draw(design: Grouped) -> Steps:
-    """Return the step that draws for every coded row."""
-    return grouping.draw_coded(design, "tally" if isinstance(design, OneColumn) else "")
-
-
-def form_groups(design: Grouped) -> Steps:
-    """Return the steps that end in `grouped`: every row that is published with its group."""
-    # a table between the rows and QIT would cost workers more than it saves
-    return grouping.form_groups(design, "view") if _counts_lines(design) else several_steps.form_groups(design)
-
-
-def publish_st(design: Grouped) -> Steps:
-    """Return the steps of the sensitive tables."""
-    return (
-        (Step("methods/qit_st/st_by_counts", yields="st"),)
-        if _counts_lines(design)
-        else several_steps.publish_st(design)
-    )
-
-
-def _counts_lines(design: Grouped) -> bool:
-    """Tell whether lines of ST follow from the blocks' counts: workers would have to look up the value of every row."""
-    lists = design.request.traits.lists_numbers
-    return isinstance(design, OneColumn) and design.numbers_by_shard and lists
+    return several_steps.link_rows(design) if isinstance(design, SeveralColumns) else qit_st.link(design)
 
 
 SEVERAL_COLUMNS = (
@@ -164,7 +138,7 @@ SEVERAL_COLUMNS = (
     pack_rows,
     order_values,
     code_rows,
-    draw,
+    grouping.draw_coded,
     grouping.seat_coded,
     form_groups,
     check_suppressed,

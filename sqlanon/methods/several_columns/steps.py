@@ -1,10 +1,9 @@
-"""The steps of Anatomy's groups, for one sensitive column or several."""
+"""The steps of Anatomy's groups for several sensitive columns."""
 
-from sqlanon.methods import grouping, qit_st
-from sqlanon.methods.base import Design, Steps
+from sqlanon.methods import qit_st
+from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import identity_names, rows_to_draw_for, sensitive_names
 from sqlanon.methods.packing import payload_quasi
-from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.several_columns.coding import code_values, count_values, lead_values, link_values, number_values
 from sqlanon.methods.several_columns.design import SeveralColumns, SharedGroups
 from sqlanon.methods.several_columns.limits import (
@@ -17,10 +16,8 @@ from sqlanon.methods.several_columns.places import change_places, seats
 from sqlanon.plans.plan import Step
 
 
-def check_values(design: Grouped) -> Steps:
-    """Return the steps that count values and refuse what cannot be grouped, in one column or in several."""
-    if not isinstance(design, SeveralColumns):
-        return grouping.check_values(design)
+def check_values(design: SeveralColumns) -> Steps:
+    """Return the steps that count values and refuse what cannot be grouped, in every column."""
     values = {
         "sensitive_columns": sensitive_names(design.request),
         "nulls_are_values": design.request.nulls == "value",
@@ -36,34 +33,26 @@ def check_values(design: Grouped) -> Steps:
     return (check, *count_values(design))
 
 
-def order_values(design: Grouped) -> Steps:
+def order_values(design: SeveralColumns) -> Steps:
     """Return the steps that number the values; last those of the seats, which are dealt out next."""
-    if not isinstance(design, SeveralColumns):
-        return grouping.order_values(design)
     return (*number_values(design), lead_values(design))
 
 
-def code_rows(design: Grouped) -> Steps:
+def code_rows(design: SeveralColumns) -> Steps:
     """Return the step that gives rows the codes of their values, before they are drawn for."""
-    if not isinstance(design, SeveralColumns):
-        return grouping.code_rows(design)
     request = design.request
     columns = (*payload_quasi(request, design.layout), *identity_names(request))
     return (code_values(design, rows_to_draw_for(request), columns),)
 
 
-def form_groups(design: Grouped) -> Steps:
+def form_groups(design: SeveralColumns) -> Steps:
     """Return the steps that end in `grouped`: every row that is published with its group."""
-    if not isinstance(design, SeveralColumns):
-        return grouping.form_groups(design)
     seated = Step("methods/grouping/grouped", yields="seated", values=seats(design))
     return (seated, *change_places(design))
 
 
-def check_suppressed(design: Design) -> Steps:
+def check_suppressed(design: SeveralColumns) -> Steps:
     """Return the step that refuses more rows left out than may be, where there are several columns."""
-    if not isinstance(design, SeveralColumns):
-        return ()
     limits = design.limits
     check = Step(
         "methods/several_columns/suppressed",
@@ -75,10 +64,8 @@ def check_suppressed(design: Design) -> Steps:
     return (check,)
 
 
-def publish_st(design: Grouped) -> Steps:
+def publish_st(design: SharedGroups) -> Steps:
     """Return the steps of the sensitive tables, one for each column."""
-    if not isinstance(design, SharedGroups):
-        return qit_st.publish_st(design)
     return tuple(
         Step(
             "methods/qit_st/st",
@@ -90,9 +77,7 @@ def publish_st(design: Grouped) -> Steps:
     )
 
 
-def link_rows(design: Grouped) -> Steps:
+def link_rows(design: SharedGroups) -> Steps:
     """Return the steps of the rows that the run knows to the end, one for each sensitive column."""
     linked = {"linked_columns": payload_quasi(design.request, design.layout)}
-    if not isinstance(design, SharedGroups):
-        return (Step("methods/qit_st/linked", "view", values=linked),)
     return link_values(design, linked)
