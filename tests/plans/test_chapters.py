@@ -1,0 +1,116 @@
+"""Chapters: what they render to, and what is refused when they are read."""
+
+import pytest
+
+from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.runner import run_plan
+from sqlanon.errors import DataError, TemplateError, UsageError
+from sqlanon.key import Key
+from sqlanon.plans import templates
+from sqlanon.plans.build import build
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Loop, Plan, Publication
+from sqlanon.plans.templates import Sql
+
+COUNTING = """
+-- table number: where counting begins
+select {{ first | literal }} as n, 0 as turn
+
+-- repeat doubling until 100 <= (select max(n) from {{ number }}), at most {{ turns | literal }} turns
+
+-- view doubled: twice as much
+select 2 * n as n from {{ number }}
+
+-- table number: the larger number
+select n, {{ turn }} as turn from {{ doubled }}
+
+-- end
+
+-- table number: one more
+select n + 1 as n, turn from {{ number }}
+
+-- report size: how large it is
+select n, 3 as dropped_rows, 'counted' as note from {{ number }}
+
+-- check small: it is small enough
+select 'first' as about, 7 as possible, case when n > {{ most | literal }} then
+    {{ "{n:,} is more than {most:,}" | message(n="n" | sql, most=most) }} end as refusal
+from {{ number }}
+"""
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Write a chapter of the test's own, called `own`."""
+    monkeypatch.setattr(templates, "FOLDERS", [tmp_path])
+
+    def write(text):
+        (tmp_path / "own.sql.j2").write_text(text)
+        return lambda **values: build([Chapter("own", values)], {}, "t_", {"given": Sql('"given"')})
+
+    yield write
+    templates.environment.cache_clear()
+    from sqlanon.plans import chapters
+
+    chapters._names_of.cache_clear()
+
+
+def run(con, steps):
+    plan = Plan("counting", steps, Publication(()), key=Sql('"t_key"'))
+    with run_plan(plan, DuckDBEngine(con), Key.fresh()) as reports:
+        return plan, dict(reports), con.execute(f"from {steps[-3].relation}").fetchall()
+
+
+def test_sections_run_in_order_and_a_loop_ends_by_its_condition(con, written):
+    steps = written(COUNTING)(first=3, turns=10, most=1000)
+    plan, reports, rows = run(con, steps)
+    assert rows == [(3 * 2**6 + 1, 5)] and reports["doubling"]["turns"] == 6
+    assert plan.dropped_rows(reports) == 3 and plan.notes(reports) == ["counted"]
+    assert [step.sentence for step in steps if hasattr(step, "sentence")] == ["where counting begins", "one more"]
+    assert not con.execute("select count(*) from duckdb_tables() where temporary").fetchone()[0]
+
+
+def test_a_loop_ends_at_its_last_turn_and_a_check_says_why_it_refuses(con, written):
+    steps = written(COUNTING)(first=3, turns=2, most=1000)
+    assert run(con, steps)[2] == [(13, 1)]
+    assert isinstance(steps[1], Loop) and steps[1].limit == 2
+    with pytest.raises(DataError, match="^1,537 is more than 1,000$") as refusal:
+        run(con, written(COUNTING.replace("100 <=", "1500 <="))(first=3, turns=20, most=1000))
+    assert (refusal.value.about, refusal.value.possible) == (("first",), 7)
+
+
+def test_a_refusal_of_what_is_right_on_no_data_is_one_of_usage(con, written):
+    with pytest.raises(UsageError, match="^no$"):
+        chapter = written("-- table one: one\nselect 1 as n\n\n-- view two: two\nselect 2 as n\n\n"
+                          "-- check never: never\nselect true as is_usage, 'no' as refusal\n\n"
+                          "-- report last: last\nselect 1 as n\n")  # fmt: skip
+        run(con, chapter())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("-- table one: one\nselect * from {{ unknown }}", "'unknown' is undefined"),
+        ("-- table one: one\nselect * from {{ two }}\n\n-- table two: two\nselect 1 as n", "two is read before it is made"),
+        ("-- table one: one\nselect {{ value }} as n", "without a quoting filter"),
+        ("-- table one: one\nselect {{ value | literal }} as n; drop table patients", "a section is one SELECT"),
+        ("-- table one: one\n", "a section is one SELECT"),
+        ("select {{ value | literal }} as n\n\n-- table one: one\nselect 1 as n", "stands in no section"),
+        ("-- table one: one\nselect 1 as n", "does not read"),
+        ("-- table one\nselect {{ value | literal }} as n", "begins no section"),
+        ("-- end\n\n-- table one: one\nselect {{ value | literal }} as n", "begins no section"),
+    ],
+)  # fmt: skip
+def test_what_is_no_chapter_is_refused_when_it_is_read(written, text, said):
+    values = {"value": "x"} if "value" in text or said == "does not read" else {}
+    with pytest.raises(TemplateError, match=said):
+        written(text)(**values)
+
+
+@pytest.mark.parametrize(
+    "value", ["\n-- table evil: made by a value\nselect 1 as n", "'; drop table patients; --", "\\"]
+)
+def test_no_value_begins_a_section_or_ends_a_statement(con, written, value):
+    steps = written("-- table one: one\nselect {{ value | literal }} as n, {{ name | ident }} from (select 1 as {{ name | ident }})\n"
+                    "\n-- view two: two\nselect 2 as n\n\n-- report last: last\nselect 1 as n\n")(value=value, name=value)  # fmt: skip
+    assert len(steps) == 3 and run(con, steps)[2] == [(value, 1)]
