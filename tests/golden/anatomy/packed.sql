@@ -39,12 +39,6 @@ from "patients";
 
 -- feasible: as in duckdb.sql
 
--- class: as in duckdb.sql
-
--- ranked: as in duckdb.sql
-
--- capacity: as in duckdb.sql
-
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 with combination as (
@@ -212,6 +206,6 @@ cross join "sqlanon_layout" as layout;
 -- st: as in duckdb.sql
 
 -- the rest is microdata and the key: forget it
--- 19 relations, the last first
+-- 16 relations, the last first
 
 commit;

@@ -176,75 +176,6 @@ begin
 end
 $sqlanon$;
 
--- class: everybody is of one class, whose groups need `size` different values
-create temporary table "sqlanon_class" as
-select
-  0 as "class",
-  cast(4 as bigint) as "needed";
-analyze "sqlanon_class";
-
--- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
-create temporary table "sqlanon_ranked" as
-with "valued" as (
-  select
-    "class"."class",
-    "tally"."sensitive",
-    cast(sum("tally"."row_count") as bigint) as "row_count"
-  from "sqlanon_tally" as "tally"
-  inner join "sqlanon_class" as "class"
-    on true
-  where
-    not "tally"."sensitive" is null or false
-  group by
-    "class"."class",
-    "tally"."sensitive"
-), "hashed" as (
-  select
-    "valued".*,
-    (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
-  from "valued"
-  cross join "sqlanon_key" as "key"
-  offset 0
-), "placed" as (
-  select
-    "hashed".*,
-    row_number() over (partition by "class" order by "row_count" desc, "hash" asc) - 1 as "place",
-    cast(sum("row_count") over (partition by "class") as bigint) as "class_rows",
-    cast(sum("row_count") over (partition by "class" order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "head"
-  from "hashed"
-)
-select
-  "class",
-  "sensitive",
-  "row_count",
-  "place",
-  "class_rows" - "head" + "row_count" as "tail"
-from "placed";
-analyze "sqlanon_ranked";
-
--- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
-create temporary table "sqlanon_capacity" as
-with "sized" as (
-  select distinct
-    "class",
-    "needed"
-  from "sqlanon_class"
-)
-select
-  "ranked"."class",
-  case
-    when count(*) = "sized"."needed"
-    then min(("ranked"."tail" / ("sized"."needed" - "ranked"."place")))
-    else 0
-  end as "group_count"
-from "sqlanon_ranked" as "ranked"
-inner join "sized"
-  on "ranked"."class" = "sized"."class" and "ranked"."place" < "sized"."needed"
-group by
-  "ranked"."class",
-  "sized"."needed";
-analyze "sqlanon_capacity";
-
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
 do $sqlanon$
 declare refusal text := (
@@ -349,21 +280,21 @@ cross join "sqlanon_key" as "key";
 analyze "sqlanon_key_2";
 
 -- class: everybody is of one class, whose groups need `size` different values
-create temporary table "sqlanon_class_2" as
+create temporary table "sqlanon_class" as
 select
   0 as "class",
   cast(4 as bigint) as "needed";
-analyze "sqlanon_class_2";
+analyze "sqlanon_class";
 
 -- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
-create temporary table "sqlanon_ranked_2" as
+create temporary table "sqlanon_ranked" as
 with "valued" as (
   select
     "class"."class",
     "tally"."sensitive",
     cast(sum("tally"."row_count") as bigint) as "row_count"
   from "sqlanon_tally" as "tally"
-  inner join "sqlanon_class_2" as "class"
+  inner join "sqlanon_class" as "class"
     on true
   where
     not "tally"."sensitive" is null or false
@@ -392,15 +323,15 @@ select
   "place",
   "class_rows" - "head" + "row_count" as "tail"
 from "placed";
-analyze "sqlanon_ranked_2";
+analyze "sqlanon_ranked";
 
 -- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
-create temporary table "sqlanon_capacity_2" as
+create temporary table "sqlanon_capacity" as
 with "sized" as (
   select distinct
     "class",
     "needed"
-  from "sqlanon_class_2"
+  from "sqlanon_class"
 )
 select
   "ranked"."class",
@@ -409,13 +340,13 @@ select
     then min(("ranked"."tail" / ("sized"."needed" - "ranked"."place")))
     else 0
   end as "group_count"
-from "sqlanon_ranked_2" as "ranked"
+from "sqlanon_ranked" as "ranked"
 inner join "sized"
   on "ranked"."class" = "sized"."class" and "ranked"."place" < "sized"."needed"
 group by
   "ranked"."class",
   "sized"."needed";
-analyze "sqlanon_capacity_2";
+analyze "sqlanon_capacity";
 
 -- population: every row with the text that identifies it: its identifier columns, which are unique
 create temporary view "sqlanon_population_2" as
@@ -434,7 +365,7 @@ with "blocked" as (
     "class",
     "group_count",
     greatest(1, ("group_count" / 64)) as "block_count"
-  from "sqlanon_capacity_2"
+  from "sqlanon_capacity"
 ), "numbered" as (
   select
     "blocked".*,
@@ -450,7 +381,7 @@ with "blocked" as (
     greatest(1, "numbered"."group_count") as "group_count",
     "numbered"."block_count",
     "numbered"."first_block"
-  from "sqlanon_ranked_2" as "ranked"
+  from "sqlanon_ranked" as "ranked"
   inner join "numbered"
     on "ranked"."class" = "numbered"."class"
 )
@@ -715,13 +646,10 @@ drop view "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
 drop view "sqlanon_population_2";
-drop table "sqlanon_capacity_2";
-drop table "sqlanon_ranked_2";
-drop table "sqlanon_class_2";
-drop table "sqlanon_key_2";
 drop table "sqlanon_capacity";
 drop table "sqlanon_ranked";
 drop table "sqlanon_class";
+drop table "sqlanon_key_2";
 drop table "sqlanon_tally";
 drop view "sqlanon_population";
 drop view "sqlanon_source";

@@ -161,71 +161,6 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- class: everybody is of one class, whose groups need `size` different values
-create table `sqlanon_class` using parquet as
-select
-  0 as `class`,
-  cast(4 as bigint) as `needed`;
-
--- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
-create table `sqlanon_ranked` using parquet as
-with `valued` as (
-  select
-    `class`.`class`,
-    `tally`.`sensitive`,
-    cast(sum(`tally`.`row_count`) as bigint) as `row_count`
-  from `sqlanon_tally` as `tally`
-  inner join `sqlanon_class` as `class`
-    on true
-  where
-    not `tally`.`sensitive` is null or false
-  group by
-    `class`.`class`,
-    `tally`.`sensitive`
-), `hashed` as (
-  select
-    `valued`.*,
-    sha2(`key`.`secret` || 'anatomy/disease/value/' || coalesce(cast(length(cast(`valued`.`sensitive` as string)) as string) || ':' || cast(`valued`.`sensitive` as string), 'N'), 256) as `hash`
-  from `valued`
-  cross join `sqlanon_key` as `key`
-), `placed` as (
-  select
-    `hashed`.*,
-    row_number() over (partition by `class` order by `row_count` desc, `hash` asc) - 1 as `place`,
-    cast(sum(`row_count`) over (partition by `class`) as bigint) as `class_rows`,
-    cast(sum(`row_count`) over (partition by `class` order by `row_count` desc, `hash` asc rows between unbounded preceding and current row) as bigint) as `head`
-  from `hashed`
-)
-select
-  `class`,
-  `sensitive`,
-  `row_count`,
-  `place`,
-  `class_rows` - `head` + `row_count` as `tail`
-from `placed`;
-
--- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
-create table `sqlanon_capacity` using parquet as
-with `sized` as (
-  select distinct
-    `class`,
-    `needed`
-  from `sqlanon_class`
-)
-select
-  `ranked`.`class`,
-  case
-    when count(*) = `sized`.`needed`
-    then min((`ranked`.`tail` div (`sized`.`needed` - `ranked`.`place`)))
-    else 0
-  end as `group_count`
-from `sqlanon_ranked` as `ranked`
-inner join `sized`
-  on `ranked`.`class` = `sized`.`class` and `ranked`.`place` < `sized`.`needed`
-group by
-  `ranked`.`class`,
-  `sized`.`needed`;
-
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
@@ -323,20 +258,20 @@ from `summed`
 cross join `sqlanon_key` as `key`;
 
 -- class: everybody is of one class, whose groups need `size` different values
-create table `sqlanon_class_2` using parquet as
+create table `sqlanon_class` using parquet as
 select
   0 as `class`,
   cast(4 as bigint) as `needed`;
 
 -- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
-create table `sqlanon_ranked_2` using parquet as
+create table `sqlanon_ranked` using parquet as
 with `valued` as (
   select
     `class`.`class`,
     `tally`.`sensitive`,
     cast(sum(`tally`.`row_count`) as bigint) as `row_count`
   from `sqlanon_tally` as `tally`
-  inner join `sqlanon_class_2` as `class`
+  inner join `sqlanon_class` as `class`
     on true
   where
     not `tally`.`sensitive` is null or false
@@ -366,12 +301,12 @@ select
 from `placed`;
 
 -- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
-create table `sqlanon_capacity_2` using parquet as
+create table `sqlanon_capacity` using parquet as
 with `sized` as (
   select distinct
     `class`,
     `needed`
-  from `sqlanon_class_2`
+  from `sqlanon_class`
 )
 select
   `ranked`.`class`,
@@ -380,7 +315,7 @@ select
     then min((`ranked`.`tail` div (`sized`.`needed` - `ranked`.`place`)))
     else 0
   end as `group_count`
-from `sqlanon_ranked_2` as `ranked`
+from `sqlanon_ranked` as `ranked`
 inner join `sized`
   on `ranked`.`class` = `sized`.`class` and `ranked`.`place` < `sized`.`needed`
 group by
@@ -404,7 +339,7 @@ with `blocked` as (
     `class`,
     `group_count`,
     greatest(1, (`group_count` div 64)) as `block_count`
-  from `sqlanon_capacity_2`
+  from `sqlanon_capacity`
 ), `numbered` as (
   select
     `blocked`.*,
@@ -420,7 +355,7 @@ with `blocked` as (
     greatest(1, `numbered`.`group_count`) as `group_count`,
     `numbered`.`block_count`,
     `numbered`.`first_block`
-  from `sqlanon_ranked_2` as `ranked`
+  from `sqlanon_ranked` as `ranked`
   inner join `numbered`
     on `ranked`.`class` = `numbered`.`class`
 )
@@ -713,13 +648,10 @@ drop view `sqlanon_drawn`;
 drop view `sqlanon_coded`;
 drop table `sqlanon_frequency`;
 drop view `sqlanon_population_2`;
-drop table `sqlanon_capacity_2`;
-drop table `sqlanon_ranked_2`;
-drop table `sqlanon_class_2`;
-drop table `sqlanon_key_2`;
 drop table `sqlanon_capacity`;
 drop table `sqlanon_ranked`;
 drop table `sqlanon_class`;
+drop table `sqlanon_key_2`;
 drop table `sqlanon_tally`;
 drop view `sqlanon_population`;
 drop view `sqlanon_source`;

@@ -314,47 +314,7 @@ from (
 
 -- population: as in anatomy/duckdb.sql
 
--- frequency: step 1: of each value at most m rows are kept, m the groups of its class, in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, which are numbered over all classes
-create temporary table "sqlanon_frequency" as
-with blocked as (
-    select
-        class,
-        group_count,
-        greatest(1, group_count // 64) as block_count
-    from "sqlanon_capacity"
-),
-numbered as (
-    select
-        blocked.*,
-        cast(sum(block_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - block_count as first_block
-    from blocked
-),
-cut as (
-    select
-        ranked.class,
-        ranked.sensitive,
-        ranked.place,
-        ranked.row_count,
-        least(ranked.row_count, numbered.group_count) as kept_count,
-        greatest(1, numbered.group_count) as group_count,
-        numbered.block_count,
-        numbered.first_block
-    from "sqlanon_ranked" as ranked
-    inner join numbered on ranked.class = numbered.class
-)
-select
-    class,
-    sensitive,
-    cast(row_number() over (order by class asc nulls last, place asc nulls last) - 1 as integer) as code,
-    row_count,
-    kept_count,
-    cast(sum(row_count) over (order by class asc nulls last, place asc nulls last rows unbounded preceding) as bigint) - row_count as first_row,
-    cast(sum(kept_count) over (partition by class order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
-    cast(sum(block_count) over (order by class asc nulls last, place asc nulls last rows unbounded preceding) as bigint) - block_count as first_cell,
-    group_count,
-    block_count,
-    first_block
-from cut;
+-- frequency: as in anatomy/duckdb.sql
 
 -- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as

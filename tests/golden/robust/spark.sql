@@ -40,13 +40,12 @@ from (
 -- +    sha2("key"."secret" || 'robust/disease/class/' || "spelled"."signature_text", 256) as "hash"
 -- -  offset 0
 
--- ranked: as in postgres.sql, but for
--- -    on array["tally"."quasi_2"] = array["class"."quasi_2"] and array["tally"."quasi_3"] = array["class"."quasi_3"]
+-- ranked: as in anatomy/spark.sql, but for
+-- -    on true
 -- +    on "tally"."quasi_2" is not distinct from "class"."quasi_2"
 -- +    and "tally"."quasi_3" is not distinct from "class"."quasi_3"
--- -    (encode(sha256(convert_to("key"."secret" || 'robust/disease/value/' || cast("valued"."class" as text) || '/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+-- -    sha2("key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as string)) as string) || ':' || cast("valued"."sensitive" as string), 'N'), 256) as "hash"
 -- +    sha2("key"."secret" || 'robust/disease/value/' || cast("valued"."class" as string) || '/' || coalesce(cast(length(cast("valued"."sensitive" as string)) as string) || ':' || cast("valued"."sensitive" as string), 'N'), 256) as "hash"
--- -  offset 0
 
 -- capacity: as in anatomy/spark.sql
 
@@ -147,9 +146,7 @@ from (
 
 -- population: as in anatomy/spark.sql
 
--- frequency: as in postgres.sql, but for
--- -    greatest(1, ("group_count" / 64)) as "block_count"
--- +    greatest(1, ("group_count" div 64)) as "block_count"
+-- frequency: as in anatomy/spark.sql
 
 -- coded: as in postgres.sql, but for
 -- -  on array["population"."quasi_2"] = array["class"."quasi_2"]
