@@ -145,7 +145,7 @@ class _Builder:
     def section(self, chapter: Chapter, part: Section) -> Statement:
         """Return a section's statement, which has no relation yet."""
         sql = bind(part.text, self.relations)
-        remember(sql, f"{chapter.name}, {part.name}")
+        remember(sql, chapter.name)
         kind = part.kind if part.kind in ("table", "view") else "query"
         return Statement(part.name, sql, kind, template=chapter.name, once=True, sentence=part.sentence)
 

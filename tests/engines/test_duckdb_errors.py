@@ -72,7 +72,7 @@ def test_a_fault_of_duckdbs_own_names_the_template_and_leaves_nothing(patients, 
 
     def begin_faulty(engine, connection, catalog=None):
         begin(engine, connection, catalog)
-        engine.connection = FaultyConnection(connection, '_signature_tally" as', shuts)
+        engine.connection = FaultyConnection(connection, '_ranked" as', shuts)
 
     monkeypatch.setattr(DuckDBEngine, "__init__", begin_faulty)
     roles = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn"}
@@ -82,7 +82,7 @@ def test_a_fault_of_duckdbs_own_names_the_template_and_leaves_nothing(patients, 
         sqlanon.robust(patients, "patients", r=2, background_from="sex", out=tmp_path / "release", **roles)
     said = str(raised.value)
     assert raised.value.exit_code == 1 and "\n" not in said and "d1" not in said and "index" not in said
-    assert "sql_templates/methods/robust/class_grouping/signature_tally.sql.j2" in said and "duckdb/issues" in said
+    assert "sql_templates/counting.sql.j2" in said and "duckdb/issues" in said
     assert (UNUSABLE in said) is shuts
     assert list(tmp_path.iterdir()) == []
     if not shuts:

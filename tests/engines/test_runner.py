@@ -28,10 +28,8 @@ def a_plan(limit: int) -> Plan:
     """Halve 1 … 40 until none is above 1: six turns."""
     start = Statement("number", "select i as number from range(1, 41) as numbers(i)", "table", NUMBER)
     left = Statement("left", f"select count(*) as left_over from {NUMBER} where number > 1", "query", "")
-    turn = Statement("next", f"select number // 2 as number from {NUMBER}", "table", NEXT)
-    loop = Loop(
-        "halves", NUMBER, (turn,), Check(left, guards=(Guard("left_over > 0", TOO_MANY),), refuse=refuse), limit
-    )
+    turn = Statement("next", f"select number // 2 as number from {NUMBER}", "table", NEXT, replaces=NUMBER)
+    loop = Loop("halves", (turn,), Check(left, guards=(Guard("left_over > 0", TOO_MANY),), refuse=refuse), limit)
     output = Statement("data", f"select count(*) as rows, max(number) as most from {NUMBER}", "table", '"t_data"')
     return Plan("halving", (start, loop), Publication((output,)), key=Sql('"t_key"'))
 

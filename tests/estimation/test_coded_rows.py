@@ -80,7 +80,8 @@ def test_twice_the_rows_bring_the_same_shapes(people, method):
         engine = Measuring(people)
         session = form_of(release.manifest).session(engine, tables, {**release.manifest, "rows": rows})
         for estimator in estimators:
-            assert len(session.answer_many(MANY, estimator)) in (0, len(MANY))
+            # of boxes one question, about an expression, is left to be asked by itself
+            assert len(session.answer_many(MANY, estimator)) in (0, len(MANY) - (method == "mondrian"))
             for sql in (*(SINGLE if "group" in release.manifest["columns"] else SINGLE[:1]), *MANY[:3]):
                 session.ask(sql, estimator)
         session.close()
