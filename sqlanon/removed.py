@@ -10,6 +10,7 @@ _REMOVED = {
         "scripts are for duckdb, spark and postgres",
     ),
     "refine": "groups are cut once: leave it out",
+    "waiting": "those who come new wait together: leave it out",
     "changed move": f"say {option('changed', 'leave')} or {option('changed', 'keep')}",
     **dict.fromkeys(
         ("samples", "seed"), "certified bounds are given (note 'bounds'), and few rows are counted exactly"

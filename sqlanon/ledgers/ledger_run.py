@@ -91,13 +91,13 @@ class LedgerRun:
         """Return what the plan has to know."""
         request, before = self.asked, self.before
         if before is None:
-            return Following(1, request.changed, waiting=request.waiting, chain=self.chain)
+            return Following(1, request.changed, chain=self.chain)
         relations = {f"known_{name}": before.relations[name] for name in ("person", "value")}
         description = before.description
         return Following(
             number=before.last["number"] + 1, changed=request.changed, relations=relations,
             losses=request.expect_departures, quasi=tuple(description["quasi"]),
-            waiting=request.waiting, put_off=bool(before.last["figures"].get("put_off")), chain=self.chain,
+            put_off=bool(before.last["figures"].get("put_off")), chain=self.chain,
         )  # fmt: skip
 
     def check(
@@ -181,9 +181,7 @@ class LedgerRun:
     def count(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Take the figures of a plan's reports for the ledger's history."""
         self.figures = {name: int(reports[report][name]) for report, names in FIGURES.items() for name in names}
-        # whose waiting may tell of the value: of rows that wait alone, all
-        alone = self.figures["waiting"] * (self.asked.waiting == "alone")
-        self.figures["put_off"] = int(reports["gathering"]["put_off"]) if "gathering" in reports else alone
+        self.figures["put_off"] = int(reports["gathering"]["put_off"]) if "gathering" in reports else 0
 
     def write_rows(self, made: Mapping[str, Sql]) -> None:
         """Write the persons and values that the ledger will hold, and look what seals them as they are written."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlanon.plans.following import Changed, Waiting
+from sqlanon.plans.following import Changed
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,6 @@ class LedgerRequest:
 
     path: str
     changed: Changed = "leave"
-    waiting: Waiting = "together"
     since: str | None = None
     expect_departures: bool = False
     new_quasi: bool = False

@@ -38,7 +38,7 @@ from sqlanon.wording import option
 
 Steps = tuple[Step | Repeat | Chapter, ...]
 Reports = Mapping[str, Row]
-SHARED = ("changed", "waiting", "draws", "nulls", "coarsen")  # parameters of all methods that the manifest says
+SHARED = ("changed", "draws", "nulls", "coarsen")  # parameters of all methods that the manifest says
 LEDGER_TABLES = ("person", "value")  # what a plan leaves to the ledger, in relations called `next_…`
 
 
@@ -240,7 +240,8 @@ class Method(Generic[D]):
         schemas = {name: parameter.schema for name, parameter in self.parameters.items() if parameter.type.recorded}
         shared = {name: self._declared[name].schema for name in SHARED if name in self._declared}
         # what 0.2.0 could be asked for as well
-        shared |= {"changed": json_schema.word("leave", "keep", "move")} if "changed" in shared else {}
+        words = {"changed": json_schema.word("leave", "keep", "move"), "waiting": json_schema.word("together", "alone")}
+        shared |= words if "changed" in shared else {}
         shared["rows_per_person"] = json_schema.word(*PERSONS)
         ledger = {"release": json_schema.whole(1), "chain": json_schema.text("[0-9a-f]{16}")} if self.followed else {}
         every = {**schemas, **self.recorded, **ledger, **shared, "adopted": json_schema.word(True)}
@@ -348,7 +349,7 @@ class Method(Generic[D]):
         request = design.request
         if request.following is not None:
             release = request.following
-            recorded |= {"release": release.number, "changed": release.changed, "waiting": release.waiting}
+            recorded |= {"release": release.number, "changed": release.changed}
             recorded |= {"chain": release.chain} if release.chain else {}
         recorded |= {"coarsen": dict(request.coarsen)} if request.coarsen else {}
         # what every promise is about is a row: whether that is a person, the release has to say

@@ -49,15 +49,10 @@ NAMELESS = "{nameless_rows} rows have no " + option("id") + ": whose they are ca
 MOST_FAILING = 0.05  # the chance that not all who have come find a group, from which on they are taken
 COINS = 10  # as often as that, a coin puts them off as well
 WAITING = "{count} rows wait for others to form a group with, and try again next time"
-ALONE = (
-    "; these are people with a value that is frequent among those who came new, and who knows that somebody waited"
-    f" learns that: {option('waiting', 'together')} hides it"
-)
 GATHERING = (
     "those who came new wait together until so many have come that all find a group in"
     f" {100 * (1 - MOST_FAILING):.0f} of 100 cases, so that waiting does not tell who has a frequent value; today not"
     " all would in up to {failing:.0%}"
-    f" ({option('waiting', 'alone')} shows most of them sooner, and tells)"
 )
 PUT_OFF = (
     "{put_off:,} rows are put off though enough have come, most often because a coin said so, else because not all of"
@@ -211,7 +206,7 @@ def call_arrivals(design: Grouping) -> tuple[Steps, str]:
     A first release takes them: it finds a group for everybody, or refuses, or leaves over what it draws evenly.
     """
     release = following(design)
-    if release.is_first or release.waiting == "alone":
+    if release.is_first:
         return (), "arrived"
     columns = (*quasi_names(design.request), "sensitive", "identity", "person", "mark", "class_mark")
     called = Step("methods/republication/called", values={"arrived_columns": columns})
@@ -277,7 +272,7 @@ def close_ledger(design: Design, waiting: str = WAITING) -> Steps:
             "query",
             refuse=_refuse_empty,
             dropped="withheld",
-            note=_describe_waiting(waiting + (ALONE if release.waiting == "alone" else "")),
+            note=_describe_waiting(waiting),
         ),
     )
 

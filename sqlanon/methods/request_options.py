@@ -80,16 +80,6 @@ class LedgerOptions(TypedDict, total=False):
             compiled=False,
         ),
     ]
-    waiting: Annotated[
-        Literal["together", "alone"],
-        Parameter(
-            Choice(("together", "alone")),
-            "With a ledger, those who come new wait together until all find a group, which tells of nobody's value; or"
-            " alone, who finds none: sooner shown, but once shown the value is told.",
-            "together",
-            compiled=False,
-        ),
-    ]
     since: Annotated[
         Place | None,
         Parameter(ReleasePlace(), "With a ledger: the release that has to be its last one.", None, compiled=False),

@@ -7,7 +7,6 @@ from typing import Literal
 from sqlanon.plans.templates import Sql
 
 Changed = Literal["leave", "keep"]
-Waiting = Literal["together", "alone"]
 
 
 @dataclass(frozen=True)
@@ -16,9 +15,8 @@ class Following:
 
     number: of the release, from 1. changed: what becomes of persons whose sensitive value changed. relations: the
     tables of the ledger by the names that steps read them under, none for the first release. losses: whether nearly
-    everybody may have left. quasi: the columns of the release before. waiting: whether those who come new wait
-    all together until enough have come, or only those wait for whom no group is left. put_off: whether the release
-    before let rows wait though enough had come. chain: what all releases of the ledger are called, and no others.
+    everybody may have left. quasi: the columns of the release before. put_off: whether the release before let rows
+    wait though enough had come. chain: what all releases of the ledger are called, and no others.
     """
 
     number: int
@@ -26,7 +24,6 @@ class Following:
     relations: Mapping[str, Sql] = field(default_factory=dict)
     losses: bool = False
     quasi: tuple[str, ...] = ()
-    waiting: Waiting = "together"
     put_off: bool = False
     chain: str = ""
 

@@ -84,11 +84,11 @@ def request_of(
 
 def _ledger(arguments: Mapping[str, Any]) -> LedgerRequest | None:
     options: dict[str, Any] = {
-        name: arguments.get(name) for name in ("changed", "waiting", "since", "expect_departures", "new_quasi")
+        name: arguments.get(name) for name in ("changed", "since", "expect_departures", "new_quasi")
     }
     if arguments.get("ledger") is not None:
         return LedgerRequest(path=arguments["ledger"], **options)
-    option_names = [name for name, value in options.items() if value not in (None, False, "leave", "together")]
+    option_names = [name for name, value in options.items() if value not in (None, False, "leave")]
     if option_names:
         raise UsageError(
             f"{option(option_names[0])} is about releases under a ledger; say which with {option('ledger')}"

@@ -1,4 +1,4 @@
-"""What waiting under a ledger tells, and how long people wait: both ways of `--waiting`, by simulation.
+"""What waiting under a ledger tells, and how long people wait, by simulation.
 
     python -m tests.benchmarks.waiting [--l 3 4] [--nights 60] [--arrivals 15 50] [--histories 20]
 
@@ -45,7 +45,7 @@ def form(rng, pool, groups):
     return [*made.values()]
 
 
-def history(rng, waiting, l, nights, arrivals):
+def history(rng, l, nights, arrivals):
     """Return values, who came after the first night, groups, nights waited, times put off, and who waits."""
     pool, value, later, groups, lines = [], {}, {}, [], Counter()
     waited, put_off, just_put_off = Counter(), Counter(), False
@@ -56,7 +56,7 @@ def history(rng, waiting, l, nights, arrivals):
             pool.append((person, int(drawn)))
         counts = Counter(drawn for _, drawn in pool)
         room = most_groups([*counts.values()], l)
-        if waiting == "together" and night:
+        if night:
             room, chance = len(pool) // l, 1.0
             if room:
                 chance = sum(failing(len(pool), room, count / sum(lines.values())) for count in lines.values())
@@ -86,10 +86,10 @@ def posterior(weights):
     return told / told.sum(1, keepdims=True)
 
 
-def measure(waiting, l, nights, arrivals, histories, seed=1):
+def measure(l, nights, arrivals, histories, seed=1):
     """Print what is guessed right, and how long people wait."""
     rng = np.random.default_rng(seed)
-    everything = [history(rng, waiting, l, nights, arrivals) for _ in range(histories)]
+    everything = [history(rng, l, nights, arrivals) for _ in range(histories)]
 
     def known(past, person):
         return min(past[3][person], 30), min(past[4][person], 5)
@@ -115,7 +115,7 @@ def measure(waiting, l, nights, arrivals, histories, seed=1):
         still += [table[known(past, person)].argmax() == value for person, value in past[5]]
     rate, error = np.mean(shown or [0]), sqrt((l - 1) / l**2 / max(1, len(shown)))
     print(
-        f"{waiting:8} l={l} {arrivals} a night: 1/l {1 / l:.3f}, shown {rate:.3f} of {len(shown):,}"
+        f"l={l} {arrivals} a night: 1/l {1 / l:.3f}, shown {rate:.3f} of {len(shown):,}"
         f" (standard error {error:.3f}), waiting {np.mean(still or [0]):.3f} of {len(still):,};"
         f" nights waited: {np.mean(times):.2f} on average, {max(times)} at most",
         flush=True,
@@ -131,5 +131,4 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     for l in asked.l:
         for arrivals in asked.arrivals:
-            for waiting in ("alone", "together"):
-                measure(waiting, l, asked.nights, arrivals, asked.histories)
+            measure(l, asked.nights, arrivals, asked.histories)

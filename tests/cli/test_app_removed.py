@@ -15,6 +15,10 @@ TYPED = [
         ("compile", "uncertain", "patients", *ROLES, "--refine", "1"),
         "--refine was removed in 0.3.0; groups are cut once",
     ),
+    (
+        ("publish", "anatomy", "patients", *ROLES, "-l", "3", "--waiting", "alone"),
+        "--waiting was removed in 0.3.0; those who come new wait together",
+    ),
     (("breach", "patients", "--seed", "9"), "--seed was removed in 0.3.0; certified bounds are given"),
 ]
 ASKED = {"quasi": "age", "sensitive": "disease", "id": "ssn"}

@@ -40,7 +40,6 @@ ASKED_NIGHTS = (
     # class by class, where some change class on the third night
     {
         "method": "robust",
-        "waiting": "alone",
         "r": 2,
         "background_from": [[QUASI[0]]],
         "max_suppressed": 0.9,

@@ -159,7 +159,7 @@ def test_what_does_not_follow_is_refused(con):
     con.execute("create or replace view twice as table people union all select 7, 1, 'd1', 1")
     con.execute("create or replace view nameless as select nullif(ssn, 7) as ssn, age, disease, ward from people")
     con.execute("create or replace view gone as select * from people where ssn < 6")
-    release(con, "grown", overwrite=True, waiting="alone")
+    release(con, "grown", overwrite=True)
     refused = [
         (UsageError, "was made with another key", {"key": "6f" * 32}),
         (UsageError, "have the l 3, this request 4", {"l": 4}),

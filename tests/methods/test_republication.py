@@ -50,12 +50,16 @@ def test_a_history_by_hand(session):
     again, held = history.publish(second)
     rules.hold(second, (again, held), "leave", history.reports)
     assert again == {2: shown[2], 3: shown[3]} and held == {g: values[g] for g in set(again.values())}
-    # 1 and 4 are back with the old values, 7 gives one of those who waited a group
+    # 1 and 4 are back with the old values; 7 would give one of those who waited a group, and waits with both
     third = {**first, 5: "d", 6: "d", 7: "e"}
     last, held = history.publish(third)
     rules.hold(third, (last, held), "leave", history.reports)
-    assert {p: last[p] for p in first} == shown and last[7] == 2 and (5 in last) != (6 in last)
-    assert last[1] == group and history.reports["outcome"]["waiting"] == 1
+    assert last == shown and last[1] == group and history.reports["outcome"]["waiting"] == 3
+    # with 8 everybody finds one
+    fourth = {**third, 8: "f"}
+    last, held = history.publish(fourth)
+    rules.hold(fourth, (last, held), "leave", history.reports)
+    assert {last[p] for p in (5, 6, 7, 8)} == {2, 3} and history.reports["outcome"]["waiting"] == 0
     told = posteriors(history.releases)
     assert {max(one.values()) for one in told.values()} == {Fraction(1, 2)}
 
@@ -212,11 +216,11 @@ def test_those_who_come_new_are_shown_all_together_or_not_at_all(session):
         chance, shown_together, waited_together = random.Random(method), 0, 0
         history, _ = fresh(session, 2, method)
         people = {person: DISEASES[person % 6] for person in range(60)}
-        history.publish(people, waiting="together")
+        history.publish(people, hurries=False)
         shown = set(people)
         for night in range(1, 5):
             people |= {100 * night + number: chance.choice(DISEASES) for number in range(5)}
-            release = history.publish(people, waiting="together")
+            release = history.publish(people, hurries=False)
             now = set(release if method == "splu" else release[0])
             looked = set(people) - shown
             left = history.reports["gathering"]["waiting_rows"]

@@ -50,8 +50,8 @@ from sqlanon.wording import option
 WAITING_CLASSES = (
     "{waiting:,} of {rows:,} rows ({share:.1%}) would wait for the next release, more than "
     + option("max_suppressed")
-    + " {most:.1%}: under a ledger people alike wait together where not all of them find a group; allow more, choose a"
-    " smaller r, or say " + option("waiting", "alone") + ", which lets fewer wait, and tells of these"
+    + " {most:.1%}: under a ledger people alike wait together where not all of them find a group; allow more, or choose"
+    " a smaller r"
 )
 
 
@@ -69,8 +69,6 @@ def match_class_members(design: ClassGrouping) -> Steps:
 def gather_classes(design: ClassGrouping) -> Steps:
     """Return the steps that let those of a class who come new find groups all together, or wait together."""
     release = republication.following(design)
-    if release.waiting == "alone":
-        return ()
     values = {"class_names": design.signature}
     gated = Step("methods/republication/capacity", yields="capacity", suffix="_of_wave", values=values)
     refuse = _refuse_waiting(design) if release.is_first else None

@@ -1,4 +1,4 @@
--- sqlanon robust for duckdb: r = 2.5, l = 3, backgrounds = [['sex']], guarantee = exact, max_suppressed = 0.01, repair = 0, block = 64, release = 2, changed = leave, waiting = together, draws = keyed, nulls = refuse, rows_per_person = one
+-- sqlanon robust for duckdb: r = 2.5, l = 3, backgrounds = [['sex']], guarantee = exact, max_suppressed = 0.01, repair = 0, block = 64, release = 2, changed = leave, draws = keyed, nulls = refuse, rows_per_person = one
 -- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32

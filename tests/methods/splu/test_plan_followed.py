@@ -43,12 +43,12 @@ def test_a_history_by_hand(session):
     first = {1: "a", 2: "b", 3: "a", 4: "c"}
     shown = publish(history, rules, first)
     assert set(shown) == set(first)
-    # 1 leaves, 4 has another value; 5, 6 and 7 come new, and two of them have the same one
-    again = publish(history, rules, {2: "b", 3: "a", 4: "b", 5: "d", 6: "d", 7: "e"})
+    # 1 leaves, 4 has another value; 5, 6 and 7 come new, and one of them is beyond a multiple of gamma
+    again = publish(history, rules, {2: "b", 3: "a", 4: "b", 5: "d", 6: "f", 7: "e"})
     assert {p: again[p] for p in (2, 3)} == {p: shown[p] for p in (2, 3)} and 4 not in again
-    assert 7 in again and (5 in again) != (6 in again) and set(again.values()) <= {*"abcde"}
+    assert len({5, 6, 7} & set(again)) == 2 and set(again.values()) <= {*"abcdef"}
     # 1 and 4 are back with the values of before, and publish what they published
-    third = publish(history, rules, {**first, 5: "d", 6: "d", 7: "e"})
+    third = publish(history, rules, {**first, 5: "d", 6: "f", 7: "e"})
     assert {p: third[p] for p in first} == shown and history.reports["outcome"]["waiting"] == 1
     assert history.reports["outcome"]["departed"] == 0
     # who stays with another value publishes by the one of before, until it leaves
@@ -66,8 +66,8 @@ def test_all_worlds_of_a_history_leave_nobody_above_the_promise(session, gamma, 
         people = {p: chance.choice(DISEASES) if chance.random() < 0.15 else value for p, value in people.items()}
         people = {p: value for p, value in people.items() if chance.random() < 0.8}
         people |= {p: rules.truth[p] for p in rules.truth if p not in people and chance.random() < 0.3}
-        people |= {number + new: chance.choice(DISEASES) for new in range(chance.randint(2, 5))}
-        number += 5
+        people |= {number + new: chance.choice(DISEASES) for new in range(chance.randint(gamma, gamma + 3))}
+        number += gamma + 3
     assert len(rules.drawings) > 1
     for drawing in rules.drawings:
         for told in posteriors([drawing], rules.truth, gamma).values():

@@ -128,6 +128,6 @@ def test_the_words_do_not_depend_on_who_speaks(connection, tmp_path, monkeypatch
 
 def test_a_release_under_a_ledger_says_who_waits(tmp_path, connection):
     release = sqlanon.anatomy(connection, "secret_source", quasi="age", sensitive="disease", l=4, out=tmp_path / "r")
-    parameters = {**release.manifest["parameters"], "release": 2, "waiting": "together"}
+    parameters = {**release.manifest["parameters"], "release": 2}
     text = write_readme({**release.manifest, "parameters": parameters}, {"qit": {}, "st": {}})
     assert "how many came decides who waits" in text
