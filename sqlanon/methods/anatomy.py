@@ -28,7 +28,7 @@ from sqlanon.methods.several_columns import design as several_design
 from sqlanon.methods.several_columns import steps as several_steps
 from sqlanon.methods.several_columns.design import SeveralColumns
 from sqlanon.methods.several_columns.steps import check_suppressed, check_values, code_rows, form_groups, order_values
-from sqlanon.methods.uniqueness import check_quasi
+from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Request, Row, Step
 from sqlanon.plans.statement import Statement
@@ -109,6 +109,7 @@ def group_rows(design: Grouped) -> Steps:
         grouping.tally(),
         grouping.refuse_frequent(design),
         *check_quasi(design),
+        *check_sensitive(design),
         *grouping.bind(design),
         grouping.count_values(design),
         *grouping.identify(design),
@@ -133,6 +134,7 @@ SEVERAL_COLUMNS = (
     check_values,
     check_persons,
     check_quasi,
+    check_sensitive,
     bind_draws,
     identify_rows,
     pack_rows,

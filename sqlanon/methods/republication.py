@@ -34,7 +34,7 @@ from sqlanon.methods.grouping import (
 )
 from sqlanon.methods.grouping import select_rows as select_known
 from sqlanon.methods.internal_names import identifier_names, quasi_names
-from sqlanon.methods.uniqueness import check_quasi
+from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Row, Step
 from sqlanon.wording import option
@@ -104,7 +104,7 @@ def _refuse_nameless(row: Row) -> None:
 
 
 # what every method does first, whoever comes
-BEGINNING = (select_rows, know_ledger, check_names, check_persons, check_quasi)
+BEGINNING = (select_rows, know_ledger, check_names, check_persons, check_quasi, check_sensitive)
 
 
 def match_persons(design: Grouping) -> Steps:

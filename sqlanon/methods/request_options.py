@@ -209,6 +209,14 @@ class RowTreatment(TypedDict, total=False):
             "refuse",
         ),
     ]
+    unique_sensitive: Annotated[
+        Literal["refuse", "keep"],
+        Parameter(
+            Choice(("refuse", "keep")),
+            "keep: publish a sensitive column although most rows have a value of their own in it.",
+            "refuse",
+        ),
+    ]
     coarsen: Annotated[
         Mapping[str, str],
         Parameter(

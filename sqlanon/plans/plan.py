@@ -120,6 +120,7 @@ class Request:
     identity: Identity = "number"
     many_rows_per_person: bool = False
     unique_quasi: UniqueQuasi = "refuse"
+    unique_sensitive: UniqueQuasi = "refuse"
     show_values: bool = False
     coarsen: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)

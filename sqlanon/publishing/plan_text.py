@@ -137,6 +137,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
         identity=asked.identity_elsewhere,
         many_rows_per_person=asked.many_rows_per_person,
         unique_quasi=asked.unique_quasi,
+        unique_sensitive=asked.unique_sensitive,
         traits=ENGINES[dialect].traits,
         engine=dialect,
     )

@@ -35,6 +35,7 @@ class ReleaseRequest:
     key: Key | None = None
     many_rows_per_person: bool = False
     unique_quasi: UniqueQuasi = "refuse"
+    unique_sensitive: UniqueQuasi = "refuse"
     show_values: bool = False
     coarsen: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
@@ -71,6 +72,7 @@ def request_of(
         key=arguments.get("key"),
         many_rows_per_person=arguments.get("rows_per_person") == "many",
         unique_quasi=arguments["unique_quasi"],
+        unique_sensitive=arguments["unique_sensitive"],
         show_values=arguments.get("show_values", False),
         coarsen=arguments.get("coarsen", {}),
         files=(
@@ -138,6 +140,7 @@ def prepare(
         identity=identity or asked.identity,
         many_rows_per_person=asked.many_rows_per_person,
         unique_quasi=asked.unique_quasi,
+        unique_sensitive=asked.unique_sensitive,
         show_values=asked.show_values,
         coarsen={column: rule.rule for column, (rule, _) in source.coarse.items()},
         types=types,

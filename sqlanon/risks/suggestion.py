@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.methods.feasibility import INSTEAD
+from sqlanon.methods.uniqueness import MEASURED
 from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Source
 from sqlanon.risks.given_away import GivenAway
@@ -149,6 +150,8 @@ def _suggest_role(column: ColumnProfile) -> tuple[str, str]:
         return "identifier", f"{column.unique_share:.0%} of the rows have a value of their own"
     if role == "identifier" and column.distinct_values > FEW_VALUES * column.rows:
         return "identifier", "its name"
+    if role == "sensitive" and 2 * column.unique_rows > column.rows and not column.type.startswith(MEASURED):
+        return LEAVE_OUT, "most rows have a value of their own, which tells whose it is"
     if role in ("quasi", "sensitive"):
         return role, "its name"
     if column.type.startswith(_DATES):

@@ -373,6 +373,7 @@ def test_a_frequent_value_and_a_background_of_many_columns_are_named_in_a_refusa
         "create table t as select i as q, i % 2 as sex, if(i % 5 < 2, 0, i) as s from range(100) r(i)"
     ).fetchall()
     asked = {"quasi": ["q", "sex"], "sensitive": "s", "max_suppressed": 0, "unique_quasi": "keep"}
+    asked["unique_sensitive"] = "keep"
     with pytest.raises(sqlanon.DataError, match=r"stands in 40.0% of the rows: any r above 2.5 leaves rows over$"):
         sqlanon.robust(con, "t", r=3, background_from="sex", **asked)
     with pytest.raises(sqlanon.DataError, match=r"no r above 1 works.*; fewer columns in background_from leave fewer"):

@@ -21,6 +21,7 @@ from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn
 from sqlanon.methods.parameter_types import Choice, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import HIERARCHIES, SEVERAL_SENSITIVE, Names, RequestOptions
+from sqlanon.methods.uniqueness import check_sensitive
 from sqlanon.plans.marks import ENGINE, NEVER, Mark
 from sqlanon.plans.plan import Repeat, Step, count_left_over, relation_name
 from sqlanon.plans.templates import Sql
@@ -304,6 +305,7 @@ MONDRIAN: Method[Mondrian] = Method(
         select_rows,
         check_size,
         check_persons,
+        check_sensitive,
         identify_rows,
         draw,
         number_values,

@@ -37,7 +37,7 @@ from sqlanon.methods.robust.macros import MACROS
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.robust.suppression import MILLION
 from sqlanon.methods.several_columns.steps import link_rows, publish_st
-from sqlanon.methods.uniqueness import check_quasi
+from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Repeat, Row, Step
@@ -155,6 +155,7 @@ def group_by_class(design: ClassGrouping) -> Steps:
     steps: Steps = (
         *chapters,
         *check_quasi(design),
+        *check_sensitive(design),
         *grouping.identify(design, signature),
         grouping.group(design, signature),
     )
@@ -188,6 +189,7 @@ SEVERAL_COLUMNS: tuple[Callable[[SeveralRobustness], Steps], ...] = (
     several_columns.check_surplus,
     check_persons,
     check_quasi,
+    check_sensitive,
     identify_rows,
     pack_rows,
     several_columns.order_class_values,

@@ -45,7 +45,7 @@ from sqlanon.methods.splu.randomization import (
     publish_data,
     randomize,
 )
-from sqlanon.methods.uniqueness import check_quasi
+from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Request, Row, Step
@@ -264,7 +264,17 @@ SPLU: Method[Randomization] = Method(
     form="randomized",
     options=SpluOptions,
     design=design,
-    steps=(select_rows, check_all_values, check_persons, check_quasi, bind_draws, identify_rows, pack_rows, randomize),
+    steps=(
+        select_rows,
+        check_all_values,
+        check_persons,
+        check_quasi,
+        check_sensitive,
+        bind_draws,
+        identify_rows,
+        pack_rows,
+        randomize,
+    ),
     outputs=(publish_data,),
     linked=link_rows,
     sentence="Publish rows whose sensitive values are drawn from decoy groups (SPLU-Gen).",

@@ -24,7 +24,7 @@ from sqlanon.methods.uncertain.design import NAME, Uncertain, design
 from sqlanon.methods.uncertain.deterministic import determined, opening
 from sqlanon.methods.uncertain.influence import Learn, MatrixTable, read_matrix
 from sqlanon.methods.uncertain.read_manifest import RECORDED
-from sqlanon.methods.uniqueness import check_quasi
+from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
 from sqlanon.plans.statement import Kind
 from sqlanon.plans.templates import Sql
@@ -242,6 +242,7 @@ UNCERTAIN: Method[Uncertain] = Method(
         read_cells,
         check_persons,
         check_quasi,
+        check_sensitive,
         bind_draws,
         identify_rows,
         draw_rows,

@@ -62,6 +62,8 @@ select
     total.unique_rows
 from total;
 
+-- lone_values_1: as in duckdb.sql
+
 -- class: as in duckdb.sql
 
 -- ranked: as in duckdb.sql, but for

@@ -158,6 +158,28 @@ from (
 -- -            total.known_3,
 -- -            counted.distinct_3,
 
+-- lone_values_1: as in duckdb.sql
+
+-- lone_values_2: In how many rows a sensitive column has a value, and in how many one that no other row has
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when known_rows >= 100 and 2 * lone_rows > known_rows then 'most rows have a value of their own in the sensitive column ''income'''
+        end as refusal
+    from (
+        with counted as (
+            select count("sensitive_2") as known_count
+            from "sqlanon_population"
+            group by "sensitive_2"
+        )
+        select
+            coalesce(cast(sum(known_count) as bigint), 0) as known_rows,
+            coalesce(cast(sum(case when known_count = 1 then 1 else 0 end) as bigint), 0) as lone_rows
+        from counted
+    ) as looked_at
+) as checked;
+
 -- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
 create temporary table "sqlanon_key_of_rows" as
 with row_key as (

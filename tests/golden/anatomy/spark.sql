@@ -230,6 +230,29 @@ from (
     ) as `looked_at`
 ) as checked;
 
+-- lone_values_1: In how many rows a sensitive column has a value, and in how many one that no other row has
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    with `counted` as (
+      select
+        count(`sensitive`) as `known_count`
+      from `sqlanon_population`
+      group by
+        `sensitive`
+    )
+    select
+      case
+        when `known_rows` >= 100 and 2 * `lone_rows` > `known_rows`
+        then 'most rows have a value of their own in the sensitive column \'disease\''
+      end as `refusal`
+    from (
+      select
+        coalesce(cast(sum(`known_count`) as bigint), 0) as `known_rows`,
+        coalesce(cast(sum(case when `known_count` = 1 then 1 else 0 end) as bigint), 0) as `lone_rows`
+      from `counted`
+    ) as `looked_at`
+) as checked;
+
 -- key: rows are hashed under the key, each as it is told apart with its sensitive values, and the hashes summed up: in one scan, in any order
 create table `sqlanon_key_2` using parquet as
 with `row_key` as (

@@ -40,6 +40,10 @@ from (
 
 -- persons: as in duckdb.sql
 
+-- lone_values_1: as in duckdb.sql
+
+-- lone_values_2: as in anatomy/several.sql
+
 -- dictionary_1: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1
 create temporary table "sqlanon_dictionary_1" as
 with different as (

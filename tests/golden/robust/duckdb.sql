@@ -312,6 +312,8 @@ from (
 
 -- uniqueness: as in anatomy/duckdb.sql
 
+-- lone_values_1: as in anatomy/duckdb.sql
+
 -- population: as in anatomy/duckdb.sql
 
 -- frequency: as in anatomy/duckdb.sql

@@ -34,6 +34,8 @@ from (
 
 -- uniqueness: as in duckdb.sql
 
+-- lone_values_1: as in duckdb.sql
+
 -- key_of_rows: as in anatomy/followed.sql
 
 -- identified: as in anatomy/followed.sql

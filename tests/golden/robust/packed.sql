@@ -104,6 +104,8 @@ where place = 1;
 
 -- uniqueness: as in anatomy/packed.sql
 
+-- lone_values_1: as in duckdb.sql
+
 -- population: as in anatomy/packed.sql, but for
 -- -    population."sensitive", population."row_number",
 -- +    population."quasi_2", population."sensitive", population."row_number",

@@ -390,6 +390,8 @@ $sqlanon$;
 
 -- uniqueness: as in anatomy/postgres.sql
 
+-- lone_values_1: as in anatomy/postgres.sql
+
 -- population: as in anatomy/postgres.sql
 
 -- frequency: as in anatomy/postgres.sql

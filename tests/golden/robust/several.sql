@@ -319,6 +319,10 @@ from (
 
 -- uniqueness: as in anatomy/several.sql
 
+-- lone_values_1: as in duckdb.sql
+
+-- lone_values_2: as in anatomy/several.sql
+
 -- identified: as in anatomy/several.sql
 
 -- tally_1: as in anatomy/several.sql

@@ -144,6 +144,8 @@ from (
 
 -- uniqueness: as in anatomy/spark.sql
 
+-- lone_values_1: as in anatomy/spark.sql
+
 -- population: as in anatomy/spark.sql
 
 -- frequency: as in anatomy/spark.sql

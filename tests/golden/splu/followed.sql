@@ -34,6 +34,8 @@ from (
 
 -- uniqueness: as in duckdb.sql
 
+-- lone_values_1: as in duckdb.sql
+
 -- key_of_rows: as in duckdb.sql
 
 -- identified: as in duckdb.sql

@@ -42,6 +42,8 @@ from (
 
 -- uniqueness: as in anatomy/packed.sql
 
+-- lone_values_1: as in duckdb.sql
+
 -- population_packed: The rows with their quasi values as one number: what goes through the grouping and sorted at a fraction of what columns cost
 create temporary view "sqlanon_population_packed" as
 select
