@@ -115,16 +115,25 @@ hashed as (
 parted as materialized (
     select
         batch_number,
-        [hash(substr(hash, 1, 16)), hash(substr(hash, 17, 16)), hash(substr(hash, 33, 16)), hash(substr(hash, 49, 16))] as digests
+        hash(substr(hash, 1, 16)) as digest_0,
+        hash(substr(hash, 17, 16)) as digest_1,
+        hash(substr(hash, 33, 16)) as digest_2,
+        hash(substr(hash, 49, 16)) as digest_3
     from hashed
 )
 select
     numbered."packed",
     numbered.code,
     cast(
-        case
-            when numbered.row_number % 2 = 0 then parted.digests[1 + numbered.row_number % 8 // 2] >> 4
-            else (parted.digests[1 + numbered.row_number % 8 // 2] & 4294967295) << 28
+        case numbered.row_number % 8
+            when 0 then parted.digest_0 >> 4
+            when 1 then (parted.digest_0 & 4294967295) << 28
+            when 2 then parted.digest_1 >> 4
+            when 3 then (parted.digest_1 & 4294967295) << 28
+            when 4 then parted.digest_2 >> 4
+            when 5 then (parted.digest_2 & 4294967295) << 28
+            when 6 then parted.digest_3 >> 4
+            when 7 then (parted.digest_3 & 4294967295) << 28
         end as bigint
     ) as draw
 from "sqlanon_coded" as numbered
