@@ -58,7 +58,7 @@ REQUESTS = {
     "mondrian": ("mondrian", TYPED | {"k": 7, "l": 3, "quasi": ["age", "admitted", "bill", "sex"]}),
     "mondrian of two columns": (
         "mondrian",
-        ROLES | {"sensitive": ["disease", "job"], "k": 20, "l": 4, "partition": "relaxed"},
+        ROLES | {"sensitive": ["disease", "job"], "k": 20, "l": 4, "diversity": "distinct", "partition": "relaxed"},
     ),
     "mondrian relaxed": ("mondrian", ROLES | {"k": 7, "partition": "relaxed"}),
 }

@@ -146,7 +146,8 @@ class Form:
         """Return what the publisher is shown, in words: lines by their names; where: what the release is called."""
         rows, dropped, parameters = int(manifest["rows"]), int(manifest["dropped_rows"]), manifest["parameters"]
         shown = [name for name in parameters if name not in self.hidden_parameters]
-        shown = shown if self.shown_parameters is None else list(self.shown_parameters)
+        if self.shown_parameters is not None:  # releases of earlier versions lack some
+            shown = [name for name in self.shown_parameters if name in parameters]
         values = {
             "where": where,
             "share_lost": dropped / max(1, rows + dropped),

@@ -54,13 +54,30 @@ def test_the_slides_voters_are_present_with_four_sixths_and_then_ill_with_one_ha
     assert report.figures["presence"]["surely_present"] == 0
 
 
+@pytest.mark.parametrize("partition", ["strict", "relaxed"])
+@pytest.mark.parametrize("sensitive", ["s", ["s", "u"]], ids=["one column", "two columns"])
+def test_no_value_stands_in_more_than_one_in_l_rows_of_a_box(con, partition, sensitive):
+    con.execute("""
+        create table t as select i, hash(i) % 50 as age, hash(i, 1) % 7 as z, 'u' || (hash(i, 4) % 6) as u,
+        's' || if(hash(i, 2) % 4 = 0, 0, hash(i, 3) % 9) as s from range(2000) r(i)""").fetchall()
+    asked = {"quasi": ["age", "z"], "sensitive": sensitive, "id": "i", "k": 5, "partition": partition}
+    release = sqlanon.mondrian(con, "t", **asked, l=3)
+    assert release.verify(against="t").holds and release.manifest["verified"]["largest_confidence"] <= 1 / 3
+    assert release.manifest["groups"] > 8
+    assert "in at most 1/3 of them" in release._repr_html_()
+    distinct = sqlanon.mondrian(con, "t", **asked, l=3, diversity="distinct")
+    assert distinct.manifest["verified"]["largest_confidence"] > 0.5 and distinct.verify(against="t").holds
+    with pytest.raises(sqlanon.DataError, match=r"at most 1/6 of a box: .* the largest l that works is 3; diversity"):
+        sqlanon.mondrian(con, "t", **asked, l=6)
+
+
 def test_the_slides_people_fall_into_two_boxes_of_exact_bounds(con):
     release = sqlanon.mondrian(con, MICRODATA, k=4, l=2, **ROLES)
     assert classes_of(release) == {
         (23, 59, '["M"]', 11000, 59000): ["dyspepsia", "dyspepsia", "pneumonia", "pneumonia"],
         (61, 70, '["F"]', 25000, 54000): ["bronchitis", "flu", "flu", "gastritis"],
     }
-    assert release.manifest["guarantee"] == {"k": 4, "l": 2}
+    assert release.manifest["guarantee"] == {"k": 4, "l": 2, "diversity": "frequent"}
     assert release.verify(against=MICRODATA).holds
 
 
@@ -327,6 +344,13 @@ def test_rows_lie_in_an_order_that_tells_nothing(con, patients):
     con.execute("create table turned as select * from patients order by ssn desc").fetchall()
     one, other = (sqlanon.mondrian(con, table, k=10, **ROLES) for table in ("patients", "turned"))
     assert one.table("data").fetchall() == other.table("data").fetchall()
+
+
+def test_columns_of_few_values_are_not_cut_before_those_of_many(con):
+    con.execute("create table t as select i // 20 as a, i % 10 as b, 'v' || i % 7 as s from range(40) r(i)").fetchall()
+    release = sqlanon.mondrian(con, "t", quasi=["a", "b"], sensitive="s", k=20)
+    boxes = set(release.table("data").project("a_low, a_high, b_low, b_high").fetchall())
+    assert boxes == {(0, 1, 0, 4), (0, 1, 5, 9)}
 
 
 HIERARCHIES = {  # as other tools write them, by the column that they are for

@@ -43,7 +43,7 @@ class BoxForm(Form):
     name = "generalized"
     estimators = UNIFORM_ALONE
     columns = record(ROLES)
-    promise = record({"k": whole(2), "l": whole(1)})
+    promise = record({"k": whole(2), "l": whole(1)}, {"diversity": word("frequent", "distinct")})
     figures = _FIGURES
     of_source = ("sensitive_counts", "quasi_values")
     parts = True
@@ -52,7 +52,7 @@ class BoxForm(Form):
     intervals = " with bounds that hold for sure"
     words = ("forms/generalized/words.txt",)
     warning = "forms/generalized/warning.md"
-    shown_parameters = ("k", "l", "partition", "nulls")
+    shown_parameters = ("k", "l", "diversity", "partition", "nulls")
 
     @property
     def verification(self) -> Verification:

@@ -100,10 +100,13 @@ def verify(published: PublishedTables) -> Report:
     answers = {name: published.answer(sql) for name, sql in queries(published)}
     classes, boxes, parameters = answers["classes"], answers["boxes"], published.manifest["parameters"]
     faults = {name: int(boxes[name]) for name in ("wrong_bounds", "wrong_nodes", "wrong_sets")}
+    l, frequent = parameters["l"], is_frequent(published.manifest)
+    diverse = classes["least_values"] >= l and (not frequent or classes["largest_confidence"] <= 1 / l)
+    required = f">= {l}, each in at most 1/{l} of a box" if frequent else f">= {l}"
     checks = (
         order_check(answers, TABLES, "sorted by the published columns"),
         Check("k", f">= {parameters['k']}", classes["smallest_class"], classes["smallest_class"] >= parameters["k"]),
-        Check("l", f">= {parameters['l']}", classes["least_values"], classes["least_values"] >= parameters["l"]),
+        Check("l", required, classes["least_values"], diverse),
         Check("boxes", "bounds, nodes and sets as they are declared", faults, not any(faults.values())),
     )
     figures = {
@@ -116,9 +119,15 @@ def verify(published: PublishedTables) -> Report:
     return Report(checks, figures)
 
 
+def is_frequent(manifest: Manifest) -> bool:
+    """Tell whether no value may stand in more than 1/l of a box; version 0.2.0 promised l different values."""
+    parameters = manifest["parameters"]
+    return bool(parameters.get("diversity") == "frequent" and parameters["l"] > 1)
+
+
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return what is promised, as numbers."""
-    return {name: manifest["parameters"][name] for name in ("k", "l")}
+    """Return what is promised, as numbers and the word for what l is."""
+    return {name: manifest["parameters"][name] for name in ("k", "l", "diversity") if name in manifest["parameters"]}
 
 
 def verified_figures(report: Report) -> dict[str, Any]:

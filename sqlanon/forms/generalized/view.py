@@ -9,7 +9,7 @@ from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import Promise, View, cast_text, promise_of_different, refuse_other_people, shown_sensitive
 from sqlanon.adversary.voter_list import boxes_query
 from sqlanon.engines.base import Engine
-from sqlanon.forms.generalized.verification import covered_values
+from sqlanon.forms.generalized.verification import covered_values, is_frequent
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.plans.build import render_query
@@ -184,6 +184,9 @@ class BoxView(View):
     @cached_property
     def promise(self) -> Promise:
         """Return what different values in a box leave."""
+        if is_frequent(self.manifest):
+            l = int(self.manifest["parameters"]["l"])
+            return Promise(tuple(1 / (l - excluded) for excluded in range(l - 1)))
         return promise_of_different(int(self.manifest["parameters"]["l"]), self.count_largest(), "values")
 
     def lines(self) -> Sql:

@@ -13,12 +13,15 @@ from sqlanon.methods.internal_names import quasi_names, sensitive_names, tie_nam
 from sqlanon.methods.mondrian.attributes import Attribute, described_attributes, name_columns, read_attributes
 from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn, sensitive_columns
 from sqlanon.plans.plan import Beside, Guard, Request, Row, Step
+from sqlanon.wording import option
 
 NAME = "mondrian"
+Diversity = Literal["frequent", "distinct"]
 Partitioning = Literal["strict", "relaxed"]
 ONE_ROW = "the source has one row, and no k of at least 2 works with it"
 MISSING = "rows have no value in the sensitive column {column}"
 ALIKE = "l = {l} asks for more different values of {column} than there are"
+CROWDED = "l = {l} asks for each value of {column} in at most 1/{l} of a box"
 TOO_FEW_VALUES = "l = {l} asks for {l} different values of {column}; the source has {value_count}; "
 
 
@@ -27,7 +30,8 @@ class Mondrian(Grouping):
     """The design of a release of boxes.
 
     attributes: the quasi columns as they are published. sensitive: the sensitive columns. k: least rows of a box; l:
-    least different values of each sensitive column there. partition: whether equal values stay together (strict).
+    least different values of each sensitive column there, diversity: and none of them in more than 1/l of the rows
+    (frequent). partition: whether equal values stay together (strict).
     tables: the hierarchies.
     """
 
@@ -35,6 +39,7 @@ class Mondrian(Grouping):
     sensitive: tuple[SensitiveColumn, ...]
     k: int
     l: int
+    diversity: Diversity
     partition: Partitioning
     tables: tuple[Beside, ...]
 
@@ -43,6 +48,11 @@ class Mondrian(Grouping):
         """Return the columns by their roles, as a recipient's queries name them."""
         roles = self.request.roles
         return {"quasi": list(roles.quasi), "sensitive": list(roles.sensitive)}
+
+    @property
+    def frequent(self) -> bool:
+        """Return whether no value may stand in more than 1/l of a box."""
+        return self.diversity == "frequent" and self.l > 1
 
     @property
     def rows(self) -> str:
@@ -62,7 +72,7 @@ class Mondrian(Grouping):
     @property
     def guarantee(self) -> Mapping[str, object]:
         """Return k and l."""
-        return {"k": self.k, "l": self.l}
+        return {"k": self.k, "l": self.l, "diversity": self.diversity}
 
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
@@ -86,7 +96,14 @@ class Mondrian(Grouping):
         return replace(self, attributes=name_columns(self.request, self.attributes, unknown))
 
 
-def design(request: Request, k: int, l: int, partition: Partitioning, hierarchy: Mapping[str, Beside]) -> Mondrian:
+def design(
+    request: Request,
+    k: int,
+    l: int,
+    diversity: Diversity,
+    partition: Partitioning,
+    hierarchy: Mapping[str, Beside],
+) -> Mondrian:
     """Decide how each quasi column is published.
 
     Raises UsageError where a hierarchy cannot be right on any data.
@@ -107,6 +124,7 @@ def design(request: Request, k: int, l: int, partition: Partitioning, hierarchy:
         sensitive=sensitive,
         k=k,
         l=l,
+        diversity=diversity,
         partition=partition,
         tables=tuple(hierarchy.values()),
     )
@@ -120,21 +138,29 @@ def check_size(design: Mondrian) -> Steps:
         "columns": quasi_names(request),
         "sensitive_columns": sensitive_names(request),
         "nulls_are_values": request.nulls == "value",
+        "frequent": design.frequent,
     }
     quoted = [(number, repr(column)) for number, column in enumerate(columns, start=1)]
     missing = [Guard(f"null_count_{number} > 0", MISSING.format(column=column)) for number, column in quoted]
     alike = [Guard(f"value_count_{n} < {design.l}", ALIKE.format(l=design.l, column=column)) for n, column in quoted]
+    if design.frequent:
+        alike += [
+            Guard(f"largest_count_{n} * {design.l} > row_count", CROWDED.format(l=design.l, column=column))
+            for n, column in quoted
+        ]
     guards = (
         *(missing if refuse_nulls else []),
         Guard("row_count = 0", NO_ROWS),
         Guard(f"row_count < {design.k}", f"k = {design.k} needs at least {design.k} rows"),
         *alike,
     )
-    refuse = _refuse(design.k, design.l, columns, refuse_nulls)
+    refuse = _refuse(design, columns, refuse_nulls)
     return (Step("methods/mondrian/design/facts", "query", refuse=refuse, guards=guards, values=values),)
 
 
-def _refuse(k: int, l: int, columns: Sequence[str], refuse_nulls: bool) -> Callable[[Row], None]:
+def _refuse(design: Mondrian, columns: Sequence[str], refuse_nulls: bool) -> Callable[[Row], None]:
+    k, l = design.k, design.l
+
     def refuse(row: Row) -> None:
         count = row["row_count"]
         for number, name in enumerate(columns, start=1):
@@ -151,5 +177,18 @@ def _refuse(k: int, l: int, columns: Sequence[str], refuse_nulls: bool) -> Calla
         if values < l:
             alike = TOO_FEW_VALUES.format(l=l, column=repr(column), value_count=values)
             raise DataError(alike + POSSIBLE_UP_TO.format(parameter="l", feasible=values), ["l"], possible=values)
+        if not design.frequent:
+            return
+        largest, name = max((row[f"largest_count_{number}"], name) for number, name in enumerate(columns, start=1))
+        if largest * l > count:
+            crowded = CROWDED.format(l=l, column=repr(name))
+            feasible = count // largest
+            raise DataError(
+                f"{crowded}: its most frequent value stands in {largest:,} of {count:,} rows;"
+                f" {POSSIBLE_UP_TO.format(parameter='l', feasible=feasible)};"
+                f" {option('diversity', 'distinct')} asks for different values alone",
+                ["l"],
+                possible=feasible,
+            )
 
     return refuse

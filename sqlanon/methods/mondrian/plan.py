@@ -37,7 +37,8 @@ MOST_TURNS = 40
 class Asked:
     """What boxes are asked for.
 
-    k: least rows. l: least different values, of each sensitive column. payload: the columns that say in which order
+    k: least rows. l: least different values, of each sensitive column; frequent: none in more than 1/l of
+    the rows. payload: the columns that say in which order
     rows with equal values go.
     """
 
@@ -46,6 +47,7 @@ class Asked:
     prefix: str
     k: int
     l: int
+    frequent: bool
     payload: Sequence[str]
 
     @property
@@ -81,6 +83,7 @@ def split(asked: Asked) -> Repeat:
         **least,
         "hierarchies": [(tree.number, tree.dictionary(asked.prefix), tree.levels) for tree in trees],
         "diversity": asked.diversity,
+        "frequent": asked.frequent,
         "diverse_places": [
             relation_name(asked.prefix, f"diverse_place{sensitive_column.suffix}") for sensitive_column in further
         ],
@@ -102,7 +105,7 @@ def _count_values(terms: Asked, sensitive_column: SensitiveColumn) -> Step:
     values: dict[str, object] = {"attribute_codes": terms.codes}
     if not terms.diversity:
         return Step("methods/mondrian/plan/frequency_set", values=values)
-    values["sensitive_code"] = sensitive_column.code
+    values |= {"sensitive_code": sensitive_column.code, "frequent": terms.frequent}
     return Step(
         "methods/mondrian/plan/frequency_set_diverse",
         yields="frequency_set",
@@ -113,7 +116,11 @@ def _count_values(terms: Asked, sensitive_column: SensitiveColumn) -> Step:
 
 def _diverse_place(terms: Asked, sensitive_column: SensitiveColumn) -> Sequence[Step]:
     """Return the steps that tell where a further column does not stand in the way of a cut."""
-    place = Step("methods/mondrian/plan/diverse_place", suffix=sensitive_column.suffix, values={"l": terms.l})
+    place = Step(
+        "methods/mondrian/plan/diverse_place",
+        suffix=sensitive_column.suffix,
+        values={"l": terms.l, "frequent": terms.frequent},
+    )
     return _count_values(terms, sensitive_column), replace(
         place, reads={"frequency_set": f"frequency_set{sensitive_column.suffix}"}
     )
@@ -127,7 +134,8 @@ def halve(asked: Asked) -> tuple[Step, Repeat]:
     least = {"least_rows": asked.k}
     rows = {"attribute_codes": asked.codes, "passed": [*asked.payload, *asked.sensitive_codes]}
     placed = {**least, **rows}
-    judged = {**least, "diversity": asked.diversity, "sensitive_codes": asked.sensitive_codes}
+    diverse = {"diversity": asked.diversity, "frequent": asked.frequent}
+    judged = {**least, **diverse, "sensitive_codes": asked.sensitive_codes}
     body = (
         Step("methods/mondrian/plan/choice", values=asked.choice),
         Step("methods/mondrian/plan/half", values={**rows, "ties": list(asked.payload)}),
@@ -236,10 +244,18 @@ class MondrianOptions(RequestOptions, total=False):
         int,
         Parameter(
             Whole(),
-            "Least different sensitive values of a box, in every sensitive column.",
+            "No value of a sensitive column in more than 1/l of a box, or see diversity.",
             1,
             flag="-l",
             within=Range("{option} {value} is no number of values; l is a whole number of at least 1", least=1),
+        ),
+    ]
+    diversity: Annotated[
+        Literal["frequent", "distinct"],
+        Parameter(
+            Choice(("frequent", "distinct")),
+            "What l is: frequent, each value in at most 1/l of a box; distinct, l different values at least.",
+            "frequent",
         ),
     ]
     partition: Annotated[
@@ -276,7 +292,9 @@ def code_rows(design: Mondrian) -> Steps:
 
 def split_partitions(design: Mondrian) -> Steps:
     """Return the loop that cuts partitions as long as the parts are large and diverse enough."""
-    terms = Asked(design.attributes, design.sensitive, design.prefix, design.k, design.l, design.payload)
+    terms = Asked(
+        design.attributes, design.sensitive, design.prefix, design.k, design.l, design.frequent, design.payload
+    )
     return (split(terms), *(halve(terms) if design.partition == "relaxed" else ()))
 
 
@@ -322,7 +340,7 @@ MONDRIAN: Method[Mondrian] = Method(
     most_columns=100,
     strength=Strength(
         parameter="l",
-        promise="boxes of {rows} rows, {value} values",
+        promise="boxes of {rows} rows, each value in 1/{value}",
         rank=0,
         boxed=True,
         verified_figure="largest_confidence",

@@ -1,4 +1,4 @@
--- sqlanon mondrian for duckdb: k = 10, l = 4, partition = relaxed, published = {'education': {'type': 'VARCHAR', 'nulls': True, 'node': 'education'}, 'age': {'type': 'INTEGER', 'nulls': True, 'low': 'age_low', 'high': 'age_high', 'unknown': 'age_unknown'}, 'seen': {'type': 'DATE', 'nulls': True, 'low': 'seen_low', 'high': 'seen_high', 'unknown': 'seen_unknown'}, 'sex': {'type': 'VARCHAR', 'nulls': True, 'set': 'sex'}}, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, draws = keyed, nulls = refuse, rows_per_person = one
+-- sqlanon mondrian for duckdb: k = 10, l = 4, diversity = frequent, partition = relaxed, published = {'education': {'type': 'VARCHAR', 'nulls': True, 'node': 'education'}, 'age': {'type': 'INTEGER', 'nulls': True, 'low': 'age_low', 'high': 'age_high', 'unknown': 'age_unknown'}, 'seen': {'type': 'DATE', 'nulls': True, 'low': 'seen_low', 'high': 'seen_high', 'unknown': 'seen_unknown'}, 'sex': {'type': 'VARCHAR', 'nulls': True, 'set': 'sex'}}, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, draws = keyed, nulls = refuse, rows_per_person = one
 -- LeFevre, DeWitt and Ramakrishnan, Mondrian Multidimensional K-Anonymity, ICDE 2006
 -- It makes "sqlanon_data", and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
@@ -51,6 +51,7 @@ from (
             when row_count = 0 then 'the source has no rows to publish'
             when row_count < 10 then 'k = 10 needs at least 10 rows'
             when value_count_1 < 4 then 'l = 4 asks for more different values of ''disease'' than there are'
+            when largest_count_1 * 4 > row_count then 'l = 4 asks for each value of ''disease'' in at most 1/4 of a box'
         end as refusal
     from (
         select
@@ -58,6 +59,7 @@ from (
             coalesce(cast(sum(case when "quasi_2" is null then 1 else 0 end) as bigint), 0) as unknown_2,
             coalesce(cast(sum(case when "quasi_3" is null then 1 else 0 end) as bigint), 0) as unknown_3,
             coalesce(cast(sum(case when "quasi_4" is null then 1 else 0 end) as bigint), 0) as unknown_4,
+            (select max(row_count) from (select count(*) as row_count from "sqlanon_population" group by "sensitive") as value_count) as largest_count_1,
             count(*) - count("sensitive") as null_count_1,
             count(distinct "sensitive")
                 + case when count(*) > count("sensitive") and false then 1 else 0 end as value_count_1,
@@ -275,7 +277,7 @@ select
 from different
 left join weighed on different.text = weighed.node;
 
--- dictionary_2: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1
+-- dictionary_2: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1 - 1/n for n values (so that two values are not cut before many)
 create temporary table "sqlanon_dictionary_2" as
 with different as (
     select "quasi_2" as value
@@ -291,7 +293,8 @@ placed as (
 span as (
     select
         min(number) as lowest,
-        max(number) as highest
+        max(number) as highest,
+        1 - 1 / cast(count(*) as double) as share
     from placed
 )
 select
@@ -304,13 +307,13 @@ select
     ) as code,
     case
         when placed.value is null then 2
-        when span.highest > span.lowest then coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
+        when span.highest > span.lowest then span.share * coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
         else 0
     end as position
 from placed
 cross join span;
 
--- dictionary_3: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1
+-- dictionary_3: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1 - 1/n for n values (so that two values are not cut before many)
 create temporary table "sqlanon_dictionary_3" as
 with different as (
     select "quasi_3" as value
@@ -326,7 +329,8 @@ placed as (
 span as (
     select
         min(number) as lowest,
-        max(number) as highest
+        max(number) as highest,
+        1 - 1 / cast(count(*) as double) as share
     from placed
 )
 select
@@ -339,13 +343,13 @@ select
     ) as code,
     case
         when placed.value is null then 2
-        when span.highest > span.lowest then coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
+        when span.highest > span.lowest then span.share * coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
         else 0
     end as position
 from placed
 cross join span;
 
--- dictionary_4: The values of an attribute without an order of its own, numbered by their texts (NULL is a value, and the last), each also as a JSON text
+-- dictionary_4: The values of an attribute without an order of its own, numbered by their texts (NULL is a value, and the last), each also as a JSON text, position: which share of the values lies before it
 create temporary table "sqlanon_dictionary_4" as
 with different as (
     select
@@ -366,7 +370,7 @@ select
     value,
     shown,
     cast(code as integer) as code,
-    (code - 1) / cast(greatest(value_count - 1, 1) as double) as position
+    (code - 1) / cast(value_count as double) as position
 from numbered;
 
 -- sensitive_value: The values of a sensitive column, numbered, NULL is a value
@@ -522,28 +526,27 @@ spanned as (
         partition,
         code,
         row_count,
-        case when row_number() over (partition by partition, sensitive_code order by code asc nulls last) = 1 then 1 else 0 end as is_first,
-        case when row_number() over (partition by partition, sensitive_code order by code desc nulls last) = 1 then 1 else 0 end as is_last
+        sum(row_count) over (partition by partition, sensitive_code order by code asc nulls last rows unbounded preceding) as is_first,
+        sum(row_count) over (partition by partition, sensitive_code order by code desc nulls last rows unbounded preceding) as is_last
     from counted
 )
 select
     partition,
     code,
     sum(row_count) as row_count,
-    sum(is_first) as first_count,
-    sum(is_last) as last_count
+    max(is_first) as first_count,
+    max(max(is_last)) over (partition by partition order by code desc nulls last rows unbounded preceding) as last_count
 from spanned
 group by partition, code;
 
--- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked (of each further column, too), the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and where that is asked (of each further column, too) l different sensitive values, or with `frequent` none of them in more than 1/l of the rows, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
 create temporary table "sqlanon_cut" as
 with running as (
     select
         partition,
         code,
-        sum(first_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_values,
-        sum(last_count) over (partition by partition)
-            - sum(last_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as right_values,
+        max(first_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_values,
+        lead(last_count) over (partition by partition order by code asc nulls last) as right_values,
         sum(row_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_count,
         lead(code) over (partition by partition order by code asc nulls last) as next_code
     from "sqlanon_frequency_set"
@@ -566,8 +569,8 @@ allowed as (
     where
         running.left_count >= 10
         and choice.row_count - running.left_count >= 10
-        and running.left_values >= 4
-        and running.right_values >= 4
+        and running.left_values * 4 <= running.left_count
+        and running.right_values * 4 <= choice.row_count - running.left_count
 ),
 ranked as (
     select
@@ -799,7 +802,7 @@ select
     end as side
 from read;
 
--- judged_half: The partitions whose halves may stand: both have k rows, and l different values of each sensitive column where that is asked
+-- judged_half: The partitions whose halves may stand: both have k rows, and of each sensitive column l different values, or (`frequent`) no value in more than 1/l of the rows, where that is asked
 create temporary table "sqlanon_judged_half" as
 with counted as (
     select
@@ -810,13 +813,32 @@ with counted as (
     from "sqlanon_half"
     where side > 0
     group by partition, side
+),
+
+crowded_1 as (
+    select distinct held.partition
+    from (
+        select
+            partition,
+            side,
+            "sensitive_code",
+            count(*) as row_count
+        from "sqlanon_half"
+        where side > 0
+        group by partition, side, "sensitive_code"
+    ) as held
+    inner join counted on held.partition = counted.partition and held.side = counted.side
+    where held.row_count * 4 > counted.row_count
 )
-select partition
+select counted.partition
 from counted
-group by partition
+left join crowded_1 on counted.partition = crowded_1.partition
+where
+    crowded_1.partition is null
+group by counted.partition
 having
-    min(row_count) >= 10
-    and min(value_count_1) >= 4;
+    min(counted.row_count) >= 10
+    and min(counted.value_count_1) >= 4;
 
 -- placed: Every row in its half: the parts of p are 2p and 2p + 1
 create temporary table "sqlanon_placed" as

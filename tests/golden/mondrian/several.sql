@@ -1,4 +1,4 @@
--- sqlanon mondrian for duckdb: k = 10, l = 4, partition = strict, published = {'age': {'type': 'INTEGER', 'nulls': True, 'low': 'age_low', 'high': 'age_high', 'unknown': 'age_unknown'}, 'sex': {'type': 'VARCHAR', 'nulls': True, 'set': 'sex'}}, hierarchies = {}, draws = keyed, nulls = refuse, rows_per_person = one
+-- sqlanon mondrian for duckdb: k = 10, l = 4, diversity = frequent, partition = strict, published = {'age': {'type': 'INTEGER', 'nulls': True, 'low': 'age_low', 'high': 'age_high', 'unknown': 'age_unknown'}, 'sex': {'type': 'VARCHAR', 'nulls': True, 'set': 'sex'}}, hierarchies = {}, draws = keyed, nulls = refuse, rows_per_person = one
 -- It makes "sqlanon_data", "sqlanon_data_2", and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
@@ -32,8 +32,10 @@ from (
 -- facts: as in duckdb.sql, but for
 -- +            when null_count_2 > 0 then 'rows have no value in the sensitive column ''income'''
 -- +            when value_count_2 < 4 then 'l = 4 asks for more different values of ''income'' than there are'
+-- +            when largest_count_2 * 4 > row_count then 'l = 4 asks for each value of ''income'' in at most 1/4 of a box'
 -- -            coalesce(cast(sum(case when "quasi_3" is null then 1 else 0 end) as bigint), 0) as unknown_3,
 -- -            coalesce(cast(sum(case when "quasi_4" is null then 1 else 0 end) as bigint), 0) as unknown_4,
+-- +            (select max(row_count) from (select count(*) as row_count from "sqlanon_population" group by "sensitive_2") as value_count) as largest_count_2,
 -- +            count(*) - count("sensitive_2") as null_count_2,
 -- +            count(distinct "sensitive_2")
 -- +                + case when count(*) > count("sensitive_2") and false then 1 else 0 end as value_count_2,
@@ -44,7 +46,7 @@ from (
 
 -- lone_values_2: as in anatomy/several.sql
 
--- dictionary_1: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1
+-- dictionary_1: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1 - 1/n for n values (so that two values are not cut before many)
 create temporary table "sqlanon_dictionary_1" as
 with different as (
     select "quasi_1" as value
@@ -60,7 +62,8 @@ placed as (
 span as (
     select
         min(number) as lowest,
-        max(number) as highest
+        max(number) as highest,
+        1 - 1 / cast(count(*) as double) as share
     from placed
 )
 select
@@ -73,13 +76,13 @@ select
     ) as code,
     case
         when placed.value is null then 2
-        when span.highest > span.lowest then coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
+        when span.highest > span.lowest then span.share * coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
         else 0
     end as position
 from placed
 cross join span;
 
--- dictionary_2: The values of an attribute without an order of its own, numbered by their texts (NULL is a value, and the last), each also as a JSON text
+-- dictionary_2: The values of an attribute without an order of its own, numbered by their texts (NULL is a value, and the last), each also as a JSON text, position: which share of the values lies before it
 create temporary table "sqlanon_dictionary_2" as
 with different as (
     select
@@ -100,7 +103,7 @@ select
     value,
     shown,
     cast(code as integer) as code,
-    (code - 1) / cast(greatest(value_count - 1, 1) as double) as position
+    (code - 1) / cast(value_count as double) as position
 from numbered;
 
 -- sensitive_value_2: The values of a sensitive column, numbered, NULL is a value
@@ -221,28 +224,29 @@ spanned as (
         partition,
         code,
         row_count,
-        case when row_number() over (partition by partition, sensitive_code order by code asc nulls last) = 1 then 1 else 0 end as is_first,
-        case when row_number() over (partition by partition, sensitive_code order by code desc nulls last) = 1 then 1 else 0 end as is_last
+        sum(row_count) over (partition by partition, sensitive_code order by code asc nulls last rows unbounded preceding) as is_first,
+        sum(row_count) over (partition by partition, sensitive_code order by code desc nulls last rows unbounded preceding) as is_last
     from counted
 )
 select
     partition,
     code,
     sum(row_count) as row_count,
-    sum(is_first) as first_count,
-    sum(is_last) as last_count
+    max(is_first) as first_count,
+    max(max(is_last)) over (partition by partition order by code desc nulls last rows unbounded preceding) as last_count
 from spanned
 group by partition, code;
 
--- diverse_place_2: The places at which either side of a partition would have l different values of one further sensitive column
+-- diverse_place_2: The places at which either side of a partition would have l different values of one further sensitive column, or (`frequent`) none in more than 1/l of the rows
 create temporary table "sqlanon_diverse_place_2" as
 with running as (
     select
         partition,
         code,
-        sum(first_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_values,
-        sum(last_count) over (partition by partition)
-            - sum(last_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as right_values
+        max(first_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_values,
+        lead(last_count) over (partition by partition order by code asc nulls last) as right_values,
+        sum(row_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_count,
+        sum(row_count) over (partition by partition) as row_count
     from "sqlanon_frequency_set_2"
 )
 select
@@ -250,8 +254,8 @@ select
     code
 from running
 where
-    left_values >= 4
-    and right_values >= 4;
+    left_values * 4 <= left_count
+    and right_values * 4 <= row_count - left_count;
 
 -- frequency_set: as in duckdb.sql, but for
 -- -            when 3 then splitting."code_3"

@@ -1,4 +1,4 @@
--- sqlanon mondrian for spark: k = 10, l = 4, partition = relaxed, published = {'education': {'type': 'VARCHAR', 'nulls': True, 'node': 'education'}, 'age': {'type': 'INTEGER', 'nulls': True, 'low': 'age_low', 'high': 'age_high', 'unknown': 'age_unknown'}, 'seen': {'type': 'DATE', 'nulls': True, 'low': 'seen_low', 'high': 'seen_high', 'unknown': 'seen_unknown'}, 'sex': {'type': 'VARCHAR', 'nulls': True, 'set': 'sex'}}, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, draws = keyed, nulls = refuse, rows_per_person = one
+-- sqlanon mondrian for spark: k = 10, l = 4, diversity = frequent, partition = relaxed, published = {'education': {'type': 'VARCHAR', 'nulls': True, 'node': 'education'}, 'age': {'type': 'INTEGER', 'nulls': True, 'low': 'age_low', 'high': 'age_high', 'unknown': 'age_unknown'}, 'seen': {'type': 'DATE', 'nulls': True, 'low': 'seen_low', 'high': 'seen_high', 'unknown': 'seen_unknown'}, 'sex': {'type': 'VARCHAR', 'nulls': True, 'set': 'sex'}}, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, draws = keyed, nulls = refuse, rows_per_person = one
 -- LeFevre, DeWitt and Ramakrishnan, Mondrian Multidimensional K-Anonymity, ICDE 2006
 -- It makes `sqlanon_data`, and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
@@ -41,6 +41,8 @@ from (
         then 'k = 10 needs at least 10 rows'
         when `value_count_1` < 4
         then 'l = 4 asks for more different values of \'disease\' than there are'
+        when `largest_count_1` * 4 > `row_count`
+        then 'l = 4 asks for each value of \'disease\' in at most 1/4 of a box'
       end as `refusal`
     from (
       select
@@ -48,6 +50,17 @@ from (
         coalesce(cast(sum(case when `quasi_2` is null then 1 else 0 end) as bigint), 0) as `unknown_2`,
         coalesce(cast(sum(case when `quasi_3` is null then 1 else 0 end) as bigint), 0) as `unknown_3`,
         coalesce(cast(sum(case when `quasi_4` is null then 1 else 0 end) as bigint), 0) as `unknown_4`,
+        (
+          select
+            max(`row_count`)
+          from (
+            select
+              count(*) as `row_count`
+            from `sqlanon_population`
+            group by
+              `sensitive`
+          ) as `value_count`
+        ) as `largest_count_1`,
         count(*) - count(`sensitive`) as `null_count_1`,
         count(distinct `sensitive`) + case when count(*) > count(`sensitive`) and false then 1 else 0 end as `value_count_1`,
         count(*) as `row_count`
@@ -239,30 +252,34 @@ from (
 -- -      then cast("value" as double precision)
 -- -    end as "number"
 -- +    case when abs(cast("value" as double)) <= cast(1e300 as double) then cast("value" as double) end as "number"
--- -    then coalesce(
+-- -    1 - (cast(1 as double precision) / nullif(cast(count(*) as double precision), 0)) as "share"
+-- +    1 - (cast(1 as double) / nullif(cast(count(*) as double), 0)) as "share"
+-- -    then "span"."share" * coalesce(
 -- -      (cast(("placed"."number" - "span"."lowest") as double precision) / nullif(("span"."highest" - "span"."lowest"), 0)),
 -- -      1
 -- -    )
--- +    then coalesce((cast(("placed"."number" - "span"."lowest") as double) / nullif(("span"."highest" - "span"."lowest"), 0)), 1)
+-- +    then "span"."share" * coalesce((cast(("placed"."number" - "span"."lowest") as double) / nullif(("span"."highest" - "span"."lowest"), 0)), 1)
 
 -- dictionary_3: as in postgres.sql, but for
 -- -      when abs(cast(cast(extract(epoch from "value") as double precision) as double precision)) <= cast(1e300 as double precision)
 -- -      then cast(cast(extract(epoch from "value") as double precision) as double precision)
 -- +      when abs(cast(cast(cast("value" as timestamp) as double) as double)) <= cast(1e300 as double)
 -- +      then cast(cast(cast("value" as timestamp) as double) as double)
--- -    then coalesce(
+-- -    1 - (cast(1 as double precision) / nullif(cast(count(*) as double precision), 0)) as "share"
+-- +    1 - (cast(1 as double) / nullif(cast(count(*) as double), 0)) as "share"
+-- -    then "span"."share" * coalesce(
 -- -      (cast(("placed"."number" - "span"."lowest") as double precision) / nullif(("span"."highest" - "span"."lowest"), 0)),
 -- -      1
 -- -    )
--- +    then coalesce((cast(("placed"."number" - "span"."lowest") as double) / nullif(("span"."highest" - "span"."lowest"), 0)), 1)
+-- +    then "span"."share" * coalesce((cast(("placed"."number" - "span"."lowest") as double) / nullif(("span"."highest" - "span"."lowest"), 0)), 1)
 
 -- dictionary_4: as in postgres.sql, but for
 -- -    cast("quasi_4" as text) collate "C" as "text"
 -- +    cast("quasi_4" as string) as "text"
 -- -      cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("text", '\', '\\'), '"', '\"'), chr(1), '\u0001'), chr(2), '\u0002'), chr(3), '\u0003'), chr(4), '\u0004'), chr(5), '\u0005'), chr(6), '\u0006'), chr(7), '\u0007'), chr(8), '\b'), chr(9), '\t'), chr(10), '\n'), chr(11), '\u000B'), chr(12), '\f'), chr(13), '\r'), chr(14), '\u000E'), chr(15), '\u000F'), chr(16), '\u0010'), chr(17), '\u0011'), chr(18), '\u0012'), chr(19), '\u0013'), chr(20), '\u0014'), chr(21), '\u0015'), chr(22), '\u0016'), chr(23), '\u0017'), chr(24), '\u0018'), chr(25), '\u0019'), chr(26), '\u001A'), chr(27), '\u001B'), chr(28), '\u001C'), chr(29), '\u001D'), chr(30), '\u001E'), chr(31), '\u001F') || '"') as text),
 -- +      cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("text", '\\', '\\\\'), '"', '\\"'), chr(0), '\\u0000'), chr(1), '\\u0001'), chr(2), '\\u0002'), chr(3), '\\u0003'), chr(4), '\\u0004'), chr(5), '\\u0005'), chr(6), '\\u0006'), chr(7), '\\u0007'), chr(8), '\\b'), chr(9), '\\t'), chr(10), '\\n'), chr(11), '\\u000B'), chr(12), '\\f'), chr(13), '\\r'), chr(14), '\\u000E'), chr(15), '\\u000F'), chr(16), '\\u0010'), chr(17), '\\u0011'), chr(18), '\\u0012'), chr(19), '\\u0013'), chr(20), '\\u0014'), chr(21), '\\u0015'), chr(22), '\\u0016'), chr(23), '\\u0017'), chr(24), '\\u0018'), chr(25), '\\u0019'), chr(26), '\\u001A'), chr(27), '\\u001B'), chr(28), '\\u001C'), chr(29), '\\u001D'), chr(30), '\\u001E'), chr(31), '\\u001F') || '"') as string),
--- -  (cast(("code" - 1) as double precision) / nullif(cast(greatest("value_count" - 1, 1) as double precision), 0)) as "position"
--- +  (cast(("code" - 1) as double) / nullif(cast(greatest("value_count" - 1, 1) as double), 0)) as "position"
+-- -  (cast(("code" - 1) as double precision) / nullif(cast("value_count" as double precision), 0)) as "position"
+-- +  (cast(("code" - 1) as double) / nullif(cast("value_count" as double), 0)) as "position"
 
 -- sensitive_value: as in postgres.sql
 
