@@ -30,7 +30,6 @@ METHODS = {
     },
     "splu": {"gamma": 3},
     "splu of two columns": {"gamma": 3, "sensitive": ["disease", "income"]},
-    "uncertain": {"k": 3, "l": 2, "threshold": 0.5, "influence": "learn"},
 }
 # type, and the values of 300 rows
 COLUMNS = {
@@ -72,48 +71,6 @@ def test_packed_columns_make_the_release_that_columns_make(kind):
     found, packed = tables(con, quasi)
     assert packed
     assert found == expected
-
-
-@pytest.mark.thorough
-@each(COLUMNS)
-def test_clusters_of_packed_columns_are_those_of_columns(kind):
-    con, quasi = people([(kind, COLUMNS[kind]), ("INTEGER", "case when i % 3 > 0 then i % 4 end")])
-    expected, _ = tables(con, quasi, Traits(few_tables=True), "uncertain")
-    # what sorts and what packs by itself is the same for every type
-    alone = (Traits(few_tables=True, numbers_rows=True), Traits(few_tables=True, packs_rows=True))
-    for traits in (None, *(alone if kind in ("INTEGER", "BIGINT") else ())):
-        assert tables(con, quasi, traits, "uncertain")[0] == expected
-
-
-def test_values_of_one_remainder_are_counted_as_different():
-    """Clusters of three rows whose values lie 62 apart, the number of remainders by which packed rows are judged."""
-    con = connect()
-    con.execute(
-        "create table people as select i, i // 3 as age, i % 3 * 62 + i // 3 as disease from range(186) as t(i)"
-    )
-    expected, _ = tables(con, ["age"], Traits(few_tables=True), "uncertain", unique_sensitive="keep")
-    found, packed = tables(con, ["age"], method="uncertain", unique_sensitive="keep")
-    assert packed
-    assert found == expected
-    # none was merged: each group is an age of its own
-    (_, qit), _ = found
-    assert len({row[-1] for row in qit}) == 62
-
-
-@pytest.mark.thorough
-@each(
-    [
-        {"undiverse": "suppress"},
-        {"label": "income"},
-        {"alternative_of": "i", "id": ()},
-        {"hierarchy": {"c1": "tree"}},
-    ]
-)
-def test_rows_that_show_more_than_their_values_stay_columns(asked):
-    con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "i % 3")])
-    con.execute("create table tree as select i::varchar as child, 'all' as parent from range(3) t(i)")
-    release = sqlanon.uncertain(con, "people", quasi=quasi, **(ASKED | METHODS["uncertain"] | asked))
-    assert "-- ranges\n" not in release.sql and '_layout"' not in release.sql
 
 
 @pytest.mark.thorough

@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from math import floor
 from typing import Any
 
 from tests.oracles.k_member import Attribute
 
 COARSE, FINE, EXACT = 6, 4, 1000  # bins of a number, each divided into the next
+MOST_BITS = 62  # of the levels that rows are sorted by
 
 
 def order(rows: Sequence[Sequence[Any]], attributes: Sequence[Attribute], draws: Sequence[int]) -> list[int]:
     """Return the places of the rows in their order: levels by falling cost, each up or down by the parity before it.
 
-    A number's exact bins come after all other levels.
+    A number's exact bins come after all other levels. Levels behind those that fill 62 bits count for nothing.
     """
     categories, numbers, exact = [], [], []
     for place, attribute in enumerate(attributes):
@@ -30,9 +32,11 @@ def order(rows: Sequence[Sequence[Any]], attributes: Sequence[Attribute], draws:
             categories.append((attribute.importance, [codes.get(value, 0) for value in values], len(known) + 1))
     levels = sorted([*categories, *numbers], key=lambda level: -level[0])
     exact.sort(key=lambda level: -level[0])
+    bits = list(accumulate((n - 1).bit_length() for _, _, n in (*levels, *exact)))
+    fitting = [(codes, n) for (_, codes, n), reach in zip((*levels, *exact), bits, strict=True) if reach <= MOST_BITS]
 
     def key(row: int) -> tuple[list[int], int]:
-        return _turned([(codes[row], n) for _, codes, n in (*levels, *exact)]), draws[row]
+        return _turned([(codes[row], n) for codes, n in fitting]), draws[row]
 
     return sorted(range(len(rows)), key=key)
 

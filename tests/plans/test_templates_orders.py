@@ -23,7 +23,6 @@ _MADE = {
     **{f"{{{{ {names} | order }}}}": "a filter" for names in ("names", "apart", "signature")},
     "{{ term }}": "sqlanon/sql/query_reader.py, of a recipient's own ORDER BY",
     "{{ ranked }}": "sqlanon/forms/qit_st/rank_alignment.py",
-    "{{ turned_order(words, ties) }}": "sql_templates/_macros/serpentine.sql.j2",
 }
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from sqlanon.errors import UsageError
-from sqlanon.methods import packing
 from sqlanon.methods.base import Reports
 from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
 from sqlanon.methods.internal_names import quasi_names, tie_names
@@ -18,7 +17,6 @@ from sqlanon.methods.uncertain.diversity import Undiverse
 from sqlanon.methods.uncertain.influence import LEARN, Learn
 from sqlanon.methods.uncertain.published_tables import Names, manifest_columns, published_names
 from sqlanon.plans.plan import Beside, KeptFile, Request, Row
-from sqlanon.plans.statement import Statement
 from sqlanon.wording import option
 
 NAME = "uncertain"
@@ -40,12 +38,6 @@ class Uncertain(Grouping):
     tables: tuple[Beside, ...]
     width: int
     facts: Row | None = None
-
-    @property
-    def range_query(self) -> tuple[Statement, Row] | None:
-        """Return the query of the quasi columns' ranges."""
-        packable = _is_packable(self.reading, self.clustering.undiverse)
-        return packing.range_query(self.request) if packable else None
 
     @property
     def names(self) -> Names:
@@ -142,7 +134,6 @@ def design(
     matrix_tables = () if isinstance(influence, Learn) else (influence,)
     if undiverse == "generalize":
         _refuse_bare_columns(reading)
-    layout = packing.layout_of(request) if _is_packable(reading, undiverse) else None
     return Uncertain(
         request=request,
         attribute=_attribute(reading, k),
@@ -151,19 +142,11 @@ def design(
             dimensions=tuple(map(_dimension, reading.quasi)), k=k, l=l, threshold=threshold,
             undiverse=undiverse,
             ties=("draw", *tie_names(request)), max_group=max_group, certain=not reading.sensitive.uncertain,
-            layout=layout, sorts_rows=request.traits.numbers_rows,
         ),
         influence=influence,
         tables=(*hierarchy.values(), *matrix_tables),
         width=len(reading.places),
-        layout=layout,
     )  # fmt: skip
-
-
-def _is_packable(reading: Reading, undiverse: Undiverse) -> bool:
-    """Tell whether QIT shows every row's quasi values as they are in the source, and ST one value of each."""
-    plain = all(column.scale == "number" and not column.uncertain for column in reading.quasi)
-    return plain and not reading.sensitive.uncertain and undiverse == "merge" and reading.label is None
 
 
 def _attribute(reading: Reading, k: int) -> Attribute:

@@ -64,11 +64,10 @@ def _folded(reading: Reading, rows: str) -> list[Step]:
     ]
 
 
-def determined(reading: Reading, prefix: str, rows: str, packed: bool) -> tuple[Step, ...]:
+def determined(reading: Reading, prefix: str, rows: str) -> tuple[Step, ...]:
     """Return the steps from `drawn` to `determined` and `cell_count`, with the hierarchies and the sensitive sets.
 
-    rows: the relation of the rows whose cells are looked at before. packed: whether rows will be: they keep no number,
-    and each has one sensitive value, which its cell's code tells.
+    rows: the relation of the rows whose cells are looked at before.
     """
     steps: list[Step] = []
     for column in reading.quasi:
@@ -90,8 +89,7 @@ def determined(reading: Reading, prefix: str, rows: str, packed: bool) -> tuple[
         ]
 
     values = {
-        "row_columns": [name for name in reading.row_columns if not (packed and name == "row_number")],
-        "tell_sets": not packed,
+        "row_columns": reading.row_columns,
         "plain": numbers("number", "moment", "category", uncertain=False),
         "nodes": [(number, relation_name(prefix, f"ancestor_{number}")) for number in numbers("hierarchy")],
         "largest": numbers("number", "moment", uncertain=True),

@@ -8,7 +8,6 @@ from sqlanon.plans.templates import Sql, ident
 
 COARSE_BINS, FINE_BINS, BINS = 6, 24, 24_000  # of a number, each within the one before
 COARSE_SHARE, FINE_SHARE = 4, 12  # what missing a bin is taken to cost: a fourth, a twelfth of the importance
-NUMBER_DIGITS, CATEGORY_DIGITS, LEVEL_DIGITS = 5, 4, 2  # what the branches of an attribute commonly take
 
 
 @dataclass(frozen=True)
@@ -35,18 +34,13 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Level:
-    """One sort key: the column of its branches, its attribute's place, its share of the importance, its breadth.
-
-    above, below: how many levels of the same attribute come before and after it.
-    """
+    """One sort key: the column of its branches, its attribute's place, its share of the importance, its breadth."""
 
     column: str
     place: int
     steps: int
     height: int
     breadth: Sql
-    above: int
-    below: int
 
 
 def numbers(dimensions: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
@@ -79,41 +73,18 @@ def levels(dimensions: Sequence[Dimension]) -> list[Level]:
     answer = []
     for place, dimension in categories(dimensions):
         pairs = list(zip(branches(place, dimension), breadths(place, dimension), strict=True))
-        for below, (branch, breadth) in reversed(list(enumerate(pairs))):
-            above = dimension.height - 1 - below
-            answer.append(
-                Level(
-                    column=branch, place=place, steps=below + 1, height=dimension.height, breadth=ident(breadth),
-                    above=above, below=below,
-                )
-            )  # fmt: skip
+        for height, (branch, breadth) in reversed(list(enumerate(pairs, start=1))):
+            answer.append(Level(branch, place, height, dimension.height, ident(breadth)))
     for place, _ in numbers(dimensions):
-        answer += [
-            Level(
-                column=f"coarse_{place}", place=place, steps=1, height=COARSE_SHARE,
-                breadth=Sql(str(COARSE_BINS + 1)), above=0, below=1,
-            ),
-            Level(
-                column=f"fine_{place}", place=place, steps=1, height=FINE_SHARE,
-                breadth=Sql(str(FINE_BINS // COARSE_BINS)), above=1, below=0,
-            ),
-        ]  # fmt: skip
+        answer.append(Level(f"coarse_{place}", place, 1, COARSE_SHARE, Sql(str(COARSE_BINS + 1))))
+        answer.append(Level(f"fine_{place}", place, 1, FINE_SHARE, Sql(str(FINE_BINS // COARSE_BINS))))
     return answer
 
 
 def last_levels(dimensions: Sequence[Dimension]) -> list[Level]:
     """Return the levels that come after all others: numbers as they are."""
     exact = Sql(str(BINS // FINE_BINS))
-    return [
-        Level(column=f"exact_{place}", place=place, steps=1, height=1, breadth=exact, above=2, below=0)
-        for place, _ in numbers(dimensions)
-    ]
-
-
-def digits(dimensions: Sequence[Dimension]) -> int:
-    """Return how many decimal digits the branches of all levels commonly take."""
-    each = {"number": NUMBER_DIGITS, "category": CATEGORY_DIGITS}
-    return sum(each.get(dimension.scale, LEVEL_DIGITS * dimension.height) for dimension in dimensions)
+    return [Level(f"exact_{place}", place, 1, 1, exact) for place, _ in numbers(dimensions)]
 
 
 def bin_widths() -> dict[str, int]:

@@ -1,9 +1,9 @@
 """Diversity of clusters (Ren, Yang, Zhang and Jia, 2012): L different weights in each cluster with a grave value.
 
-The templates are `sql_templates/methods/uncertain/diversity/`. They read `clustering` (or `refining`), the cut of the
-sort, and end in `clustered` (row_number, cluster, suppressed). A cluster that fails is suppressed, or merged with its
-neighbours into a region. The rows of a region are then dealt into groups that are diverse and hardly larger than K, or
-joined with those that the hierarchies generalize to the same node (`climbing`).
+The templates are `sql_templates/methods/uncertain/diversity/`. They read `clustering`, the cut of the sort, and end in
+`clustered` (row_number, cluster, suppressed). A cluster that fails is suppressed, or merged with its neighbours into a
+region. The rows of a region are then dealt into groups that are diverse and hardly larger than K, or joined with those
+that the hierarchies generalize to the same node (`climbing`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,6 @@ from sqlanon.errors import DataError
 from sqlanon.methods.feasibility import NO_ROWS, TOO_FEW_ROWS
 from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Guard, Repeat, Row, Step, relation_name
-from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
 
@@ -138,9 +137,8 @@ class Diversity:
     """What is asked of the clusters' sensitive values.
 
     k: least rows of a cluster; l: least different weights where a value is grave. undiverse: what becomes of a cluster
-    that fails. most_rows: of a cluster. ties: columns of rows that draw which of them goes where. passed: what rows
-    keep to the end. certain: whether no sensitive cell holds several values. by_remainders: whether rows are packed,
-    and an engine counts bits of all values of a cluster at once.
+    that fails. most_rows: of a cluster. ties: columns of rows that draw which of them goes where. certain: whether
+    no sensitive cell holds several values.
     """
 
     k: int
@@ -148,14 +146,7 @@ class Diversity:
     undiverse: Undiverse
     most_rows: int
     ties: tuple[str, ...]
-    passed: tuple[str, ...] = ("row_number",)
     certain: bool = False
-    by_remainders: bool = False
-
-    @property
-    def in_regions(self) -> bool:
-        """Return whether only clusters that fail are looked at value by value."""
-        return self.by_remainders and self.certain and self.undiverse == "merge"
 
     @property
     def near_rows(self) -> int:
@@ -186,8 +177,6 @@ def steps(
     names of their relations.
     """
     clusters = {"clustering": rows}
-    if asked.in_regions:
-        return _mended(asked, rows)
     judged = (
         Step(
             "methods/uncertain/diversity/certain_value"
@@ -201,17 +190,13 @@ def steps(
     if asked.undiverse == "suppress":
         return (*judged, Step("methods/uncertain/diversity/clustered", reads=clusters))
     regions: tuple[Step | Repeat, ...] = (_merges(asked),)
-    values = {"passed": asked.passed}
-    dealt, state = (
-        Step("methods/uncertain/diversity/dealt", yields="clustered", reads=clusters, values=values),
-        "judged",
-    )
+    dealt, state = Step("methods/uncertain/diversity/dealt", yields="clustered", reads=clusters), "judged"
     if asked.undiverse == "generalize":
         (regions, dealt), state = climb_hierarchies(_limits_of(asked), dimensions, rows, prefix), "climbing"
     return (*judged, _counted(asked, clusters), *regions, *_seated(asked, clusters, state), dealt)
 
 
-def _seated(diversity: Diversity, clusters: Mapping[str, str], state: str = "judged") -> tuple[Step, ...]:
+def _seated(diversity: Diversity, clusters: Mapping[str, str], state: str) -> tuple[Step, ...]:
     """Return the steps that deal out the rows of merged regions."""
     limits, ties, of = {"k": diversity.k, "l": diversity.l}, {"ties": diversity.ties}, {"judged": state}
     return (
@@ -222,26 +207,6 @@ def _seated(diversity: Diversity, clusters: Mapping[str, str], state: str = "jud
     )
 
 
-def _mended(diversity: Diversity, rows: str) -> tuple[Step | Repeat, ...]:
-    """Return the steps of clusters that are merged, where values are looked at only in those that fail."""
-    clusters = {"clustering": rows}
-
-    def counted(yields: str, region: str, chosen: str) -> Step:
-        reads, values = {**clusters, "region": region}, {"chosen": Sql(chosen)}
-        return Step("methods/uncertain/diversity/certain_region", yields=yields, reads=reads, values=values)
-
-    changed = counted("region_value", "merged", "changed = 1")
-    return (
-        Step("methods/uncertain/diversity/proven", yields="judged", reads=clusters, values={"l": diversity.l}),
-        _merges(diversity, changed),
-        counted("cluster_count", "judged", "width > 1 or verdict = 0"),
-        *_seated(diversity, clusters),
-        Step(
-            "methods/uncertain/diversity/dealt", yields="clustered", reads=clusters, values={"passed": diversity.passed}
-        ),
-    )
-
-
 def _counted(diversity: Diversity, rows: Mapping[str, str]) -> Step:
     """Return the step that counts the rows that each value stands for: all that hold it, where cells are certain."""
     if diversity.certain:
@@ -249,16 +214,12 @@ def _counted(diversity: Diversity, rows: Mapping[str, str]) -> Step:
     return Step("methods/uncertain/diversity/cluster_count", reads=rows)
 
 
-def _merges(diversity: Diversity, recount: Step | None = None) -> Repeat:
-    """Return the turns of merges; recount: the values of the clusters that a turn changes, None where all are known."""
+def _merges(diversity: Diversity) -> Repeat:
+    """Return the turns of merges."""
     sizes = {"near_rows": diversity.near_rows, "most_rows": diversity.most_rows, "patient_width": PATIENT_WIDTH}
-    limits = {"k": diversity.k, "l": diversity.l, **sizes}
-    recounts = () if recount is None else (recount,)
-    reads = {} if recount is None else {"cluster_value": recount.name, "cluster_count": recount.name}
     body = (
         Step("methods/uncertain/diversity/merged"),
-        *recounts,
-        Step("methods/uncertain/diversity/judged_again", values=limits, reads=reads),
+        Step("methods/uncertain/diversity/judged_again", values={"k": diversity.k, "l": diversity.l, **sizes}),
     )
     rest = Step("methods/uncertain/diversity/failing", "query", values={"patient_width": PATIENT_WIDTH})
     return Repeat("merges", "judged", body, rest, MOST_TURNS)

@@ -164,11 +164,11 @@ def _refuse_weightless(show_values: bool) -> Callable[[Row], None]:
     return refuse
 
 
-def learned(numbers: Sequence[Sql], prefix: str, threshold: float, few: Sequence[int] = ()) -> tuple[Step, ...]:
+def learned(numbers: Sequence[Sql], prefix: str, threshold: float) -> tuple[Step, ...]:
     """Return the steps that learn `influence` from the deterministic table.
 
     numbers: for each quasi-identifier the expression that reads it as a number, empty where it is none. threshold:
-    every weight that is learned lies above it. few: the places of numbers of few values, from 1.
+    every weight that is learned lies above it.
     """
     steps = [Step("methods/uncertain/influence/occurrence")]
     for number, expression in enumerate(numbers, start=1):
@@ -179,7 +179,7 @@ def learned(numbers: Sequence[Sql], prefix: str, threshold: float, few: Sequence
                     "methods/uncertain/influence/binned_contingency",
                     yields="contingency",
                     suffix=suffix,
-                    values={"number_read": expression, "few": [number] if number in few else []},
+                    values={"number_read": expression},
                 )
             )
         else:

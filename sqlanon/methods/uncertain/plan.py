@@ -192,7 +192,7 @@ def draw_rows(design: Uncertain) -> Steps:
 def make_deterministic(design: Uncertain) -> Steps:
     """Return the steps that end in `determined`: single quasi values, and sets of sensitive ones."""
     few = design.request.traits.few_tables
-    return determined(design.reading, design.prefix, "population" if few else "drawn", design.layout is not None)
+    return determined(design.reading, design.prefix, "population" if few else "drawn")
 
 
 def check_stars(design: Uncertain) -> Steps:
@@ -205,8 +205,8 @@ def weigh_influence(design: Uncertain) -> Steps:
     """Return the steps that end in `influence`, and the report of the matrix."""
     quasi = design.reading.quasi
     if isinstance(design.influence, Learn):
-        reads, few = [column.read for column in quasi], design.clustering.scaled
-        steps = influence.learned(reads, design.prefix, float(design.clustering.threshold), few)
+        reads = [column.read for column in quasi]
+        steps = influence.learned(reads, design.prefix, float(design.clustering.threshold))
     else:
         steps = influence.given(
             read_matrix(design.request.roles, design.influence.rows), len(quasi), design.request.show_values
@@ -221,14 +221,11 @@ def cluster_rows(design: Uncertain) -> Steps:
 
 def number_groups(design: Uncertain) -> Steps:
     """Return the steps that put rows and clusters together, suppress, and number the groups."""
-    packed = design.layout is not None
-    return tuple(published_tables.shown(design.reading, design.clustering.undiverse, design.prefix, packed))
+    return tuple(published_tables.shown(design.reading, design.clustering.undiverse, design.prefix))
 
 
 def publish_tables(design: Uncertain) -> Steps:
     """Return the steps of QIT and ST, with as many columns of alternatives as there are."""
-    if design.layout is not None:
-        return published_tables.packed_outputs(design.request, design.names)
     return published_tables.outputs(design.reading, design.names, design.clustering.undiverse)
 
 

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.methods import packing
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.uncertain.columns import Column, Reading
 from sqlanon.methods.uncertain.diversity import Undiverse
-from sqlanon.plans.plan import Request, Step, relation_name
+from sqlanon.plans.plan import Step, relation_name
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
 
@@ -56,13 +55,8 @@ def manifest_columns(reading: Reading, names: Names) -> dict[str, Any]:
     }
 
 
-def shown(reading: Reading, undiverse: Undiverse, prefix: str, packed: bool) -> list[Step]:
-    """Return the steps that put rows and clusters together, suppress, and number the groups.
-
-    packed: whether rows in clusters have their quasi values with them, as one number.
-    """
-    if packed:
-        return [Step("methods/uncertain/published_tables/packed_group_number", yields="group_number")]
+def shown(reading: Reading, undiverse: Undiverse, prefix: str) -> list[Step]:
+    """Return the steps that put rows and clusters together, suppress, and number the groups."""
     quasi = quasi_names(reading.request)
     columns = _counted(reading, undiverse)
     counts = [f"alternatives_{column.number}" for column in columns]
@@ -93,22 +87,6 @@ def shown(reading: Reading, undiverse: Undiverse, prefix: str, packed: bool) -> 
 def _counted(reading: Reading, undiverse: Undiverse) -> Sequence[Column]:
     """Return the quasi-identifiers whose alternatives are told: all where a group may be generalized."""
     return reading.quasi if undiverse == "generalize" else reading.counted
-
-
-def packed_outputs(request: Request, names: Names) -> tuple[Step, ...]:
-    """Return the published tables of packed rows, of which all are certain."""
-    qit = {
-        **packing.published_quasi(request),
-        "counted_columns": [],
-        "qiid_column": names.qiid,
-        "alternatives_column": names.alternatives,
-        "group_column": names.group,
-    }
-    st = {"value_column": names.values[0], "group_column": names.group, "count_column": names.count}
-    return (
-        Step("methods/uncertain/published_tables/packed_qit", yields="qit", values=qit),
-        Step("methods/uncertain/published_tables/packed_st", yields="st", values=st),
-    )
 
 
 def outputs(reading: Reading, names: Names, undiverse: Undiverse) -> tuple[Step, ...]:

@@ -249,7 +249,7 @@ def test_the_importance_is_the_mean_influence_over_the_values_that_occur(con):
         ]
 
 
-def test_many_attributes_are_sorted_by_several_words(con):
+def test_of_many_attributes_the_dearest_levels_are_sorted_by(con):
     draw = random.Random(7)
     attributes = [Attribute(1 + place / 100, parents=UNEVEN) for place in range(6)]
     attributes += [Attribute(0.5 + place / 100) for place in range(6)]
@@ -260,7 +260,6 @@ def test_many_attributes_are_sorted_by_several_words(con):
     ]
     dimensions = table(con, rows, attributes, VALUES)
     asked = Clustering(dimensions, 2, 2, 0.05, "suppress")
-    assert "word_3" in next(step.sql for step in plan(asked).steps if getattr(step, "name", "") == "clustering")
     places = order([row for row, _ in rows], attributes, [((row + 1) * 2654435761) % 2**32 for row in range(200)])
     assert clustered(con, asked)[0] == [sorted(places[first : first + 2]) for first in range(0, 200, 2)]
 
