@@ -493,6 +493,6 @@ left join "sqlanon_hierarchy_1" as hierarchy_1 on climbing.node_1 = hierarchy_1.
 -- st: as in duckdb.sql
 
 -- the rest is microdata and the key: forget it
--- 46 relations, the last first
+-- 45 relations, the last first
 
 commit;

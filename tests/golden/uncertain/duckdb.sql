@@ -855,26 +855,25 @@ with finite as (
         case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end as "read_2"
     from "sqlanon_branch_codes_3" as attribute_codes
 ),
-binned as (
+shared as (
     select
         finite.*,
         value_ranges.row_count,
-        case
-            when "read_2" is null or "span_2" = 0 then 0
-            else least(24000 - 1, cast(floor(("read_2" - "lowest_2") / "span_2" * 24000) as integer))
-        end as "bin_2",
-        cast(case
-            when "read_2" is null then null
-            when "span_2" = 0 then 0
-            else floor(("read_2" - "lowest_2") / "span_2" * "share_2" + 0.5)
-        end as integer) as "number_2"
+        (finite."read_2" - value_ranges."lowest_2") / coalesce(nullif(value_ranges."span_2", 0), 1) as "fraction_2"
     from finite
     cross join "sqlanon_value_ranges" as value_ranges
+),
+binned as (
+    select
+        shared.*,
+        least(24000 - 1, cast(floor(coalesce("fraction_2", 0) * 24000) as integer)) as "bin_2",
+        cast(floor("fraction_2" * importance."share_2" + 0.5) as integer) as "number_2"
+    from shared
     cross join "sqlanon_importance" as importance
 )
 select
     "number_2",
-    case when "read_2" is null then 0 else 1 + "bin_2" // 4000 end as "coarse_2",
+    case when "fraction_2" is null then 0 else 1 + "bin_2" // 4000 end as "coarse_2",
     "bin_2" // 1000 % 4 as "fine_2",
     "bin_2" % 1000 as "exact_2",
     "row_number",
@@ -941,188 +940,84 @@ sized as (
         level,
         last,
         cost,
-        0 + case when breadth > 1 then 1 else 0 end + case when breadth > 2 then 1 else 0 end + case when breadth > 4 then 1 else 0 end + case when breadth > 8 then 1 else 0 end + case when breadth > 16 then 1 else 0 end + case when breadth > 32 then 1 else 0 end + case when breadth > 64 then 1 else 0 end + case when breadth > 128 then 1 else 0 end + case when breadth > 256 then 1 else 0 end + case when breadth > 512 then 1 else 0 end + case when breadth > 1024 then 1 else 0 end + case when breadth > 2048 then 1 else 0 end + case when breadth > 4096 then 1 else 0 end + case when breadth > 8192 then 1 else 0 end + case when breadth > 16384 then 1 else 0 end + case when breadth > 32768 then 1 else 0 end + case when breadth > 65536 then 1 else 0 end + case when breadth > 131072 then 1 else 0 end + case when breadth > 262144 then 1 else 0 end + case when breadth > 524288 then 1 else 0 end + case when breadth > 1048576 then 1 else 0 end + case when breadth > 2097152 then 1 else 0 end + case when breadth > 4194304 then 1 else 0 end + case when breadth > 8388608 then 1 else 0 end + case when breadth > 16777216 then 1 else 0 end + case when breadth > 33554432 then 1 else 0 end + case when breadth > 67108864 then 1 else 0 end + case when breadth > 134217728 then 1 else 0 end + case when breadth > 268435456 then 1 else 0 end + case when breadth > 536870912 then 1 else 0 end + case when breadth > 1073741824 then 1 else 0 end as bits
+        0 + case when breadth > 1 then 1 else 0 end + case when breadth > 2 then 1 else 0 end + case when breadth > 4 then 1 else 0 end + case when breadth > 8 then 1 else 0 end + case when breadth > 16 then 1 else 0 end + case when breadth > 32 then 1 else 0 end + case when breadth > 64 then 1 else 0 end + case when breadth > 128 then 1 else 0 end + case when breadth > 256 then 1 else 0 end + case when breadth > 512 then 1 else 0 end + case when breadth > 1024 then 1 else 0 end + case when breadth > 2048 then 1 else 0 end + case when breadth > 4096 then 1 else 0 end + case when breadth > 8192 then 1 else 0 end + case when breadth > 16384 then 1 else 0 end + case when breadth > 32768 then 1 else 0 end + case when breadth > 65536 then 1 else 0 end + case when breadth > 131072 then 1 else 0 end + case when breadth > 262144 then 1 else 0 end + case when breadth > 524288 then 1 else 0 end + case when breadth > 1048576 then 1 else 0 end + case when breadth > 2097152 then 1 else 0 end + case when breadth > 4194304 then 1 else 0 end + case when breadth > 8388608 then 1 else 0 end + case when breadth > 16777216 then 1 else 0 end + case when breadth > 33554432 then 1 else 0 end + case when breadth > 67108864 then 1 else 0 end + case when breadth > 134217728 then 1 else 0 end + case when breadth > 268435456 then 1 else 0 end + case when breadth > 536870912 then 1 else 0 end + case when breadth > 1073741824 then 1 else 0 end as width
     from level
 ),
-word_0 as (
+reached as (
     select
-        *,
-        0 as filled_0,
-        cast(sum(bits) over (order by last asc nulls last, cost desc nulls last, level asc nulls last rows unbounded preceding) as bigint) as reach
+        level,
+        width,
+        cast(sum(width) over (order by last asc nulls last, cost desc nulls last, level asc nulls last rows unbounded preceding) as bigint) as reach
     from sized
 ),
-"word_1" as (
+weighed as (
     select
-        *,
-        max(case when reach <= "filled_0" + 62 then reach else 0 end) over () as "filled_1"
-    from "word_0"
+        level,
+        width,
+        reach,
+        case when width > 0 and reach <= 62 then cast(1 as bigint) << cast(62 - reach as integer) else 0 end as weight
+    from reached
 ),
-filled as (
-    select *
-    from "word_1"
+arranged as (
+    select
+        level,
+        weight,
+        (weight << cast(width as integer)) - weight as bits,
+        cast(sum(weight) over (order by reach asc nulls last, level asc nulls last rows unbounded preceding) as bigint) - weight as before
+    from weighed
 )
 select
-    max(case
-        when level = 1 and reach > "filled_0" and reach <= "filled_1"
-            then cast(1 as bigint) << cast("filled_0" + 62 - reach as integer)
-        else 0
-    end) as "weight_1_1",
-    max(case
-        when level = 2 and reach > "filled_0" and reach <= "filled_1"
-            then cast(1 as bigint) << cast("filled_0" + 62 - reach as integer)
-        else 0
-    end) as "weight_1_2",
-    max(case
-        when level = 3 and reach > "filled_0" and reach <= "filled_1"
-            then cast(1 as bigint) << cast("filled_0" + 62 - reach as integer)
-        else 0
-    end) as "weight_1_3",
-    max(case
-        when level = 4 and reach > "filled_0" and reach <= "filled_1"
-            then cast(1 as bigint) << cast("filled_0" + 62 - reach as integer)
-        else 0
-    end) as "weight_1_4",
-    max(case
-        when level = 5 and reach > "filled_0" and reach <= "filled_1"
-            then cast(1 as bigint) << cast("filled_0" + 62 - reach as integer)
-        else 0
-    end) as "weight_1_5",
-    max(case
-        when level = 6 and reach > "filled_0" and reach <= "filled_1"
-            then cast(1 as bigint) << cast("filled_0" + 62 - reach as integer)
-        else 0
-    end) as "weight_1_6",
-    cast(sum(case
-        when bits > 1 and reach > "filled_0" and reach <= "filled_1"
-            then ((cast(1 as bigint) << cast(bits - 1 as integer)) - 1) << cast("filled_0" + 62 - reach as integer)
-        else 0
-    end) as bigint) as "mask_1",
-    count(*) as level_count
-from filled;
+    max(case when level = 1 then weight end) as weight_1,
+    max(case when level = 1 then bits end) as bits_1,
+    max(case when level = 1 then before end) as before_1,
+    max(case when level = 2 then weight end) as weight_2,
+    max(case when level = 2 then bits end) as bits_2,
+    max(case when level = 2 then before end) as before_2,
+    max(case when level = 3 then weight end) as weight_3,
+    max(case when level = 3 then bits end) as bits_3,
+    max(case when level = 3 then before end) as before_3,
+    max(case when level = 4 then weight end) as weight_4,
+    max(case when level = 4 then bits end) as bits_4,
+    max(case when level = 4 then before end) as before_4,
+    max(case when level = 5 then weight end) as weight_5,
+    max(case when level = 5 then bits end) as bits_5,
+    max(case when level = 5 then before end) as before_5,
+    max(case when level = 6 then weight end) as weight_6,
+    max(case when level = 6 then bits end) as bits_6,
+    max(case when level = 6 then before end) as before_6
+from arranged;
 
--- ordered: The sort of `clustering` where a table numbers its rows in the order in which they are written
-create temporary table "sqlanon_ordered" as
-with packed as (
+-- clustering: One sort: rows by the branches of all levels as one number, the dearest first, each upwards or downwards by whether those before it are even or odd in sum, so that neighbours are alike, then by the draw
+create temporary table "sqlanon_clustering" as
+with branched as (
     select
-        point."row_number",
-        point."sensitive_count",
-        point."cell_code",
-        point."draw",
-        point."tie",
-        arrangement."mask_1",
-        0 + point."branch_1_1" * arrangement."weight_1_1" + point."branch_1_0" * arrangement."weight_1_2" + point."branch_3_0" * arrangement."weight_1_3" + point."coarse_2" * arrangement."weight_1_4" + point."fine_2" * arrangement."weight_1_5" + point."exact_2" * arrangement."weight_1_6" as "word_1",
-        point.row_count
+        point.*,
+        0 + point."branch_1_1" * arrangement.weight_1 + point."branch_1_0" * arrangement.weight_2 + point."branch_3_0" * arrangement.weight_3 + point."coarse_2" * arrangement.weight_4 + point."fine_2" * arrangement.weight_5 + point."exact_2" * arrangement.weight_6 as branches
     from "sqlanon_point" as point
     cross join "sqlanon_arrangement" as arrangement
 ),
-fold_0 as (
-    select
-        "row_number",
-        "sensitive_count",
-        "cell_code",
-        "draw",
-        "tie",
-        xor("word_1", (("word_1" >> 1) & "mask_1")) as "word_1",
-        row_count
-    from packed
-),
-"fold_1" as (
-    select
-        "row_number",
-        "sensitive_count",
-        "cell_code",
-        "draw",
-        "tie",
-        xor("word_1", ("word_1" >> 1)) as "word_1",
-        row_count
-    from "fold_0"
-),
-"fold_2" as (
-    select
-        "row_number",
-        "sensitive_count",
-        "cell_code",
-        "draw",
-        "tie",
-        xor("word_1", ("word_1" >> 2)) as "word_1",
-        row_count
-    from "fold_1"
-),
-"fold_3" as (
-    select
-        "row_number",
-        "sensitive_count",
-        "cell_code",
-        "draw",
-        "tie",
-        xor("word_1", ("word_1" >> 4)) as "word_1",
-        row_count
-    from "fold_2"
-),
-"fold_4" as (
-    select
-        "row_number",
-        "sensitive_count",
-        "cell_code",
-        "draw",
-        "tie",
-        xor("word_1", ("word_1" >> 8)) as "word_1",
-        row_count
-    from "fold_3"
-),
-"fold_5" as (
-    select
-        "row_number",
-        "sensitive_count",
-        "cell_code",
-        "draw",
-        "tie",
-        xor("word_1", ("word_1" >> 16)) as "word_1",
-        row_count
-    from "fold_4"
-),
-"fold_6" as (
-    select
-        "row_number",
-        "sensitive_count",
-        "cell_code",
-        "draw",
-        "tie",
-        xor("word_1", ("word_1" >> 32)) as "word_1",
-        row_count
-    from "fold_5"
-),
 turned as (
-    select *
-    from "fold_6"
+    select
+        branched.*,
+        xor(branched.branches, 0 + bit_count(branched.branches & arrangement.before_1) % 2 * arrangement.bits_1 + bit_count(branched.branches & arrangement.before_2) % 2 * arrangement.bits_2 + bit_count(branched.branches & arrangement.before_3) % 2 * arrangement.bits_3 + bit_count(branched.branches & arrangement.before_4) % 2 * arrangement.bits_4 + bit_count(branched.branches & arrangement.before_5) % 2 * arrangement.bits_5 + bit_count(branched.branches & arrangement.before_6) % 2 * arrangement.bits_6) as place
+    from branched
+    cross join "sqlanon_arrangement" as arrangement
+),
+lined as (
+    select
+        *,
+        row_number() over (order by place asc nulls last, "draw" asc nulls last, "tie" asc nulls last) - 1 as position
+    from turned
 )
 select
     "row_number",
     "sensitive_count",
     "cell_code",
     "draw",
-    "tie"
-from turned
-order by "word_1" asc nulls last, "draw" asc nulls last, "tie" asc nulls last;
-
--- clustering: What `clustering` tells, of rows that are numbered in their order (from some number on: inside a transaction it is none that is known)
-create temporary view "sqlanon_clustering" as
-with total as (
-    select
-        min(rowid) as first_number,
-        count(*) as row_count
-    from "sqlanon_ordered"
-)
-select
-    ordered."row_number",
-    ordered."sensitive_count",
-    ordered."cell_code",
-    ordered."draw",
-    ordered."tie",
-    ordered.rowid - total.first_number as position,
-    least((ordered.rowid - total.first_number) // 5, total.row_count // 5 - 1) as cluster
-from "sqlanon_ordered" as ordered
-cross join total;
+    "tie",
+    position,
+    least(position // 5, row_count // 5 - 1) as cluster
+from lined;
 
 -- cluster_value: The sensitive values of every cluster, alternatives included: in how many rows each stands, and the fewest alternatives of a row that holds it
 create temporary table "sqlanon_cluster_value" as
@@ -1538,7 +1433,7 @@ with numbered as (
     from "sqlanon_spared"
 )
 select
-    clustering."row_number",
+    clustering.row_number,
     coalesce(numbered.cluster, clustering.cluster) as cluster,
     0 as suppressed
 from "sqlanon_clustering" as clustering
@@ -1717,6 +1612,6 @@ order by
     counted.row_count asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 44 relations, the last first
+-- 43 relations, the last first
 
 commit;

@@ -580,13 +580,11 @@ from (
 -- -      then cast("quasi_2" as double precision)
 -- -    end as "read_2"
 -- +    case when abs(cast("quasi_2" as double)) <= cast(1e300 as double) then cast("quasi_2" as double) end as "read_2"
--- -      else least(24000 - 1, cast(floor((cast(("read_2" - "lowest_2") as double precision) / nullif("span_2", 0)) * 24000) as int))
--- +      else least(24000 - 1, cast(floor((cast(("read_2" - "lowest_2") as double) / nullif("span_2", 0)) * 24000) as int))
--- -      else floor((cast(("read_2" - "lowest_2") as double precision) / nullif("span_2", 0)) * "share_2" + 0.5)
--- +      else floor((cast(("read_2" - "lowest_2") as double) / nullif("span_2", 0)) * "share_2" + 0.5)
--- -  case when "read_2" is null then 0 else 1 + ("bin_2" / 4000) end as "coarse_2",
+-- -    (cast(("finite"."read_2" - "value_ranges"."lowest_2") as double precision) / nullif(coalesce(nullif("value_ranges"."span_2", 0), 1), 0)) as "fraction_2"
+-- +    (cast(("finite"."read_2" - "value_ranges"."lowest_2") as double) / nullif(coalesce(nullif("value_ranges"."span_2", 0), 1), 0)) as "fraction_2"
+-- -  case when "fraction_2" is null then 0 else 1 + ("bin_2" / 4000) end as "coarse_2",
 -- -  ("bin_2" / 1000) % 4 as "fine_2",
--- +  case when "read_2" is null then 0 else 1 + ("bin_2" div 4000) end as "coarse_2",
+-- +  case when "fraction_2" is null then 0 else 1 + ("bin_2" div 4000) end as "coarse_2",
 -- +  ("bin_2" div 1000) % 4 as "fine_2",
 
 -- arrangement: as in postgres.sql, but for
@@ -602,59 +600,14 @@ from (
 -- +    (cast(cast("importance_2" as double) * 1 as double) / nullif(12, 0)) as "cost",
 -- -    (cast(cast("importance_2" as double precision) * 1 as double precision) / nullif(1, 0)) as "cost",
 -- +    (cast(cast("importance_2" as double) * 1 as double) / nullif(1, 0)) as "cost",
--- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
--- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
--- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
--- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
--- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
--- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
--- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
--- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
--- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
--- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
--- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
--- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
--- -      then (
--- +      then shiftleft(
--- -          cast(1 as bigint) << cast("bits" - 1 as int)
--- -        ) - 1
--- -      ) << cast("filled_0" + 62 - "reach" as int)
--- +          (
--- +            shiftleft(cast(1 as bigint), cast("bits" - 1 as int))
--- +          ) - 1
--- +        ),
--- +        cast("filled_0" + 62 - "reach" as int)
--- +      )
+-- -    case when "width" > 0 and "reach" <= 62 then cast(1 as bigint) << cast(62 - "reach" as int) else 0 end as "weight"
+-- +    case when "width" > 0 and "reach" <= 62 then shiftleft(cast(1 as bigint), cast(62 - "reach" as int)) else 0 end as "weight"
+-- -      "weight" << cast("width" as int)
+-- +      shiftleft("weight", cast("width" as int))
 
 -- clustering: as in postgres.sql, but for
--- -    "word_1" # (
--- +    "word_1" ^ (
--- -        "word_1" >> 1
--- +        shiftright("word_1", 1)
--- -    "word_1" # (
--- -      "word_1" >> 1
--- +    "word_1" ^ (
--- +      shiftright("word_1", 1)
--- -    "word_1" # (
--- -      "word_1" >> 2
--- +    "word_1" ^ (
--- +      shiftright("word_1", 2)
--- -    "word_1" # (
--- -      "word_1" >> 4
--- +    "word_1" ^ (
--- +      shiftright("word_1", 4)
--- -    "word_1" # (
--- -      "word_1" >> 8
--- +    "word_1" ^ (
--- +      shiftright("word_1", 8)
--- -    "word_1" # (
--- -      "word_1" >> 16
--- +    "word_1" ^ (
--- +      shiftright("word_1", 16)
--- -    "word_1" # (
--- -      "word_1" >> 32
--- +    "word_1" ^ (
--- +      shiftright("word_1", 32)
+-- -    "branched"."branches" # 0 + bit_count(cast("branched"."branches" & "arrangement"."before_1" as bit(64))) % 2 * "arrangement"."bits_1" + bit_count(cast("branched"."branches" & "arrangement"."before_2" as bit(64))) % 2 * "arrangement"."bits_2" + bit_count(cast("branched"."branches" & "arrangement"."before_3" as bit(64))) % 2 * "arrangement"."bits_3" + bit_count(cast("branched"."branches" & "arrangement"."before_4" as bit(64))) % 2 * "arrangement"."bits_4" + bit_count(cast("branched"."branches" & "arrangement"."before_5" as bit(64))) % 2 * "arrangement"."bits_5" + bit_count(cast("branched"."branches" & "arrangement"."before_6" as bit(64))) % 2 * "arrangement"."bits_6" as "place"
+-- +    "branched"."branches" ^ 0 + bit_count("branched"."branches" & "arrangement"."before_1") % 2 * "arrangement"."bits_1" + bit_count("branched"."branches" & "arrangement"."before_2") % 2 * "arrangement"."bits_2" + bit_count("branched"."branches" & "arrangement"."before_3") % 2 * "arrangement"."bits_3" + bit_count("branched"."branches" & "arrangement"."before_4") % 2 * "arrangement"."bits_4" + bit_count("branched"."branches" & "arrangement"."before_5") % 2 * "arrangement"."bits_5" + bit_count("branched"."branches" & "arrangement"."before_6") % 2 * "arrangement"."bits_6" as "place"
 -- -  least(("position" / 5), ("row_count" / 5) - 1) as "cluster"
 -- +  least(("position" div 5), ("row_count" div 5) - 1) as "cluster"
 
