@@ -999,7 +999,7 @@ with branched as (
 turned as (
     select
         branched.*,
-        xor(branched.branches, 0 + bit_count(branched.branches & arrangement.before_1) % 2 * arrangement.bits_1 + bit_count(branched.branches & arrangement.before_2) % 2 * arrangement.bits_2 + bit_count(branched.branches & arrangement.before_3) % 2 * arrangement.bits_3 + bit_count(branched.branches & arrangement.before_4) % 2 * arrangement.bits_4 + bit_count(branched.branches & arrangement.before_5) % 2 * arrangement.bits_5 + bit_count(branched.branches & arrangement.before_6) % 2 * arrangement.bits_6) as place
+        xor(branched.branches, (0 + bit_count(branched.branches & arrangement.before_1) % 2 * arrangement.bits_1 + bit_count(branched.branches & arrangement.before_2) % 2 * arrangement.bits_2 + bit_count(branched.branches & arrangement.before_3) % 2 * arrangement.bits_3 + bit_count(branched.branches & arrangement.before_4) % 2 * arrangement.bits_4 + bit_count(branched.branches & arrangement.before_5) % 2 * arrangement.bits_5 + bit_count(branched.branches & arrangement.before_6) % 2 * arrangement.bits_6)) as place
     from branched
     cross join "sqlanon_arrangement" as arrangement
 ),

@@ -1149,7 +1149,9 @@ with "branched" as (
 ), "turned" as (
   select
     "branched".*,
-    "branched"."branches" # 0 + bit_count(cast("branched"."branches" & "arrangement"."before_1" as bit(64))) % 2 * "arrangement"."bits_1" + bit_count(cast("branched"."branches" & "arrangement"."before_2" as bit(64))) % 2 * "arrangement"."bits_2" + bit_count(cast("branched"."branches" & "arrangement"."before_3" as bit(64))) % 2 * "arrangement"."bits_3" + bit_count(cast("branched"."branches" & "arrangement"."before_4" as bit(64))) % 2 * "arrangement"."bits_4" + bit_count(cast("branched"."branches" & "arrangement"."before_5" as bit(64))) % 2 * "arrangement"."bits_5" + bit_count(cast("branched"."branches" & "arrangement"."before_6" as bit(64))) % 2 * "arrangement"."bits_6" as "place"
+    "branched"."branches" # (
+      0 + bit_count(cast("branched"."branches" & "arrangement"."before_1" as bit(64))) % 2 * "arrangement"."bits_1" + bit_count(cast("branched"."branches" & "arrangement"."before_2" as bit(64))) % 2 * "arrangement"."bits_2" + bit_count(cast("branched"."branches" & "arrangement"."before_3" as bit(64))) % 2 * "arrangement"."bits_3" + bit_count(cast("branched"."branches" & "arrangement"."before_4" as bit(64))) % 2 * "arrangement"."bits_4" + bit_count(cast("branched"."branches" & "arrangement"."before_5" as bit(64))) % 2 * "arrangement"."bits_5" + bit_count(cast("branched"."branches" & "arrangement"."before_6" as bit(64))) % 2 * "arrangement"."bits_6"
+    ) as "place"
   from "branched"
   cross join "sqlanon_arrangement" as "arrangement"
 ), "lined" as (
