@@ -385,9 +385,7 @@ def test_postgres_climbs_the_hierarchies_that_duckdb_climbs(postgres):
     assert shown_rows(release) == shown_rows(expected)
     assert expected.verify(against="lone").figures == release.verify(against="lone").figures
     assert release.manifest["verified"]["generalized"]["generalized_rows"] == 6
-    query = (
-        "SELECT school, COUNT(*) AS n, SUM(length(disease)) AS s FROM release WHERE age < '30' GROUP BY 1 ORDER BY 1"
-    )
+    query = "SELECT school, COUNT(*) AS n FROM release WHERE age < '30' GROUP BY 1 ORDER BY 1"
     same_answer(release.estimate(query), expected.estimate(query))
     con.close()
 
