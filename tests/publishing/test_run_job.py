@@ -160,7 +160,7 @@ def test_log_json_is_a_line_a_step(shell):
     assert json.loads(done.stdout)["rows"] == 600
 
 
-@pytest.mark.parametrize(("l", "code", "last"), [(9, 3, "feasibility"), (1, 2, None)])
+@pytest.mark.parametrize(("l", "code", "last"), [(9, 3, "feasible"), (1, 2, None)])
 def test_log_json_tells_what_ended_a_run(shell, l, code, last):
     done = shell("run", write(shell, JOB.replace("l: 4", f"l: {l}")), "--log", "json")
     assert (done.returncode, done.stdout) == (code, "")
