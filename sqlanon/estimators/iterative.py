@@ -1,9 +1,9 @@
 """The paper's iteration (eqs. 6-14): a Bayesian update of the counts of 2^(w+1) states, w sensitive columns.
 
 A state says whether a row satisfies the quasi part (first axis) and has each asked value (one axis a value). With
-the transition matrix M = M0 ⊗ M1 ⊗ …, M0 = I, x_i ← Σ_j m_ij x_i y_j / Σ_r m_rj x_r from x = y, until no state moves
-by more than the tolerance. M1 = [[1-q, q], [(γ-1)/γ, 1/γ]] is made anew in each turn from f, the rows of the value
-by the present x: q = f/N in the paper, which is biased; f (γ-1) / (γ (N-f)) exactly.
+the transition matrix M = M0 ⊗ M1 ⊗ …, M0 = I, x_i ← Σ_j m_ij x_i y_j / Σ_r m_rj x_r from x = y, until what
+is left to move, as the last turns tell, is below the tolerance. M1 = [[1-q, q], [(γ-1)/γ, 1/γ]] is made anew in each
+turn from f, the rows of the value by the present x: q = f/N in the paper, which is biased; f (γ-1) / (γ (N-f)) exactly.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ TOLERANCE, MAX_ITERATIONS = 0.01, 10_000
 
 @dataclass(frozen=True)
 class Iterated:
-    """Hold the states after the last turn (n x 2 x 2 …), turns taken (n) and the last relative change (n)."""
+    """Hold the states after the last turn (n x 2 x 2 …), turns taken (n), and what is left to move, relatively (n)."""
 
     states: Array
     turns: NDArray[np.int64]
@@ -84,17 +84,21 @@ def iterate(
     """
     states = published.astype(float).copy()
     turns = np.zeros(len(states), dtype=np.int64)
-    change = np.full(len(states), np.inf)
+    change, moved_before = np.full(len(states), np.inf), np.full(len(states), np.nan)
     running = np.arange(len(states))
     for _ in range(max_iterations):
         if not len(running):
             break
         before = states[running]
         after = _turn(before, published[running], gammas, transition)
-        moved = np.abs(_ratio(after - before, before)).max(axis=tuple(range(1, before.ndim)), initial=0)
-        states[running], change[running] = after, moved
+        # of a state that sinks below one row nothing is asked
+        moved = np.abs((after - before) / np.maximum(before, 1)).max(axis=tuple(range(1, before.ndim)), initial=0)
+        # turns that move ever less have as much before them as a geometric series has
+        ratio = np.divide(moved, moved_before[running], out=np.ones_like(moved), where=moved_before[running] > 0)
+        rest = np.where(ratio < 1, moved * ratio / np.maximum(1 - ratio, 1e-12), np.where(moved > 0, np.inf, 0))
+        states[running], change[running], moved_before[running] = after, rest, moved
         turns[running] += 1
-        running = running[moved > tolerance]
+        running = running[rest > tolerance]
     return Iterated(states, turns, change)
 
 

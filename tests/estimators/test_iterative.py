@@ -85,3 +85,15 @@ def test_nothing_over_nothing_counts_as_nothing():
 def test_the_limit_leaves_the_last_change():
     done = iterative.iterate(np.array([[[700.0, 60], [200, 40]]]), [5], "exact", 1e-12, 2)
     assert done.turns[0] == 2 and done.change[0] > 1e-12
+
+
+def test_what_has_converged_moves_no_more_and_what_has_not_is_said():
+    draws = np.random.default_rng(1)
+    published = draws.integers(5, 400, size=(20, 2, 2, 2)) * np.array([[20.0, 3.0], [3.0, 1.0]])
+    stopped = iterative.iterate(published, [5, 5])
+    further = iterative.iterate(published, [5, 5], tolerance=1e-7, max_iterations=30_000)
+    converged = stopped.change <= iterative.TOLERANCE
+    moved = np.abs(stopped.asked - further.asked) / np.maximum(further.asked, 1)
+    # stopped by the change of a single turn, most of these counts had as much before them as behind them
+    assert 15 < converged.sum() and np.quantile(moved[converged], 0.9) < 2 * iterative.TOLERANCE
+    assert stopped.turns[~converged].tolist() == [iterative.MAX_ITERATIONS] * int((~converged).sum())

@@ -293,7 +293,7 @@ def _gather_evidence(
 
 
 def _report(run: PublishedRun, iteration: Iteration, turns: IntArray, change: Array) -> None:
-    """Say how many turns the iteration took; not converging is said with the last change."""
+    """Say how many turns the iteration took; not converging is said with what is left to move."""
     transition, tolerance, limit = iteration
     if not len(turns):
         return
@@ -304,8 +304,8 @@ def _report(run: PublishedRun, iteration: Iteration, turns: IntArray, change: Ar
     )
     if late.any():
         run.messages.append(
-            f"{int(late.sum())} of {len(late)} estimates had not converged after {limit} turns: the last change was"
-            f" {change.max():.3g}, and {tolerance:g} was asked; raise {spoken(option('max_iterations'))}"
+            f"{int(late.sum())} of {len(late)} estimates had not converged after {limit} turns: what is left to move"
+            f" is {change.max():.3g} of a count, and {tolerance:g} was asked; raise {spoken(option('max_iterations'))}"
         )
 
 

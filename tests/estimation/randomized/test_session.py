@@ -318,7 +318,7 @@ def test_the_iteration_reports_its_turns_and_what_did_not_converge(census):
         tolerance=1e-12,
         max_iterations=3,
     )
-    assert "1 of 1 estimates had not converged after 3 turns: the last change was" in answer.attrs["messages"][1]
+    assert "1 of 1 estimates had not converged after 3 turns: what is left to move is" in answer.attrs["messages"][1]
 
 
 def test_the_iteration_counts_and_weighs_values_but_not_quasi_columns(census):
