@@ -95,5 +95,5 @@ def test_what_has_converged_moves_no_more_and_what_has_not_is_said():
     converged = stopped.change <= iterative.TOLERANCE
     moved = np.abs(stopped.asked - further.asked) / np.maximum(further.asked, 1)
     # stopped by the change of a single turn, most of these counts had as much before them as behind them
-    assert 15 < converged.sum() and np.quantile(moved[converged], 0.9) < 2 * iterative.TOLERANCE
+    assert converged.sum() > 15 and np.quantile(moved[converged], 0.9) < 2 * iterative.TOLERANCE
     assert stopped.turns[~converged].tolist() == [iterative.MAX_ITERATIONS] * int((~converged).sum())
