@@ -165,6 +165,9 @@ def test_nothing_of_a_stranger_acts_in_a_page(con, tmp_path):
     release = sqlanon.open(out, con=con)
     release.manifest["created"] = release.manifest["engine"] = SCRIPT
     release.manifest["parameters"]["draws"] = BREAKOUT
+    with pytest.raises(sqlanon.ReleaseError, match="records what no release has: parameters draws"):
+        sqlanon.report(release, against="people")
+    release.manifest["parameters"]["draws"] = "keyed"
     page = sqlanon.report(release, against="people", comparison=comparison(tmp_path, SCRIPT))
     read = read_safely(page.html)
     assert "<script>alert('1')</script>" in read.text  # as words
