@@ -59,6 +59,7 @@ PORTABLE: dict[type[exp.Expr], set[str]] = {
     exp.Cast: {"this", "to"},
     exp.DPipe: _BINARY | {"safe"},
     exp.NullSafeEQ: _BINARY,
+    exp.NullSafeNEQ: _BINARY,
     exp.Window: {"this", "partition_by", "order", "spec", "over", "alias"},
     exp.WindowSpec: {"kind", "start", "start_side"},
     exp.SHA2: {"this", "length"},
