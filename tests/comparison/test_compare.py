@@ -348,7 +348,7 @@ def test_the_confidence_beside_each_error(compared):
     by_candidate = found.df().groupby(["method", "parameter"], sort=False)["confidence"].first().to_dict()
     assert by_candidate["anatomy", "l = 3"] == by_candidate["robust", "r = 3"] == pytest.approx(1 / 3)
     assert by_candidate["splu", "gamma = 2"] == 1 / 2
-    assert 1 / 3 < by_candidate["mondrian", "l = 3"] <= 0.8  # of at least 10 rows with 3 values
+    assert by_candidate["mondrian", "l = 3"] <= 1 / 3  # no value stands in more than a third of a box
 
 
 def test_rivals_answer_counts_of_a_file_alone(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -141,12 +142,17 @@ def test_spark_matches_columns_of_several_files_by_name(spark, source, tmp_path)
         sqlanon.check(spark, f"{tmp_path}/*.csv", quasi="d", id="ssn")
 
 
+def told(report):
+    """Return what checks say but for files, and for how much of an order would be seen, which is drawn by the manifest."""
+    return [replace(one, found="") if one.name == "rank_alignment" else one for one in report.checks[1:]]
+
+
 def test_spark_proves_and_estimates_as_duckdb_does(spark, spark_release, source, expected):
     release = sqlanon.open(spark_release[0], con=spark)
     report, wanted = (
         one.verify(against=table, voters=table) for one, table in ((release, str(source[1])), (expected, "hostile"))
     )
-    assert report.holds and report.checks[1:] == wanted.checks[1:]
+    assert report.holds and told(report) == told(wanted)
     same_voters(report, wanted)
     for query in QUERIES[1:]:
         same_answer(release.estimate(query), expected.estimate(query))
@@ -255,7 +261,7 @@ def test_spark_cuts_the_boxes_that_duckdb_cuts(spark, source, boxes, tmp_path):
     assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(boxes)
     release = sqlanon.open(tmp_path / "release", con=spark)
     report, wanted = (one.verify(against=which, voters=which) for one, which in ((release, table), (boxes, "hostile")))
-    assert report.holds and report.checks[1:] == wanted.checks[1:]
+    assert report.holds and told(report) == told(wanted)
     same_voters(report, wanted)
     same_answer(release.estimate(BOX_QUERIES[0]), boxes.estimate(BOX_QUERIES[0]))  # each takes Spark many statements
 

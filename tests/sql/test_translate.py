@@ -239,7 +239,7 @@ def test_a_check_without_guards_is_shown():
     unsaid = {"guards": (), "speaks": False}
     steps = tuple(replace(step, **unsaid) if isinstance(step, Check) else step for step in plan.steps)
     text = write_script(replace(plan, steps=steps), "duckdb")
-    assert text.count("-- LOOK AT THIS ROW before you hand anything on") == 3
+    assert text.count("-- LOOK AT THIS ROW before you hand anything on") == 4
 
 
 @pytest.mark.parametrize("name", ["a$sqlanon$b", "${sqlanon.key}"])
