@@ -143,7 +143,7 @@ def test_spark_matches_columns_of_several_files_by_name(spark, source, tmp_path)
 
 
 def told(report):
-    """Return what checks say but for files, and for how much of an order would be seen: that is drawn by the manifest."""
+    """Return what checks say, but of files, and of how much of an order would be seen: the manifest draws for it."""
     return [replace(one, found="") if one.name == "rank_alignment" else one for one in report.checks[1:]]
 
 
