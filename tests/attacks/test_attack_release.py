@@ -119,7 +119,7 @@ def test_learning_finds_what_depends_on_quasi_values(con):
     release = grouped(con, l=3, quasi=("job", "pay", "age"))
     result = sqlanon.attack(release, against="people", id="id")
     learned = finding(result, "learning", "naive Bayes")
-    assert learned.reached > 0.75 and result.best is learned
+    assert result.best.reached >= learned.reached > 0.75 and result.best.family == "learning"
     own = sqlanon.attack(release)
     assert not own.scored and finding(own, "learning", "naive Bayes").reached > 0.6
     assert "not scored" in own.headline and own.best.family == "background knowledge"

@@ -45,7 +45,7 @@ def test_it_names_more_people_than_completed_tables_and_than_expectation_maximiz
     assert fitted.reached >= most_often > learned(result, BAYES).reached
     assert result.best is fitted
     own = learned(sqlanon.attack(release), fitted_model.NAMED)
-    assert own.reached == pytest.approx(fitted.reached, abs=0.06) and not own.headline
+    assert own.reached == pytest.approx(fitted.reached, abs=0.1) and not own.headline
 
 
 def test_everybodys_weights_sum_up_and_values_are_weighed_as_often_as_they_are_held(release):
