@@ -53,8 +53,7 @@ def test_what_no_group_is_needed_for_is_of_all_rows(release):
     for family in ("background knowledge", "presence"):
         assert [f for f in whole.findings if f.family == family] == [f for f in part.findings if f.family == family]
     whole_order, part_order = (
-        next(f.reached for f in attack.findings if f.attack.startswith("people by age"))
-        for attack in (whole, part)
+        next(f.reached for f in attack.findings if f.attack.startswith("people by age")) for attack in (whole, part)
     )
     assert part_order == pytest.approx(whole_order, abs=0.05)
 

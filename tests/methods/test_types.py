@@ -1,5 +1,6 @@
 """Types by roles and methods: what is published equals the source and verifies, or the type is refused by its name."""
 
+import duckdb
 import pytest
 
 import sqlanon
@@ -33,6 +34,8 @@ TYPES = {
     "INTEGER[]": "[i % 5]",
     "STRUCT(a INTEGER)": "{'a': i % 5}",
 }
+if duckdb.__version__.startswith("1."):  # there it is an extension's
+    del TYPES["GEOMETRY"]
 METHODS = {
     "anatomy": {"l": 2},
     "splu": {"gamma": 2},
