@@ -139,7 +139,7 @@ EDITS = {
     "the last seal is taken away": (lambda said: said["releases"][-1].pop("seal"), "does not fit the seal"),
     "another l": (lambda said: said["parameters"].update(l=2), "what it says of itself .* does not fit"),
     "a quasi column that was never shown": (lambda said: said["ever_quasi"].append("sex"), "what it says of itself"),
-    "a reserve": (lambda said: said.update(reserve=2), "what it says of itself"),
+    "a reserve": (lambda said: said.update(reserve=2), 'was begun with changed="move"'),
     "another chain": (lambda said: said.update(chain="0" * 16), "what it says of itself"),
     "another key's check": (lambda said: said.update(check="0" * 64), "was made with another key"),
     "no figures": (entry_of(1, figures=7), "says what no ledger does: releases 0 figures"),

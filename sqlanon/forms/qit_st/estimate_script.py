@@ -19,8 +19,9 @@ _HEAD = """\
 -- Counts from this release in plain SQL. {reading}\
 --     select sum({weight}), sqrt(sum({weight} * {weight})) as std_error from {view} where …
 -- In {views} each person stands with each sensitive value of people like them, and weights may be
--- negative. Sums of them are counts without bias, as far as groups tell values apart: what the other values of a
--- group add is taken out. Small counts may be far off, or below 0: in 95 of 100 releases by less than twice std_error.
+-- negative. Sums of them are counts with little bias, as far as groups tell values apart: what the other values of a
+-- group add is taken out, as if they were dealt at random. Small counts may be far off, or below 0: in 95 of 100
+-- releases by less than twice std_error.
 -- {paper}, with weights that are the value's share of the group: the estimate
 -- of the paper, in which inside a group every row is as likely as any other to own each value. It has little noise, and
 -- a bias: what depends on the value is pulled towards the average, often by factors.{several}

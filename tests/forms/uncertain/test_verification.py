@@ -71,7 +71,7 @@ def replaced(column, expression, person):
         ("st", "select * replace (null::int as disease2) from this", {"columns"}),
         ("qit", "select * replace ('22' as alternatives) from this", {"columns"}),
         ("qit", f"select * exclude (alternatives) from this {SORTED}", {"columns"}),
-        ("qit", f"select * replace ([group_id] as group_id) from this {SORTED}", {"files"}),
+        ("qit", f"select * replace ([group_id] as group_id) from this {SORTED}", {"columns"}),
         ("st", "select * from this where false", {"cluster_size", "weights", "manifest"}),
     ],
 )
