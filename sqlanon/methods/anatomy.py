@@ -113,6 +113,7 @@ def group_rows(design: Grouped) -> Steps:
         *grouping.bind(design),
         grouping.count_values(design),
         *grouping.identify(design),
+        grouping.shuffle(design),
         grouping.group(design),
     )
 

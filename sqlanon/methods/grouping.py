@@ -4,7 +4,7 @@ Anatomy, SPLU-Gen and r-robust publishing begin with these steps; the templates 
 Engines differ in how rows are drawn for (`draws.py`), and in how they are put into order and numbered (`_number_rows`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -103,9 +103,9 @@ def population(request: Request) -> Chapter:
     return Chapter("population", values)
 
 
-def tally(signature: Sequence[str] = ()) -> Chapter:
+def tally(signature: Sequence[str] = (), column: str = "sensitive") -> Chapter:
     """Return the chapter that counts each sensitive value of each signature."""
-    return Chapter("tally", {"signature": signature})
+    return Chapter("tally", {"signature": signature, "column": column})
 
 
 def count_values(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
@@ -120,8 +120,8 @@ def count_values(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
     return Chapter("counting", values)
 
 
-def refuse_frequent(design: Grouping) -> Chapter:
-    """Return the chapter that refuses a value that stands in too many rows."""
+def refuse_frequent(design: Grouping, note: Callable[[Row], str] | None = None) -> Chapter:
+    """Return the chapter that refuses a value that stands in too many rows; note: what to tell of its figures."""
     request, attribute = design.request, design.attribute
     values = {
         "size": attribute.size,
@@ -135,7 +135,8 @@ def refuse_frequent(design: Grouping) -> Chapter:
         "only": len(request.roles.sensitive) == 1,
         "no_help": f"; {NO_HELP if attribute.parameter == 'l' else 'merging values makes none rarer'}",
     }
-    return Chapter("feasible", values)
+    name = f"feasible{attribute.suffix}"
+    return Chapter("feasible", {**values, "suffix": attribute.suffix}, {} if note is None else {name: note})
 
 
 def bind(design: Grouping) -> Steps:
@@ -155,12 +156,12 @@ def identify(design: Grouping, signature: Sequence[str] = ()) -> Steps:
     request = design.request
     chapters: list[Chapter] = []
     if identity_names(request) == ("identity",):
-        own = (*quasi_names(request), *sensitive_names(request))
+        quasi, sensitive = quasi_names(request), sensitive_names(request)
         by_identifier = request.identity == "identifier"
         values: dict[str, object] = {
-            "payload": own,
+            "payload": (*quasi, *sensitive),
             "identifiers": identifier_names(request) if by_identifier else (),
-            "compared": () if by_identifier else (*quasi_names(request), *identifier_names(request), *own[-1:]),
+            "compared": () if by_identifier else (*quasi, *identifier_names(request), *sensitive),
         }
         chapters.append(Chapter("identity", values))
     if design.layout is not None:
@@ -169,16 +170,33 @@ def identify(design: Grouping, signature: Sequence[str] = ()) -> Steps:
     return tuple(chapters)
 
 
-def group(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
-    """Return the chapter that ends in `grouped`: every row with its group."""
+def _drawing(request: Request) -> str:
+    return "random" if request.draws == "random" else "number" if request.identity == "number" else "identity"
+
+
+def shuffle(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
+    """Return the chapter that gives every row its draws."""
+    attribute = design.attribute
+    kept = (*(name for name in attribute.payload if name not in attribute.draws), *signature, "sensitive")
+    values = {
+        "drawing": _drawing(design.request),
+        "kept": tuple(dict.fromkeys(kept)),
+        "further": list(attribute.draws[1:]),
+        "purpose": attribute.purpose,
+    }
+    return Chapter("draws", values)
+
+
+def group(design: Grouping, signature: Sequence[str] = (), slots: bool = False) -> Chapter:
+    """Return the chapter that ends in `grouped`: every row with its group, and its slot there."""
     request, attribute = design.request, design.attribute
     values = {
         "signature": signature,
         "groups_per_block": attribute.groups_per_block,
         "purpose": attribute.purpose,
         "carried": attribute.payload,
-        "drawn_from": (*attribute.payload, *identity_names(request)),
-        "drawing": "random" if request.draws == "random" else "number" if request.identity == "number" else "identity",
+        "slots": slots,
+        "drawing": _drawing(request),
         # only where NULL is a value need it be compared as one
         "equals": Sql("is not distinct from" if request.nulls == "value" else "="),
     }

@@ -126,9 +126,10 @@ class _Builder:
                 continue
             statement = self.section(chapter, part)
             if part.kind == "check":
-                yield Check(statement, "dropped_rows", _note, refuse=refuse_as_said, speaks=True)
+                note = chapter.notes.get(part.name, _note)
+                yield Check(statement, "dropped_rows", note, refuse=refuse_as_said, speaks=True)
             elif part.kind == "report":
-                yield Report(statement, "dropped_rows", _note)
+                yield Report(statement, "dropped_rows", chapter.notes.get(part.name, _note))
             else:
                 yield replace(statement, relation=str(self.make(part.name)))
 

@@ -13,10 +13,10 @@ reads the newer one; inside a loop the newer one takes the place of the older.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import jinja2
 import jinja2.meta
@@ -37,10 +37,14 @@ _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*")
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter that is to run, with the values that it takes: each must be read, and none may be missing."""
+    """A chapter that is to run, with the values that it takes: each must be read, and none may be missing.
+
+    notes: what to tell the publisher of a check's or a report's row, by the section's name, where SQL does not say it.
+    """
 
     name: str
     values: Mapping[str, object] = field(default_factory=dict)
+    notes: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ import sqlanon
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import DataError, QueryError, ReleaseError, SourceError, TargetError, UsageError
+from sqlanon.plans.build import build
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, ident, render
 from sqlanon.releases.companions.schema_comments import write_comments
 from tests.engines.hostile import (
@@ -489,14 +491,11 @@ def test_every_row_has_bytes_of_its_own_where_a_hash_serves_many(postgres, rows)
 def test_draws_of_bytes_all_differ_and_depend_on_the_key(postgres):
     engine = engine_of(postgres)
     postgres.execute("create temporary table people as select i as row_number from generate_series(1, 1000) as t(i)")
-    postgres.execute("create temporary table tally as select 1000 as row_count")
     postgres.execute("create temporary table key (secret text)")
-    values = {"drawn_columns": ["row_number"], "row_purpose": "p/", "hash_numbers": range(8), "rows_per_hash": 64}
-    values["row_draws"] = []
-    texts = {"draw": Sql("part"), "slot_draw": Sql("part || 'slot_draw'")}
-    values["part_draws"] = [(name, [(name, text)]) for name, text in texts.items()]
-    relations = {"rows": ident("people"), "numbers": ident("tally"), "key": ident("key")}
-    drawn = render("methods/grouping/drawn_by_number", **relations, **values)
+    values = {"drawing": "number", "kept": ["row_number"], "further": ["slot_draw"], "purpose": "p"}
+    standing = {"population": ident("people"), "key": ident("key")}
+    (made,) = build((Chapter("draws", values),), {}, "", standing, "postgres")
+    drawn = made.sql
     seen = []
     for key in ("5" * 64, "6" * 64):
         postgres.execute("delete from key")

@@ -34,8 +34,7 @@ def decoy_groups(con, gamma, residue=None, key=KEY, identity="identifier"):
     plan = METHODS["splu"].plan(request, gamma=gamma, residue=residue)
     with run_plan(plan, engine, Key.of(key)):
         return con.execute(
-            "select f.sensitive, d.group_id, d.group_rows"
-            " from sqlanon_decoy_group d join sqlanon_frequency f using (code)"
+            "select f.sensitive, d.group_id, d.group_rows from sqlanon_grouped d join sqlanon_frequency f using (code)"
         ).fetchall()
 
 
@@ -87,7 +86,7 @@ def test_the_residue_is_drawn_evenly_whatever_its_value(con):
         plan = METHODS["splu"].plan(request, gamma=3)
         with run_plan(plan, engine, Key.of(f"{key:064x}")) as found:
             assert found["left_out"]["dropped_rows"] == 2
-            kept = con.execute("select s from t except all select sensitive from sqlanon_kept").fetchall()
+            kept = con.execute("select s from t except all select sensitive from sqlanon_population_5").fetchall()
             dropped.update(value for (value,) in kept)
     assert set(dropped) == {f"v{number}" for number in range(7)}
     # chi-squared with 6 degrees of freedom exceeds this once in a thousand times

@@ -90,11 +90,11 @@ def test_filters_that_glue_are_not_there(folder):
 
 
 def test_missing_and_unused_values_are_errors():
-    name = "methods/splu/next_population"
-    with pytest.raises(TemplateError, match=r"missing \['randomized'\], unused \['radnomized'\]"):
-        render(name, radnomized=Sql("t"))
+    name = "shared/source"
+    with pytest.raises(TemplateError, match=r"missing \['relation'\], unused \['realtion'\]"):
+        render(name, realtion=Sql("t"), selected=[])
     with pytest.raises(TemplateError, match=r"missing \[\], unused \['extra'\]"):
-        render(name, randomized=Sql("t"), extra=1)
+        render(name, relation=Sql("t"), selected=[], extra=1)
     with pytest.raises(TemplateError, match="no template grouping/nothing"):
         render("grouping/nothing")
 

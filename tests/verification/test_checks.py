@@ -306,8 +306,8 @@ COLUMNS = {"splitting": ("sensitive_code", "code_2"), "box": ("partition", "code
     [
         ("anatomy", {"l": 3}, "grouped", False),
         ("anatomy", {"l": 3}, "grouped", True),
-        ("splu", {"gamma": 4}, "decoy_group", False),
-        ("splu", {"gamma": 4, "residue": "keep"}, "decoy_group", True),
+        ("splu", {"gamma": 4}, "grouped", False),
+        ("splu", {"gamma": 4, "residue": "keep"}, "grouped", True),
         ("mondrian", {"k": 8, "l": 2}, "splitting", False),
         ("mondrian", {"k": 8, "l": 2}, "box", True),
     ],

@@ -157,6 +157,7 @@ def group_by_class(design: ClassGrouping) -> Steps:
         *check_quasi(design),
         *check_sensitive(design),
         *grouping.identify(design, signature),
+        grouping.shuffle(design, signature),
         grouping.group(design, signature),
     )
     if design.turns:

@@ -18,12 +18,7 @@ from sqlanon.methods.grouping import (
     BLOCK,
     Attribute,
     Blocks,
-    bind_draws,
-    check_persons,
     draw_from,
-    identify_rows,
-    pack_rows,
-    select_rows,
 )
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.name_types import WholePerColumn
@@ -36,7 +31,6 @@ from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR
 from sqlanon.methods.splu.randomization import (
     TOO_SMALL,
     Randomization,
-    check_all_values,
     check_one,
     drop_residue,
     form_decoys,
@@ -45,7 +39,6 @@ from sqlanon.methods.splu.randomization import (
     publish_data,
     randomize,
 )
-from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Request, Row, Step
@@ -145,9 +138,9 @@ def _describe_drift(row: Row) -> str:
 
 def publish_shown(design: Randomization) -> Steps:
     """Return the step of the one published table: today's quasi values of everybody who is shown, and the value."""
-    (data,) = publish_data(design)
-    assert isinstance(data, Step)
-    return (replace(data, reads={"randomized": "shown_person"}),)
+    roles, names = design.request.roles, quasi_names(design.request)
+    shown = [*zip(names, roles.quasi, strict=True), ("published_1", *roles.sensitive)]
+    return (Step("methods/splu/data", values={"shown": shown}, reads={"randomized": "shown_person"}),)
 
 
 def show_persons(design: Randomization) -> Steps:
@@ -264,17 +257,7 @@ SPLU: Method[Randomization] = Method(
     form="randomized",
     options=SpluOptions,
     design=design,
-    steps=(
-        select_rows,
-        check_all_values,
-        check_persons,
-        check_quasi,
-        check_sensitive,
-        bind_draws,
-        identify_rows,
-        pack_rows,
-        randomize,
-    ),
+    steps=(randomize,),
     outputs=(publish_data,),
     linked=link_rows,
     sentence="Publish rows whose sensitive values are drawn from decoy groups (SPLU-Gen).",

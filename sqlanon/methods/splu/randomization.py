@@ -9,22 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from sqlanon.errors import UsageError
-from sqlanon.methods import packing
+from sqlanon.methods import grouping, packing
 from sqlanon.methods.base import Steps
-from sqlanon.methods.grouping import (
-    ONE_BLOCK,
-    Attribute,
-    Grouping,
-    check_values,
-    draw,
-    order_values_of,
-    seat_rows_of,
-)
-from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
+from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping, order_values_of, seat_rows_of
+from sqlanon.methods.internal_names import identity_names, sensitive_names, tie_names
 from sqlanon.methods.packing import payload_quasi
-from sqlanon.plans.plan import Request, Row, Step, relation_name
+from sqlanon.methods.uniqueness import check_quasi, check_sensitive
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Repeat, Request, Row, Step
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
 TOO_SMALL = "gamma = {gamma} for {column} hides nothing; gamma is a whole number of at least 2"
@@ -88,30 +83,28 @@ def design(
     return Randomization(request=request, attribute=attributes[0], attributes=attributes, drops=drops, layout=layout)
 
 
-def check_all_values(design: Randomization) -> Steps:
-    """Return the steps that count every attribute's values and refuse what cannot be grouped."""
-    steps = [step for number in range(len(design.attributes)) for step in check_one(design.of(number))]
-    return _tell_pairs(design, tuple(steps)) if len(design.attributes) > 1 else tuple(steps)
+def check_values(design: Randomization) -> Steps:
+    """Return the chapters that count every attribute's values and refuse what cannot be grouped.
 
-
-def _tell_pairs(design: Randomization, steps: Steps) -> Steps:
-    """Let the last column's check say what answers on all columns together tell."""
+    They tell where gamma is so large that counts are noise, and what answers on all columns together tell.
+    """
     largest: dict[str, tuple[int, int]] = {}
-    attributes = iter(design.attributes)
 
-    def gather(note: Callable[[Row], str], attribute: Attribute) -> Callable[[Row], str]:
+    def note(attribute: Attribute) -> Callable[[Row], str]:
         def told(row: Row) -> str:
-            from sqlanon.methods.splu.channel_noise import note_pairs  # numpy comes with it, and a script needs none
+            from sqlanon.methods.splu.channel_noise import note_pairs, warning  # numpy comes with it
 
             largest[attribute.column] = row["largest_count"], attribute.size
-            pairs = note_pairs(row["row_count"], largest) if attribute is design.attributes[-1] else ""
-            return "; ".join(filter(None, (note(row), pairs)))
+            alone = warning(attribute.column, attribute.size, row["row_count"], row["largest_count"])
+            together = len(largest) > 1 and attribute is design.attributes[-1]
+            return "; ".join(filter(None, (alone, note_pairs(row["row_count"], largest) if together else "")))
 
         return told
 
     return tuple(
-        replace(step, note=gather(step.note, next(attributes))) if isinstance(step, Step) and step.note else step
-        for step in steps
+        chapter
+        for one in map(design.of, range(len(design.attributes)))
+        for chapter in (grouping.tally((), one.attribute.internal), grouping.refuse_frequent(one, note(one.attribute)))
     )
 
 
@@ -124,45 +117,66 @@ def check_one(one: Randomization) -> Steps:
 
         return warning(attribute.column, attribute.size, row["row_count"], row["largest_count"]) or ""
 
-    *counts, check = check_values(one)
+    *counts, check = grouping.check_values(one)
     assert isinstance(check, Step)
     return (*counts, replace(check, note=warn))
 
 
 def randomize(design: Randomization) -> Steps:
-    """Return the steps that randomize one attribute after the other."""
-    return tuple(step for number in range(len(design.attributes)) for step in _randomize_one(design, number))
+    """Return the chapters that end in rows with published values: the attributes are randomized one after the other."""
+    request, last = design.request, len(design.attributes) - 1
+    chapters: list[Step | Repeat | Chapter] = [
+        grouping.population(request),
+        *check_values(design),
+        *check_quasi(design),
+        *check_sensitive(design),
+        *grouping.bind(design),
+        *grouping.identify(design),
+    ]
+    for number, attribute in enumerate(design.attributes):
+        one = design.of(number)
+        # a residue is left out once: with one gamma for all, N mod gamma is the same for every attribute
+        if design.drops and number == 0:
+            chapters += [grouping.shuffle(one), Chapter("splu/residue", {"size": attribute.size}), grouping.tally()]
+        else:
+            chapters += [grouping.tally(), grouping.shuffle(one)]
+        after = {} if number == last else {design.attributes[number + 1].internal: "sensitive"}
+        # what the next attribute reads is read more than once, and so it is by workers that share a sort
+        again = not request.traits.numbers_rows or number < last
+        values = {
+            "number": number + 1,
+            "again": again,
+            "kept": [(name, after.get(name, name)) for name in attribute.payload if name not in attribute.draws],
+            "published": _published(number),
+        }
+        chapters += [
+            grouping.count_values(one),
+            grouping.group(one, slots=True),
+            Chapter("splu/randomized", values),
+        ]
+    return tuple(chapters)
 
 
 def publish_data(design: Randomization) -> Steps:
-    """Return the step of the one published table: exact quasi values, drawn sensitive values."""
-    roles = design.request.roles
-    sensitive = [(_published(number), column) for number, column in enumerate(roles.sensitive)]
-    if design.layout is not None:
-        packed = packing.published_quasi(design.request)
-        return (Step("methods/packing/data", values={**packed, "shown": sensitive}),)
-    columns = [*zip(quasi_names(design.request), roles.quasi, strict=True), *sensitive]
-    return (Step("methods/splu/data", values={"shown": columns}),)
+    """Return the chapter of the one published table: exact quasi values, drawn sensitive values."""
+    request = design.request
+    values = {
+        "packed": design.layout is not None,
+        "quasi": [(name, Sql(request.types.get(name, ""))) for name in request.roles.quasi],
+        "published": [_published(number) for number, _ in enumerate(design.attributes)],
+        "sensitive": request.roles.sensitive,
+    }
+    return (Chapter("splu/data", values),)
 
 
 def link_rows(design: Randomization) -> Steps:
-    """Return the views of the rows with their own values, one for each attribute, as its decoy groups have them."""
-    drawn, residue = f"drawn{design.attribute.suffix}", "residue"
-    left_out = [(relation_name(design.prefix, drawn), relation_name(design.prefix, residue))]
-    return tuple(
-        Step(
-            "methods/splu/linked",
-            "view",
-            suffix=f"_{number}",
-            values={
-                "linked_columns": payload_quasi(design.request, design.layout),
-                # left out once, before the first attribute's groups are formed
-                "left_out": left_out if design.drops and number == 1 else [],
-            },
-            reads={"decoy_group": f"decoy_group{attribute.suffix}", "frequency": f"frequency{attribute.suffix}"},
-        )
-        for number, attribute in enumerate(design.attributes, start=1)
-    )
+    """Return the chapter of the rows with their own values, as each attribute's decoy groups have them."""
+    values = {
+        "numbers": [number for number, _ in enumerate(design.attributes, start=1)],
+        "carried": payload_quasi(design.request, design.layout),
+        "drops": design.drops,
+    }
+    return (Chapter("splu/linked", values),)
 
 
 def _gammas(request: Request, gamma: int | Mapping[str, int]) -> dict[str, int]:
@@ -235,31 +249,6 @@ def _published(number: int) -> str:
     return f"published_{number + 1}"
 
 
-def _randomize_one(design: Randomization, number: int) -> Steps:
-    """Return the steps that randomize one attribute; the next one's value takes the name `sensitive`."""
-    column_design, attributes = design.of(number), design.attributes
-    suffix, payload = column_design.attribute.suffix, column_design.attribute.payload
-    after = {attributes[number + 1].internal: "sensitive"} if number + 1 < len(attributes) else {}
-    # a residue is left out once: with one gamma for all, N mod gamma is the same for every attribute
-    drops = design.drops and number == 0
-    rows = "kept" if drops else "drawn"
-    # the slot's draw has done its work; whoever saw it could tell the slot that was drawn
-    columns = [(name, after.get(name, name)) for name in payload if name != "slot_draw"]
-    return (
-        *draw(column_design, f"tally{suffix}"),
-        *(_drop_residue(column_design) if drops else ()),
-        *form_decoys(column_design, rows),
-        Step(
-            "methods/splu/randomized",
-            # what the next attribute reads is read more than once, and so it is by workers that share a sort
-            "view" if column_design.request.traits.numbers_rows and not after else "table",
-            suffix=suffix,
-            values={"kept_columns": columns, "published_column": _published(number)},
-        ),
-        *(_hand_on(design, number) if after else ()),
-    )
-
-
 def form_decoys(one: Randomization, rows: str) -> Steps:
     """Return the steps from drawn rows in the relation `rows` to `decoy_group`: every row with its group and slot."""
     suffix = one.attribute.suffix
@@ -278,12 +267,6 @@ def form_decoys(one: Randomization, rows: str) -> Steps:
     )
 
 
-def _drop_residue(column_design: Randomization) -> Steps:
-    """Return `drop_residue` with a report of how many rows are left out."""
-    draw_range, residue, kept_rows = drop_residue(column_design, "drawn")
-    return (draw_range, residue, Step("methods/splu/left_out", "query", dropped="dropped_rows"), kept_rows)
-
-
 def drop_residue(one: Randomization, rows: str) -> Steps:
     """Return the steps from `rows` to `kept` that leave N mod gamma rows out: evenly drawn, whatever their values."""
     reads, columns = {"drawn": rows}, kept_columns(one)
@@ -299,9 +282,3 @@ def kept_columns(one: Randomization) -> tuple[str, ...]:
     attribute = one.attribute
     passing = (name for name in attribute.payload if name not in attribute.draws)
     return (*passing, "sensitive", *tie_names(one.request), *attribute.draws)
-
-
-def _hand_on(design: Randomization, number: int) -> Steps:
-    """Let the next attribute read what this one made as its population."""
-    name = rows_to_draw_for(design.request)
-    return (Step("methods/splu/next_population", "view", yields=name, suffix=f"_{number + 2}"),)

@@ -80,10 +80,10 @@ from (
 -- tally: how often each sensitive value occurs with each signature, NULL included
 create temporary table "sqlanon_tally" as
 select
-    sensitive,
+    "sensitive" as sensitive,
     count(*) as row_count
 from "sqlanon_population"
-group by sensitive;
+group by "sensitive";
 
 -- feasible: nobody can hide a value that more than one in 4 rows have
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -136,6 +136,8 @@ from (
         select
             case when null_count > 0 and true then 'disease' else 'l' end as about,
             feasible as possible,
+            row_count,
+            largest_count,
             case
                 when null_count > 0 and true then
                     coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
@@ -339,6 +341,25 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
     as identity
 from "sqlanon_population";
 
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view "sqlanon_population_3" as
+with row_key as (
+    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
+    from "sqlanon_key_2" as key
+),
+hashed as (
+    select
+        valued."quasi_1", valued."quasi_2", valued."quasi_3", valued."sensitive",
+        sha256(row_key.secret || valued.identity) as hash
+    from "sqlanon_population_2" as valued
+    cross join row_key
+)
+select
+    "quasi_1", "quasi_2", "quasi_3", "sensitive",
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
+from hashed;
+
 -- frequency: step 1: of each value at most m rows are kept, m the groups of its class, in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, which are numbered over all classes
 create temporary table "sqlanon_frequency" as
 with blocked as (
@@ -384,32 +405,13 @@ from cut;
 -- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
 select
-    population."quasi_1", population."quasi_2", population."quasi_3", population."identity",
+    population."quasi_1", population."quasi_2", population."quasi_3",
+    population.tie,
+    population.draw,
     frequency.code
-from "sqlanon_population_2" as population
+from "sqlanon_population_3" as population
 inner join "sqlanon_frequency" as frequency
     on population.sensitive = frequency.sensitive;
-
--- drawn: a draw for every row, by which the rows of a value are put into order
-create temporary view "sqlanon_drawn" as
-with row_key as (
-    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
-    from "sqlanon_key_2" as key
-),
-hashed as (
-    select
-        valued."quasi_1", valued."quasi_2", valued."quasi_3",
-        valued.code,
-        sha256(row_key.secret || valued.identity) as hash
-    from "sqlanon_coded" as valued
-    cross join row_key
-)
-select
-    "quasi_1", "quasi_2", "quasi_3",
-    code,
-    cast('0x' || substr(hash, 1, 15) as bigint) as draw,
-    cast('0x' || substr(hash, 16, 15) as bigint) as tie
-from hashed;
 
 -- ordered: step 2: the rows by value and random order
 create temporary table "sqlanon_ordered" as
@@ -420,7 +422,7 @@ with keyed as (
         tie,
         code,
         cast((draw >> 28) - 2147483648 as integer) as draw_start
-    from "sqlanon_drawn"
+    from "sqlanon_coded"
 )
 select
     "quasi_1", "quasi_2", "quasi_3",
@@ -594,9 +596,9 @@ drop view "sqlanon_numbered";
 drop table "sqlanon_block";
 drop view "sqlanon_positioned";
 drop table "sqlanon_ordered";
-drop view "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
+drop view "sqlanon_population_3";
 drop view "sqlanon_population_2";
 drop table "sqlanon_capacity";
 drop table "sqlanon_ranked";

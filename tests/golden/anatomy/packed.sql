@@ -82,14 +82,8 @@ select
 from "sqlanon_population" as population
 cross join "sqlanon_layout" as layout;
 
--- frequency: as in duckdb.sql
-
--- coded: as in duckdb.sql, but for
--- -    population."quasi_1", population."quasi_2", population."quasi_3", population."identity",
--- +    population."packed", population."row_number",
-
--- drawn: a draw for every row, by which the rows of a value are put into order
-create temporary view "sqlanon_drawn" as
+-- population: every row with its draws: from a fresh key and the row's number
+create temporary view "sqlanon_population_3" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -98,7 +92,7 @@ stretch as (
     select
         min(row_number) // 8 as first_batch,
         max(row_number) // 8 as last_batch
-    from "sqlanon_coded"
+    from "sqlanon_population_2"
     group by row_number // 65536
 ),
 batch as (
@@ -122,8 +116,7 @@ parted as materialized (
     from hashed
 )
 select
-    numbered."packed",
-    numbered.code,
+    numbered."packed", numbered."sensitive",
     cast(
         case numbered.row_number % 8
             when 0 then parted.digest_0 >> 4
@@ -136,8 +129,20 @@ select
             when 7 then (parted.digest_3 & 4294967295) << 28
         end as bigint
     ) as draw
-from "sqlanon_coded" as numbered
+from "sqlanon_population_2" as numbered
 inner join parted on numbered.row_number // 8 = parted.batch_number;
+
+-- frequency: as in duckdb.sql
+
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
+create temporary view "sqlanon_coded" as
+select
+    population."packed",
+    population.draw,
+    frequency.code
+from "sqlanon_population_3" as population
+inner join "sqlanon_frequency" as frequency
+    on population.sensitive = frequency.sensitive;
 
 -- ordered: step 2: the rows by value and random order
 create temporary table "sqlanon_ordered" as
@@ -146,7 +151,7 @@ with keyed as (
         "packed",
         code,
         cast((draw >> 28) - 2147483648 as integer) as draw_start
-    from "sqlanon_drawn"
+    from "sqlanon_coded"
 )
 select
     "packed",

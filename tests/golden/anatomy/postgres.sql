@@ -85,7 +85,7 @@ $sqlanon$;
 -- tally: how often each sensitive value occurs with each signature, NULL included
 create temporary table "sqlanon_tally" as
 select
-  "sensitive",
+  "sensitive" as "sensitive",
   count(*) as "row_count"
 from "sqlanon_population"
 group by
@@ -140,6 +140,8 @@ declare refusal text := (
       select
         case when "null_count" > 0 and true then 'disease' else 'l' end as "about",
         "feasible" as "possible",
+        "row_count",
+        "largest_count",
         case
           when "null_count" > 0 and true
           then coalesce(cast("null_count" as text), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
@@ -385,6 +387,33 @@ select
   coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
 from "sqlanon_population";
 
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view "sqlanon_population_3" as
+with "row_key" as (
+  select
+    substring((encode(sha256(convert_to("key"."secret" || 'anatomy/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
+  from "sqlanon_key_2" as "key"
+  offset 0
+), "hashed" as (
+  select
+    "valued"."quasi_1",
+    "valued"."quasi_2",
+    "valued"."quasi_3",
+    "valued"."sensitive",
+    (encode(sha256(convert_to("row_key"."secret" || "valued"."identity", 'UTF8')), 'hex') collate "C") as "hash"
+  from "sqlanon_population_2" as "valued"
+  cross join "row_key"
+  offset 0
+)
+select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  "sensitive",
+  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
+from "hashed";
+
 -- frequency: step 1: of each value at most m rows are kept, m the groups of its class, in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, which are numbered over all classes
 create temporary table "sqlanon_frequency" as
 with "blocked" as (
@@ -433,38 +462,12 @@ select
   "population"."quasi_1",
   "population"."quasi_2",
   "population"."quasi_3",
-  "population"."identity",
+  "population"."tie",
+  "population"."draw",
   "frequency"."code"
-from "sqlanon_population_2" as "population"
+from "sqlanon_population_3" as "population"
 inner join "sqlanon_frequency" as "frequency"
   on "population"."sensitive" = "frequency"."sensitive";
-
--- drawn: a draw for every row, by which the rows of a value are put into order
-create temporary view "sqlanon_drawn" as
-with "row_key" as (
-  select
-    substring((encode(sha256(convert_to("key"."secret" || 'anatomy/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
-  from "sqlanon_key_2" as "key"
-  offset 0
-), "hashed" as (
-  select
-    "valued"."quasi_1",
-    "valued"."quasi_2",
-    "valued"."quasi_3",
-    "valued"."code",
-    (encode(sha256(convert_to("row_key"."secret" || "valued"."identity", 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_coded" as "valued"
-  cross join "row_key"
-  offset 0
-)
-select
-  "quasi_1",
-  "quasi_2",
-  "quasi_3",
-  "code",
-  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
-  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
-from "hashed";
 
 -- ordered: step 2: the rows by value and random order
 create temporary view "sqlanon_ordered" as
@@ -478,7 +481,7 @@ with "keyed" as (
     cast("code" as bigint) * 4294967296 + (
       "draw" >> 28
     ) as "number"
-  from "sqlanon_drawn"
+  from "sqlanon_coded"
 )
 select
   "quasi_1",
@@ -669,9 +672,9 @@ drop view "sqlanon_numbered";
 drop table "sqlanon_block";
 drop table "sqlanon_positioned";
 drop view "sqlanon_ordered";
-drop view "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
+drop view "sqlanon_population_3";
 drop view "sqlanon_population_2";
 drop table "sqlanon_capacity";
 drop table "sqlanon_ranked";

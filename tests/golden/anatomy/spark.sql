@@ -75,7 +75,7 @@ from (
 -- tally: how often each sensitive value occurs with each signature, NULL included
 create table `sqlanon_tally` using parquet as
 select
-  `sensitive`,
+  `sensitive` as `sensitive`,
   count(*) as `row_count`
 from `sqlanon_population`
 group by
@@ -129,6 +129,8 @@ from (
       select
         case when `null_count` > 0 and true then 'disease' else 'l' end as `about`,
         `feasible` as `possible`,
+        `row_count`,
+        `largest_count`,
         case
           when `null_count` > 0 and true
           then coalesce(cast(`null_count` as string), '') || ' rows have no value in the sensitive column \'disease\'; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
@@ -355,6 +357,31 @@ select
   coalesce(cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string), 'N') as `identity`
 from `sqlanon_population`;
 
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view `sqlanon_population_3` as
+with `row_key` as (
+  select
+    substring(sha2(`key`.`secret` || 'anatomy/disease/row/', 256), 1, 40) as `secret`
+  from `sqlanon_key_2` as `key`
+), `hashed` as (
+  select
+    `valued`.`quasi_1`,
+    `valued`.`quasi_2`,
+    `valued`.`quasi_3`,
+    `valued`.`sensitive`,
+    sha2(`row_key`.`secret` || `valued`.`identity`, 256) as `hash`
+  from `sqlanon_population_2` as `valued`
+  cross join `row_key`
+)
+select
+  `quasi_1`,
+  `quasi_2`,
+  `quasi_3`,
+  `sensitive`,
+  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
+  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
+from `hashed`;
+
 -- frequency: step 1: of each value at most m rows are kept, m the groups of its class, in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, which are numbered over all classes
 create table `sqlanon_frequency` using parquet as
 with `blocked` as (
@@ -402,36 +429,12 @@ select
   `population`.`quasi_1`,
   `population`.`quasi_2`,
   `population`.`quasi_3`,
-  `population`.`identity`,
+  `population`.`tie`,
+  `population`.`draw`,
   `frequency`.`code`
-from `sqlanon_population_2` as `population`
+from `sqlanon_population_3` as `population`
 inner join `sqlanon_frequency` as `frequency`
   on `population`.`sensitive` = `frequency`.`sensitive`;
-
--- drawn: a draw for every row, by which the rows of a value are put into order
-create temporary view `sqlanon_drawn` as
-with `row_key` as (
-  select
-    substring(sha2(`key`.`secret` || 'anatomy/disease/row/', 256), 1, 40) as `secret`
-  from `sqlanon_key_2` as `key`
-), `hashed` as (
-  select
-    `valued`.`quasi_1`,
-    `valued`.`quasi_2`,
-    `valued`.`quasi_3`,
-    `valued`.`code`,
-    sha2(`row_key`.`secret` || `valued`.`identity`, 256) as `hash`
-  from `sqlanon_coded` as `valued`
-  cross join `row_key`
-)
-select
-  `quasi_1`,
-  `quasi_2`,
-  `quasi_3`,
-  `code`,
-  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
-  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
-from `hashed`;
 
 -- sharded: step 2: the rows of each shard of the draws by value and random order, numbered from anywhere on
 create table `sqlanon_sharded` using parquet as
@@ -443,7 +446,7 @@ with `keyed` as (
     `draw`,
     `tie`,
     cast(`code` as bigint) * 4294967296 + (`draw` div 268435456) as `number`
-  from `sqlanon_drawn`
+  from `sqlanon_coded`
 ), `placed` as (
   select
     `quasi_1`,
@@ -667,9 +670,9 @@ drop table `sqlanon_block`;
 drop view `sqlanon_positioned`;
 drop table `sqlanon_run`;
 drop table `sqlanon_sharded`;
-drop view `sqlanon_drawn`;
 drop view `sqlanon_coded`;
 drop table `sqlanon_frequency`;
+drop view `sqlanon_population_3`;
 drop view `sqlanon_population_2`;
 drop table `sqlanon_capacity`;
 drop table `sqlanon_ranked`;

@@ -36,10 +36,10 @@ from (
 -- tally: how often each sensitive value occurs with each signature, NULL included
 create temporary table "sqlanon_tally" as
 select
-    "quasi_2", "quasi_3", sensitive,
+    "quasi_2", "quasi_3", "sensitive" as sensitive,
     count(*) as row_count
 from "sqlanon_population"
-group by "quasi_2", "quasi_3", sensitive;
+group by "quasi_2", "quasi_3", "sensitive";
 
 -- class: a class for each signature, numbered in a keyed order, so that the draws of a class depend on no collation
 create temporary table "sqlanon_class" as
@@ -316,38 +316,38 @@ from (
 
 -- population: as in anatomy/duckdb.sql
 
--- frequency: as in anatomy/duckdb.sql
-
--- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
-create temporary view "sqlanon_coded" as
-select
-    population."quasi_1", population."quasi_2", population."quasi_3", population."identity",
-    frequency.code
-from "sqlanon_population_2" as population
-inner join "sqlanon_class" as class on population."quasi_2" is not distinct from class."quasi_2" and population."quasi_3" is not distinct from class."quasi_3"
-inner join "sqlanon_frequency" as frequency
-    on class.class = frequency.class and population.sensitive = frequency.sensitive;
-
--- drawn: a draw for every row, by which the rows of a value are put into order
-create temporary view "sqlanon_drawn" as
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view "sqlanon_population_3" as
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
     from "sqlanon_key_2" as key
 ),
 hashed as (
     select
-        valued."quasi_1", valued."quasi_2", valued."quasi_3",
-        valued.code,
+        valued."quasi_1", valued."quasi_2", valued."quasi_3", valued."sensitive",
         sha256(row_key.secret || valued.identity) as hash
-    from "sqlanon_coded" as valued
+    from "sqlanon_population_2" as valued
     cross join row_key
 )
 select
-    "quasi_1", "quasi_2", "quasi_3",
-    code,
-    cast('0x' || substr(hash, 1, 15) as bigint) as draw,
-    cast('0x' || substr(hash, 16, 15) as bigint) as tie
+    "quasi_1", "quasi_2", "quasi_3", "sensitive",
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
+
+-- frequency: as in anatomy/duckdb.sql
+
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
+create temporary view "sqlanon_coded" as
+select
+    population."quasi_1", population."quasi_2", population."quasi_3",
+    population.tie,
+    population.draw,
+    frequency.code
+from "sqlanon_population_3" as population
+inner join "sqlanon_class" as class on population."quasi_2" is not distinct from class."quasi_2" and population."quasi_3" is not distinct from class."quasi_3"
+inner join "sqlanon_frequency" as frequency
+    on class.class = frequency.class and population.sensitive = frequency.sensitive;
 
 -- ordered: as in anatomy/duckdb.sql
 
@@ -496,7 +496,7 @@ inner join "sqlanon_renumbered" as renumbered
 -- suppressed: how many rows no group holds, beside what was to be expected
 create temporary table "sqlanon_suppressed" as
 select
-    (select count(*) from "sqlanon_population_2") - (select count(*) from "sqlanon_grouped") as left_out_rows,
+    (select coalesce(cast(sum(row_count) as bigint), 0) from "sqlanon_tally") - (select count(*) from "sqlanon_grouped") as left_out_rows,
     surplus.*
 from "sqlanon_surplus" as surplus;
 

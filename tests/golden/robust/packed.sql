@@ -31,10 +31,10 @@ from (
 -- tally: how often each sensitive value occurs with each signature, NULL included
 create temporary table "sqlanon_tally" as
 select
-    "quasi_2", sensitive,
+    "quasi_2", "sensitive" as sensitive,
     count(*) as row_count
 from "sqlanon_population"
-group by "quasi_2", sensitive;
+group by "quasi_2", "sensitive";
 
 -- class: a class for each signature, numbered in a keyed order, so that the draws of a class depend on no collation
 create temporary table "sqlanon_class" as
@@ -110,21 +110,24 @@ where place = 1;
 -- -    population."sensitive", population."row_number",
 -- +    population."quasi_2", population."sensitive", population."row_number",
 
+-- population: as in anatomy/packed.sql, but for
+-- -    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
+-- +    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
+-- -    numbered."packed", numbered."sensitive",
+-- +    numbered."packed", numbered."quasi_2", numbered."sensitive",
+
 -- frequency: as in duckdb.sql
 
 -- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
 select
-    population."packed", population."row_number",
+    population."packed",
+    population.draw,
     frequency.code
-from "sqlanon_population_2" as population
+from "sqlanon_population_3" as population
 inner join "sqlanon_class" as class on population."quasi_2" is not distinct from class."quasi_2"
 inner join "sqlanon_frequency" as frequency
     on class.class = frequency.class and population.sensitive = frequency.sensitive;
-
--- drawn: as in anatomy/packed.sql, but for
--- -    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
--- +    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
 
 -- ordered: as in anatomy/packed.sql
 

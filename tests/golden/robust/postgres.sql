@@ -42,7 +42,7 @@ create temporary table "sqlanon_tally" as
 select
   "quasi_2",
   "quasi_3",
-  "sensitive",
+  "sensitive" as "sensitive",
   count(*) as "row_count"
 from "sqlanon_population"
 group by
@@ -394,25 +394,8 @@ $sqlanon$;
 
 -- population: as in anatomy/postgres.sql
 
--- frequency: as in anatomy/postgres.sql
-
--- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
-create temporary view "sqlanon_coded" as
-select
-  "population"."quasi_1",
-  "population"."quasi_2",
-  "population"."quasi_3",
-  "population"."identity",
-  "frequency"."code"
-from "sqlanon_population_2" as "population"
-inner join "sqlanon_class" as "class"
-  on array["population"."quasi_2"] = array["class"."quasi_2"]
-  and array["population"."quasi_3"] = array["class"."quasi_3"]
-inner join "sqlanon_frequency" as "frequency"
-  on "class"."class" = "frequency"."class" and "population"."sensitive" = "frequency"."sensitive";
-
--- drawn: a draw for every row, by which the rows of a value are put into order
-create temporary view "sqlanon_drawn" as
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view "sqlanon_population_3" as
 with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'robust/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
@@ -423,9 +406,9 @@ with "row_key" as (
     "valued"."quasi_1",
     "valued"."quasi_2",
     "valued"."quasi_3",
-    "valued"."code",
+    "valued"."sensitive",
     (encode(sha256(convert_to("row_key"."secret" || "valued"."identity", 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_coded" as "valued"
+  from "sqlanon_population_2" as "valued"
   cross join "row_key"
   offset 0
 )
@@ -433,10 +416,28 @@ select
   "quasi_1",
   "quasi_2",
   "quasi_3",
-  "code",
+  "sensitive",
   cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
   cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
 from "hashed";
+
+-- frequency: as in anatomy/postgres.sql
+
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
+create temporary view "sqlanon_coded" as
+select
+  "population"."quasi_1",
+  "population"."quasi_2",
+  "population"."quasi_3",
+  "population"."tie",
+  "population"."draw",
+  "frequency"."code"
+from "sqlanon_population_3" as "population"
+inner join "sqlanon_class" as "class"
+  on array["population"."quasi_2"] = array["class"."quasi_2"]
+  and array["population"."quasi_3"] = array["class"."quasi_3"]
+inner join "sqlanon_frequency" as "frequency"
+  on "class"."class" = "frequency"."class" and "population"."sensitive" = "frequency"."sensitive";
 
 -- ordered: as in anatomy/postgres.sql
 
@@ -590,8 +591,8 @@ create temporary table "sqlanon_suppressed" as
 select
   (
     select
-      count(*)
-    from "sqlanon_population_2"
+      coalesce(cast(sum("row_count") as bigint), 0)
+    from "sqlanon_tally"
   ) - (
     select
       count(*)

@@ -148,6 +148,10 @@ from (
 
 -- population: as in anatomy/spark.sql
 
+-- population: as in anatomy/spark.sql, but for
+-- -    substring(sha2("key"."secret" || 'anatomy/disease/row/', 256), 1, 40) as "secret"
+-- +    substring(sha2("key"."secret" || 'robust/disease/row/', 256), 1, 40) as "secret"
+
 -- frequency: as in anatomy/spark.sql
 
 -- coded: as in postgres.sql, but for
@@ -155,10 +159,6 @@ from (
 -- -  and array["population"."quasi_3"] = array["class"."quasi_3"]
 -- +  on "population"."quasi_2" is not distinct from "class"."quasi_2"
 -- +  and "population"."quasi_3" is not distinct from "class"."quasi_3"
-
--- drawn: as in anatomy/spark.sql, but for
--- -    substring(sha2("key"."secret" || 'anatomy/disease/row/', 256), 1, 40) as "secret"
--- +    substring(sha2("key"."secret" || 'robust/disease/row/', 256), 1, 40) as "secret"
 
 -- sharded: as in anatomy/spark.sql
 

@@ -27,30 +27,16 @@ from (
 
 -- source: as in anatomy/duckdb.sql
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select *
-from "sqlanon_source";
+-- population: as in anatomy/duckdb.sql
 
--- tally: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally" as
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by "sensitive";
+-- persons: as in anatomy/duckdb.sql
 
--- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value, and what else could be done where they cannot: the count of the next value, and the most rows that groups of l different values can hold
+-- tally: as in anatomy/duckdb.sql
+
+-- feasible: nobody can hide a value that more than one in 5 rows have
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
-    select
-        case
-            when null_count > 0 then 'rows have no value in the sensitive column ''disease'''
-            when row_count = 0 then 'the source has no rows to publish'
-            when row_count < 5 then 'gamma = 5 needs at least 5 rows'
-            when largest_count > row_count // 5 then 'gamma = 5 is not possible: a value of ''disease'' stands in more than 1/5 of the rows'
-        end as refusal
-    from (
+    select refusal from (
         with counted as (
             select
                 sensitive,
@@ -67,46 +53,69 @@ from (
             from counted
         ),
         fitting as (
+            -- with the k most frequent values left aside, g groups need (size - k) g rows of the others
             select
                 placed.*,
-                min(case
-                    when place < 5
-                    then (kept_rows - larger_rows) // greatest(1, 5 - place)
-                end) over () as group_count
+                min(case when place < 5 then (kept_rows - larger_rows) // greatest(1, 5 - place) end) over () as group_count
             from placed
+        ),
+        figures as (
+            select
+                coalesce(cast(sum(kept_count) as bigint), 0) as row_count,
+                coalesce(cast(sum(case when sensitive is null then row_count else 0 end) as bigint), 0) as null_count,
+                coalesce(cast(sum(case when kept_count > 0 then 1 else 0 end) as bigint), 0) as value_count,
+                coalesce(max(kept_count), 0) as largest_count,
+                max(case when place = 0 then cast(sensitive as varchar) end) as largest_value,
+                coalesce(max(case when place = 0 and sensitive is null then 1 else 0 end), 0) as largest_missing,
+                coalesce(max(case when place = 1 then kept_count end), 0) as next_count,
+                coalesce(cast(sum(least(kept_count, group_count)) as bigint), 0) as groupable_rows
+            from fitting
+        ),
+        judged as (
+            select
+                figures.*,
+                row_count // greatest(1, largest_count) as feasible,
+                row_count // 5 as allowed,
+                case when next_count > 0 then (row_count - largest_count) // next_count else 0 end as without,
+                -- in steps of 0.1 %, upwards: a share that is allowed has to be enough
+                0 - (1000 * (groupable_rows - row_count)) // greatest(1, row_count) as left_over
+            from figures
         )
         select
-            coalesce(cast(sum(fitting.kept_count) as bigint), 0) as row_count,
-            coalesce(cast(sum(case when fitting.sensitive is null then fitting.row_count else 0 end) as bigint), 0) as null_count,
-            coalesce(cast(sum(case when fitting.kept_count > 0 then 1 else 0 end) as bigint), 0) as value_count,
-            coalesce(max(fitting.kept_count), 0) as largest_count,
-            max(case when fitting.place = 0 then cast(fitting.sensitive as varchar) end) as largest_value,
-            coalesce(max(case when fitting.place = 0 and fitting.sensitive is null then 1 else 0 end), 0) as largest_missing,
-            coalesce(max(case when fitting.place = 1 then fitting.kept_count end), 0) as next_count,
-            coalesce(cast(sum(least(fitting.kept_count, fitting.group_count)) as bigint), 0) as groupable_rows
-        from fitting
-    ) as looked_at
-) as checked;
-
--- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then system.main.error(refusal) end as checked
-from (
-    select
-        case
-            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
-        end as refusal
-    from (
-        with person as (
-            select count(*) as row_count
-            from "sqlanon_population"
-            group by
-                "identifier_1"
-        )
-        select
-            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-            count(*) as person_count,
-            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-        from person
+            case when null_count > 0 and true then 'disease' else 'gamma' end as about,
+            feasible as possible,
+            row_count,
+            largest_count,
+            case
+                when null_count > 0 and true then
+                    coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+                when row_count = 0 then 'the source has no rows to publish'
+                when row_count < 5 then
+                    'gamma = 5 needs at least 5 rows; the source has ' || coalesce(format('{:,}', row_count), '')
+                when largest_count > allowed then
+                    'gamma = 5 is not possible: the most frequent value of ''disease''' || coalesce(cast('' as varchar), '') || ' stands in ' || coalesce(format('{:,}', largest_count), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * largest_count / row_count), '') || '), and gamma = 5 allows ' || coalesce(format('{:,}', allowed), '') || '; '
+                    || case
+                        when feasible >= 2 then 'the largest gamma that works is ' || coalesce(cast(feasible as varchar), '')
+                        else 'no gamma of at least 2 works on this column'
+                    end
+                    || case
+                        when without <= greatest(1, feasible) then ''
+                        when largest_missing = 1 then
+                            '; with --nulls drop gamma = ' || coalesce(cast(without as varchar), '') || ' works'
+                        else '; without the rows of that value gamma = ' || coalesce(cast(without as varchar), '') || ' works'
+                    end
+                    || case
+                        when value_count >= 5 and 2 * left_over <= 1000 and true then
+                            '; robust leaves rows over instead: with r = 5 at least ' || coalesce(format('{:.1f}%', 100.0 * left_over / 1000), '') || ' of them (--max-suppressed)'
+                        else ''
+                    end
+                    || case
+                        when feasible < 2 and value_count > 1 then '; as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised), a sensitive column made of this one and another that splits that value, or leaving the column out'
+                        else ''
+                    end
+                    || '; merging values makes none rarer'
+            end as refusal
+        from judged
     ) as looked_at
 ) as checked;
 
@@ -114,77 +123,42 @@ from (
 
 -- lone_values_1: as in anatomy/duckdb.sql
 
--- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
-create temporary table "sqlanon_key_of_rows" as
-with row_key as (
-    select substr(sha256(key.secret || 'rows/'), 1, 40) as secret
-    from "sqlanon_key" as key
-),
-hashed as (
-    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N')) as hash
-    from "sqlanon_population" as population
-    cross join row_key
-),
-drawn as (
-    select cast('0x' || substr(hash, 1, 15) as bigint) as draw
-    from hashed
-),
-summed as (
-    select
-        count(*) as row_count,
-        coalesce(cast(sum(draw // 1073741824) as bigint), 0) as sum_1,
-        coalesce(cast(sum(draw % 1073741824) as bigint), 0) as sum_2
-    from drawn
-)
-select
-    sha256(key.secret || 'draws/' || cast(summed.row_count as varchar) || '/' || cast(summed.sum_1 as varchar) || '/' || cast(summed.sum_2 as varchar)) as secret
-from summed
-cross join "sqlanon_key" as key;
+-- key: as in anatomy/duckdb.sql
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "sensitive",
-coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
-        as identity
-from "sqlanon_population";
+-- population: as in anatomy/duckdb.sql
 
--- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
-create temporary table "sqlanon_drawn" as
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view "sqlanon_population_3" as
 with row_key as (
     select substr(sha256(key.secret || 'splu/disease/row/'), 1, 40) as secret
-    from "sqlanon_key_of_rows" as key
+    from "sqlanon_key_2" as key
 ),
 hashed as (
     select
-        valued."quasi_1",
-        valued."quasi_2",
-        valued."quasi_3",
-        valued."sensitive",
+        valued."quasi_1", valued."quasi_2", valued."quasi_3", valued."sensitive",
         sha256(row_key.secret || valued.identity) as hash
-    from "sqlanon_identified" as valued
+    from "sqlanon_population_2" as valued
     cross join row_key
 )
 select
+    "quasi_1", "quasi_2", "quasi_3", "sensitive",
     cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
     cast('0x' || substr(hash, 16, 15) as bigint) as "slot_draw",
-    cast('0x' || substr(hash, 31, 15) as bigint) as "tie",
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "sensitive"
+    cast('0x' || substr(hash, 31, 15) as bigint) as "tie"
 from hashed;
 
--- draw_range: The rows in 4,096 ranges of draws, and how many stand in each range and those before it: so that the smallest draws of the table are found without sorting the table
+-- population: the rows, whose draws are made once
+create temporary table "sqlanon_population_4" as
+select *
+from "sqlanon_population_3";
+
+-- draw_range: the rows in 4,096 ranges of draws, and how many stand in each and those before it, so that the smallest draws are found without a sort of the table
 create temporary table "sqlanon_draw_range" as
 with counted as (
     select
         draw // 281474976710656 as draw_range,
         count(*) as row_count
-    from "sqlanon_drawn"
+    from "sqlanon_population_4"
     group by draw // 281474976710656
 ),
 running as (
@@ -204,7 +178,7 @@ select
 from running
 cross join total;
 
--- residue: The largest of the N mod gamma smallest draws (below 0: none is to be dropped)
+-- residue: the largest of the N mod gamma smallest draws (below 0: none is to be dropped)
 create temporary table "sqlanon_residue" as
 with bound as (
     select
@@ -218,7 +192,7 @@ candidate as (
         drawn.draw,
         bound.residue,
         row_number() over (order by drawn.draw asc nulls last) as draw_rank
-    from "sqlanon_drawn" as drawn
+    from "sqlanon_population_4" as drawn
     cross join bound
     where drawn.draw // 281474976710656 <= bound.last_range
 )
@@ -227,128 +201,124 @@ select
     coalesce(sum(case when draw_rank <= residue then 1 else 0 end), 0) as dropped_rows
 from candidate;
 
--- left_out: How many rows are dropped so that the rest is a multiple of gamma
+-- left_out: how many rows are dropped so that the rest is a multiple of gamma
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 select cast(dropped_rows as bigint) as dropped_rows
 from "sqlanon_residue";
 
--- kept: The rows without the residue: a multiple of gamma
-create temporary view "sqlanon_kept" as
-select
-    drawn."quasi_1",
-    drawn."quasi_2",
-    drawn."quasi_3",
-    drawn."sensitive",
-    drawn."tie",
-    drawn."draw",
-    drawn."slot_draw"
-from "sqlanon_drawn" as drawn
+-- left_over: the rows that are dropped
+create temporary view "sqlanon_left_over" as
+select drawn.*
+from "sqlanon_population_4" as drawn
+cross join "sqlanon_residue" as residue
+where drawn.draw <= residue.last_draw;
+
+-- population: the rows without the residue: their draws, given that they are larger than the dropped ones, are as random as before
+create temporary view "sqlanon_population_5" as
+select drawn.*
+from "sqlanon_population_4" as drawn
 cross join "sqlanon_residue" as residue
 where drawn.draw > residue.last_draw;
 
--- tally_randomized: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally_randomized" as
+-- tally: how often each sensitive value occurs with each signature, NULL included
+create temporary table "sqlanon_tally_2" as
 select
     "sensitive" as sensitive,
     count(*) as row_count
-from "sqlanon_kept"
+from "sqlanon_population_5"
 group by "sensitive";
 
--- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
-create temporary table "sqlanon_frequency" as
+-- class: everybody is of one class, whose groups need `size` different values
+create temporary table "sqlanon_class" as
+select
+    0 as class,
+    cast(5 as bigint) as needed;
+
+-- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
+create temporary table "sqlanon_ranked" as
 with valued as (
     select
+        class.class,
         tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'splu/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_tally_randomized" as tally
-    cross join "sqlanon_key_of_rows" as key
+        cast(sum(tally.row_count) as bigint) as row_count
+    from "sqlanon_tally_2" as tally
+    inner join "sqlanon_class" as class on true
     where tally.sensitive is not null or false
+    group by class.class, tally.sensitive
 ),
-ordered as (
+hashed as (
     select
-        sensitive,
-        row_count,
-        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
-        cast(sum(row_count) over () as bigint) // 5 as group_count
+        valued.*,
+        sha256(key.secret || 'splu/disease/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
     from valued
+    cross join "sqlanon_key_2" as key
 ),
-blocked as (
+placed as (
     select
-        ordered.*,
-        greatest(1, group_count // 64) as block_count
-    from ordered
+        hashed.*,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
+        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
+    from hashed
 )
 select
+    class,
     sensitive,
-    code,
-    row_count as kept_count,
-    last_position - row_count as first_row,
-    last_position - row_count as first_position,
-    code * block_count as first_cell,
-    group_count,
-    block_count,
-    0 as first_block
-from blocked;
+    row_count,
+    place,
+    class_rows - head + row_count as tail
+from placed;
 
--- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
+-- capacity: as in anatomy/duckdb.sql
+
+-- frequency: as in anatomy/duckdb.sql
+
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
 select
-    valued."quasi_1",
-    valued."quasi_2",
-    valued."quasi_3",
-    valued."slot_draw",
-    valued."draw",
-    valued."tie",
+    population."quasi_1", population."quasi_2", population."quasi_3", population."slot_draw",
+    population.tie,
+    population.draw,
     frequency.code
-from "sqlanon_kept" as valued
+from "sqlanon_population_5" as population
 inner join "sqlanon_frequency" as frequency
-    on valued.sensitive = frequency.sensitive;
+    on population.sensitive = frequency.sensitive;
 
--- ordered: Step 2: the rows by value and random order
+-- ordered: step 2: the rows by value and random order
 create temporary table "sqlanon_ordered" as
 with keyed as (
     select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-        "slot_draw",
-draw, "tie",
+        "quasi_1", "quasi_2", "quasi_3", "slot_draw",
+        draw,
+        tie,
         code,
         cast((draw >> 28) - 2147483648 as integer) as draw_start
     from "sqlanon_coded"
 )
 select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "slot_draw",
+    "quasi_1", "quasi_2", "quasi_3", "slot_draw",
     code
 from keyed
 order by
     code asc nulls last,
     draw_start asc nulls last,
     draw asc nulls last,
-    "tie" asc nulls last;
+    tie asc nulls last;
 
--- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
+-- positioned: the position of every row in this order, from 0 on (inside a transaction a table numbers its rows from no known number on)
 create temporary view "sqlanon_positioned" as
 with first_row as (
     select min(rowid) as number
     from "sqlanon_ordered"
 )
 select
-    ordered."quasi_1",
-    ordered."quasi_2",
-    ordered."quasi_3",
-    ordered."slot_draw",
+    ordered."quasi_1", ordered."quasi_2", ordered."quasi_3", ordered."slot_draw",
     ordered.code,
     ordered.rowid - first_row.number as position
 from "sqlanon_ordered" as ordered
 cross join first_row;
 
--- block: Step 4: inside each block the values stand in a keyed order of their own
+-- block: step 4: in each block the values stand in a keyed order of their own, a value's rows hold neighbouring seats, so that moving the run to where those before it end numbers the whole block
 create temporary table "sqlanon_block" as
 with run as (
     select
@@ -410,7 +380,7 @@ hashed as (
             - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'splu/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
 )
 select
     cell,
@@ -424,14 +394,11 @@ select
     block_groups - first_seat % block_groups as shift
 from hashed;
 
--- numbered: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
+-- numbered: steps 3 and 4: the rows of a value take the buckets from its first position on, bucket mod B is the block, bucket div B the seat in it, who is beyond what is kept has no block
 create temporary view "sqlanon_numbered" as
 with bucketed as (
     select
-        positioned."quasi_1",
-        positioned."quasi_2",
-        positioned."quasi_3",
-        positioned."slot_draw",
+        positioned."quasi_1", positioned."quasi_2", positioned."quasi_3", positioned."slot_draw",
         frequency.code,
         frequency.first_cell,
         frequency.first_block,
@@ -444,10 +411,7 @@ with bucketed as (
     inner join "sqlanon_frequency" as frequency on positioned.code = frequency.code
 )
 select
-    bucketed."quasi_1",
-    bucketed."quasi_2",
-    bucketed."quasi_3",
-    bucketed."slot_draw",
+    bucketed."quasi_1", bucketed."quasi_2", bucketed."quasi_3", bucketed."slot_draw",
     bucketed.code,
     bucketed.first_block + bucketed.bucket % bucketed.block_count as block,
     bucketed.block_count,
@@ -457,46 +421,51 @@ select
 from bucketed
 inner join "sqlanon_block" as block on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell;
 
--- decoy_group: The decoy groups: gamma rows (gamma + 1 where a residue is kept) of different values, a slot each
-create temporary table "sqlanon_decoy_group" as
+-- grouped: step 5: every row with its group, its number in the block mod the groups of the block, made global
+create temporary table "sqlanon_grouped" as
 select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "slot_draw",
+    "quasi_1", "quasi_2", "quasi_3", "slot_draw",
     code,
-    (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id,
     (numbered.block_rows + numbered.block_groups - 1 - numbered.number % numbered.block_groups) // numbered.block_groups as group_rows,
-    number // block_groups as slot
+    number // block_groups as slot,
+    (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id
 from "sqlanon_numbered" as numbered;
 
--- randomized: Each row publishes the value of a slot of its decoy group drawn uniformly, its own included (p = q = 1/gamma)
-create temporary view "sqlanon_randomized" as
+-- decoy_group_1: the decoy groups: gamma rows (gamma + 1 where a residue is kept) of different values
+create temporary view "sqlanon_decoy_group_1" as
 select
-    decoy_group."quasi_1" as "quasi_1",
-    decoy_group."quasi_2" as "quasi_2",
-    decoy_group."quasi_3" as "quasi_3",
+    grouped.*,
+    frequency.sensitive
+from "sqlanon_grouped" as grouped
+inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code;
+
+-- population: every row with the value of a slot of its group, whoever saw the slot's draw could tell which
+create temporary view "sqlanon_population_6" as
+select
+    own."quasi_1" as "quasi_1",
+    own."quasi_2" as "quasi_2",
+    own."quasi_3" as "quasi_3",
     frequency.sensitive as "published_1"
-from "sqlanon_decoy_group" as decoy_group
-inner join "sqlanon_decoy_group" as decoy
-    on decoy_group.group_id = decoy.group_id and decoy_group.slot_draw % decoy_group.group_rows = decoy.slot
+from "sqlanon_grouped" as own
+inner join "sqlanon_grouped" as decoy
+    on own.group_id = decoy.group_id and own.slot_draw % own.group_rows = decoy.slot
 inner join "sqlanon_frequency" as frequency on decoy.code = frequency.code;
 
--- data: The published table: exact quasi values, randomized sensitive values, in an order that depends on nothing but what it shows
+-- data: exact quasi values and drawn sensitive ones, in an order that depends on nothing but what it shows, which verification proves from what was written
 create table "sqlanon_data" as
 select
-    randomized."quasi_1" as "age",
-    randomized."quasi_2" as "sex",
-    randomized."quasi_3" as "zipcode",
+    randomized.quasi_1 as "age",
+    randomized.quasi_2 as "sex",
+    randomized.quasi_3 as "zipcode",
     randomized."published_1" as "disease"
-from "sqlanon_randomized" as randomized
+from "sqlanon_population_6" as randomized
 order by
-    randomized."quasi_1" asc nulls last,
-    randomized."quasi_2" asc nulls last,
-    randomized."quasi_3" asc nulls last,
+    randomized.quasi_1 asc nulls last,
+    randomized.quasi_2 asc nulls last,
+    randomized.quasi_3 asc nulls last,
     randomized."published_1" asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 19 relations, the last first
+-- 25 relations, the last first
 
 commit;

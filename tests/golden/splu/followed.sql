@@ -26,19 +26,19 @@ from (
 
 -- source: as in duckdb.sql
 
--- population: as in duckdb.sql
+-- population: as in anatomy/followed.sql
 
 -- nameless: as in anatomy/followed.sql
 
--- persons: as in duckdb.sql
+-- persons: as in anatomy/followed.sql
 
 -- uniqueness: as in duckdb.sql
 
 -- lone_values_1: as in duckdb.sql
 
--- key_of_rows: as in duckdb.sql
+-- key_of_rows: as in anatomy/followed.sql
 
--- identified: as in duckdb.sql
+-- identified: as in anatomy/followed.sql
 
 -- pseudonym: as in anatomy/followed.sql
 
@@ -201,13 +201,13 @@ from placed
 where place <= kept_count;
 
 -- draw_range: as in duckdb.sql, but for
--- -    from "sqlanon_drawn"
+-- -    from "sqlanon_population_4"
 -- +    from "sqlanon_fitted"
 -- -    select max(rows_up_to) % 5 as residue
 -- +    select max(rows_up_to) % 4 as residue
 
 -- residue: as in duckdb.sql, but for
--- -    from "sqlanon_drawn" as drawn
+-- -    from "sqlanon_population_4" as drawn
 -- +    from "sqlanon_fitted" as drawn
 
 -- kept: The rows without the residue: a multiple of gamma
@@ -228,13 +228,51 @@ from "sqlanon_fitted" as drawn
 cross join "sqlanon_residue" as residue
 where drawn.draw > residue.last_draw;
 
--- tally_randomized: as in duckdb.sql
+-- tally_randomized: How often each sensitive value occurs (c_v), NULL included
+create temporary table "sqlanon_tally_randomized" as
+select
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_kept"
+group by "sensitive";
 
--- frequency: as in duckdb.sql, but for
--- -        sha256(key.secret || 'splu/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
--- +        sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
--- -        cast(sum(row_count) over () as bigint) // 5 as group_count
--- +        cast(sum(row_count) over () as bigint) // 4 as group_count
+-- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
+create temporary table "sqlanon_frequency" as
+with valued as (
+    select
+        tally.sensitive,
+        tally.row_count,
+        sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+    from "sqlanon_tally_randomized" as tally
+    cross join "sqlanon_key_of_rows" as key
+    where tally.sensitive is not null or false
+),
+ordered as (
+    select
+        sensitive,
+        row_count,
+        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
+        cast(sum(row_count) over () as bigint) // 4 as group_count
+    from valued
+),
+blocked as (
+    select
+        ordered.*,
+        greatest(1, group_count // 64) as block_count
+    from ordered
+)
+select
+    sensitive,
+    code,
+    row_count as kept_count,
+    last_position - row_count as first_row,
+    last_position - row_count as first_position,
+    code * block_count as first_cell,
+    group_count,
+    block_count,
+    0 as first_block
+from blocked;
 
 -- coded: as in anatomy/followed.sql, but for
 -- +    valued."slot_draw",
@@ -248,18 +286,29 @@ where drawn.draw > residue.last_draw;
 -- positioned: as in anatomy/followed.sql, but for
 -- +    ordered."slot_draw",
 
--- block: as in duckdb.sql, but for
--- -        cast('0x' || substr(sha256(key.secret || 'splu/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+-- block: as in anatomy/followed.sql, but for
+-- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 -- +        cast('0x' || substr(sha256(key.secret || 'splu/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 
 -- numbered: as in anatomy/followed.sql, but for
 -- +        positioned."slot_draw",
 -- +    bucketed."slot_draw",
 
--- decoy_group: as in duckdb.sql, but for
--- +    "person",
--- +    "mark",
--- +    "class_mark",
+-- decoy_group: The decoy groups: gamma rows (gamma + 1 where a residue is kept) of different values, a slot each
+create temporary table "sqlanon_decoy_group" as
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "slot_draw",
+    "person",
+    "mark",
+    "class_mark",
+    code,
+    (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id,
+    (numbered.block_rows + numbered.block_groups - 1 - numbered.number % numbered.block_groups) // numbered.block_groups as group_rows,
+    number // block_groups as slot
+from "sqlanon_numbered" as numbered;
 
 -- next_value: as in anatomy/followed.sql
 
@@ -324,9 +373,19 @@ inner join "sqlanon_next_value" as next_value on next_value.code = shown.publish
 
 -- outcome: as in anatomy/followed.sql
 
--- data: as in duckdb.sql, but for
--- -from "sqlanon_randomized" as randomized
--- +from "sqlanon_shown_person" as randomized
+-- data: The published table: exact quasi values, randomized sensitive values, in an order that depends on nothing but what it shows
+create table "sqlanon_data" as
+select
+    randomized."quasi_1" as "age",
+    randomized."quasi_2" as "sex",
+    randomized."quasi_3" as "zipcode",
+    randomized."published_1" as "disease"
+from "sqlanon_shown_person" as randomized
+order by
+    randomized."quasi_1" asc nulls last,
+    randomized."quasi_2" asc nulls last,
+    randomized."quasi_3" asc nulls last,
+    randomized."published_1" asc nulls last;
 
 -- the rest is microdata and the key: forget it
 -- 29 relations, the last first

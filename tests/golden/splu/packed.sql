@@ -30,85 +30,34 @@ from (
 
 -- tally: as in duckdb.sql
 
--- feasibility: as in duckdb.sql, but for
--- -            when row_count < 5 then 'gamma = 5 needs at least 5 rows'
--- -            when largest_count > row_count // 5 then 'gamma = 5 is not possible: a value of ''disease'' stands in more than 1/5 of the rows'
--- +            when row_count < 4 then 'gamma = 4 needs at least 4 rows'
--- +            when largest_count > row_count // 4 then 'gamma = 4 is not possible: a value of ''disease'' stands in more than 1/4 of the rows'
--- -                    when place < 5
--- -                    then (kept_rows - larger_rows) // greatest(1, 5 - place)
--- +                    when place < 4
--- +                    then (kept_rows - larger_rows) // greatest(1, 4 - place)
+-- feasible: as in duckdb.sql, but for
+-- -                min(case when place < 5 then (kept_rows - larger_rows) // greatest(1, 5 - place) end) over () as group_count
+-- +                min(case when place < 4 then (kept_rows - larger_rows) // greatest(1, 4 - place) end) over () as group_count
+-- -                row_count // 5 as allowed,
+-- +                row_count // 4 as allowed,
+-- -                when row_count < 5 then
+-- -                    'gamma = 5 needs at least 5 rows; the source has ' || coalesce(format('{:,}', row_count), '')
+-- +                when row_count < 4 then
+-- +                    'gamma = 4 needs at least 4 rows; the source has ' || coalesce(format('{:,}', row_count), '')
+-- -                    'gamma = 5 is not possible: the most frequent value of ''disease''' || coalesce(cast('' as varchar), '') || ' stands in ' || coalesce(format('{:,}', largest_count), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * largest_count / row_count), '') || '), and gamma = 5 allows ' || coalesce(format('{:,}', allowed), '') || '; '
+-- +                    'gamma = 4 is not possible: the most frequent value of ''disease''' || coalesce(cast('' as varchar), '') || ' stands in ' || coalesce(format('{:,}', largest_count), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * largest_count / row_count), '') || '), and gamma = 4 allows ' || coalesce(format('{:,}', allowed), '') || '; '
+-- -                        when value_count >= 5 and 2 * left_over <= 1000 and true then
+-- -                            '; robust leaves rows over instead: with r = 5 at least ' || coalesce(format('{:.1f}%', 100.0 * left_over / 1000), '') || ' of them (--max-suppressed)'
+-- +                        when value_count >= 4 and 2 * left_over <= 1000 and true then
+-- +                            '; robust leaves rows over instead: with r = 4 at least ' || coalesce(format('{:.1f}%', 100.0 * left_over / 1000), '') || ' of them (--max-suppressed)'
 
 -- uniqueness: as in anatomy/packed.sql
 
 -- lone_values_1: as in duckdb.sql
 
--- population_packed: The rows with their quasi values as one number: what goes through the grouping and sorted at a fraction of what columns cost
-create temporary view "sqlanon_population_packed" as
-select
-    valued."sensitive",
-    valued."row_number",
-    coalesce("quasi_1" - layout.least_1, layout.missing_1) * layout.unit_1 +
-    coalesce("quasi_2" - layout.least_2, layout.missing_2) * layout.unit_2
-    as packed
-from "sqlanon_population" as valued
-cross join "sqlanon_layout" as layout;
+-- population: as in anatomy/packed.sql
 
--- drawn: Draws of a row from a fresh key, where no other engine has to draw the same: neighbouring numbers share hashes, each with a part for itself, of which a draw is what the engine makes
-create temporary table "sqlanon_drawn" as
-with row_key as (
-    select substr(sha256(key.secret || 'splu/disease/row/'), 1, 40) as secret
-    from "sqlanon_key" as key
-),
-stretch as (
-    select
-        min(row_number) // 4 as first_batch,
-        max(row_number) // 4 as last_batch
-    from "sqlanon_population_packed"
-    group by row_number // 65536
-),
-batch as (
-    select unnest(generate_series(first_batch, last_batch)) as batch_number
-    from stretch
-),
-hashed as (
-    select
-        batch.batch_number,
-        sha256(row_key.secret || cast(batch.batch_number as varchar)) as hash
-    from batch
-    cross join row_key
-),
-parted as materialized (
-    select
-        hash(substr(hash, 1, 16)) as "draw_0",
-        hash(substr(hash, 17, 16)) as "draw_1",
-        hash(substr(hash, 33, 16)) as "draw_2",
-        hash(substr(hash, 49, 16)) as "draw_3",
-        hash(substr(hash, 1, 16) || 'slot_draw') as "slot_draw_0",
-        hash(substr(hash, 17, 16) || 'slot_draw') as "slot_draw_1",
-        hash(substr(hash, 33, 16) || 'slot_draw') as "slot_draw_2",
-        hash(substr(hash, 49, 16) || 'slot_draw') as "slot_draw_3",
-        batch_number
-    from hashed
-)
-select
-    cast(case numbered.row_number % 4
-        when 0 then parted."draw_0" >> 4
-        when 1 then parted."draw_1" >> 4
-        when 2 then parted."draw_2" >> 4
-        when 3 then parted."draw_3" >> 4
-    end as bigint) as "draw",
-    cast(case numbered.row_number % 4
-        when 0 then parted."slot_draw_0" >> 4
-        when 1 then parted."slot_draw_1" >> 4
-        when 2 then parted."slot_draw_2" >> 4
-        when 3 then parted."slot_draw_3" >> 4
-    end as bigint) as "slot_draw",
-    numbered."packed",
-    numbered."sensitive"
-from "sqlanon_population_packed" as numbered
-inner join parted on numbered.row_number // 4 = parted.batch_number;
+-- population: as in anatomy/packed.sql, but for
+-- -    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
+-- +    select substr(sha256(key.secret || 'splu/disease/row/'), 1, 40) as secret
+-- +    cast(hash(xor(parted.digest_0, cast(numbered.row_number as ubigint))) % 1152921504606846976 as bigint) as "slot_draw",
+
+-- population: as in duckdb.sql
 
 -- draw_range: as in duckdb.sql, but for
 -- -    select max(rows_up_to) % 5 as residue
@@ -118,81 +67,75 @@ inner join parted on numbered.row_number // 4 = parted.batch_number;
 
 -- left_out: as in duckdb.sql
 
--- kept: The rows without the residue: a multiple of gamma
-create temporary view "sqlanon_kept" as
-select
-    drawn."packed",
-    drawn."sensitive",
-    drawn."draw",
-    drawn."slot_draw"
-from "sqlanon_drawn" as drawn
-cross join "sqlanon_residue" as residue
-where drawn.draw > residue.last_draw;
+-- left_over: as in duckdb.sql
 
--- tally_randomized: as in duckdb.sql
+-- population: as in duckdb.sql
 
--- frequency: as in duckdb.sql, but for
--- -    cross join "sqlanon_key_of_rows" as key
+-- tally: as in duckdb.sql
+
+-- class: as in anatomy/packed.sql
+
+-- ranked: as in duckdb.sql, but for
+-- -    cross join "sqlanon_key_2" as key
 -- +    cross join "sqlanon_key" as key
--- -        cast(sum(row_count) over () as bigint) // 5 as group_count
--- +        cast(sum(row_count) over () as bigint) // 4 as group_count
 
--- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
+-- capacity: as in duckdb.sql
+
+-- frequency: as in duckdb.sql
+
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
 select
-    valued."packed",
-    valued."slot_draw",
-    valued."draw",
+    population."packed", population."slot_draw",
+    population.draw,
     frequency.code
-from "sqlanon_kept" as valued
+from "sqlanon_population_5" as population
 inner join "sqlanon_frequency" as frequency
-    on valued.sensitive = frequency.sensitive;
+    on population.sensitive = frequency.sensitive;
 
 -- ordered: as in anatomy/packed.sql, but for
--- +        "slot_draw",
--- -    from "sqlanon_drawn"
--- +    from "sqlanon_coded"
--- +    "slot_draw",
+-- -        "packed",
+-- +        "packed", "slot_draw",
+-- -    "packed",
+-- +    "packed", "slot_draw",
 
--- positioned: as in anatomy/packed.sql, but for
--- +    ordered."slot_draw",
+-- positioned: as in duckdb.sql, but for
+-- -    ordered."quasi_1", ordered."quasi_2", ordered."quasi_3", ordered."slot_draw",
+-- +    ordered."packed", ordered."slot_draw",
 
 -- block: as in anatomy/packed.sql, but for
 -- -    select substr(sha256(key.secret || 'anatomy/disease/block/'), 1, 40) as secret
 -- +    select substr(sha256(key.secret || 'splu/disease/block/'), 1, 40) as secret
 
--- numbered: as in anatomy/packed.sql, but for
--- +        positioned."slot_draw",
--- +    bucketed."slot_draw",
+-- numbered: as in duckdb.sql, but for
+-- -        positioned."quasi_1", positioned."quasi_2", positioned."quasi_3", positioned."slot_draw",
+-- +        positioned."packed", positioned."slot_draw",
+-- -    bucketed."quasi_1", bucketed."quasi_2", bucketed."quasi_3", bucketed."slot_draw",
+-- +    bucketed."packed", bucketed."slot_draw",
 
--- decoy_group: The decoy groups: gamma rows (gamma + 1 where a residue is kept) of different values, a slot each
-create temporary table "sqlanon_decoy_group" as
-select
-    "packed",
-    "slot_draw",
-    code,
-    (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id,
-    (numbered.block_rows + numbered.block_groups - 1 - numbered.number % numbered.block_groups) // numbered.block_groups as group_rows,
-    number // block_groups as slot
-from "sqlanon_numbered" as numbered;
+-- grouped: as in duckdb.sql, but for
+-- -    "quasi_1", "quasi_2", "quasi_3", "slot_draw",
+-- +    "packed", "slot_draw",
 
--- randomized: Each row publishes the value of a slot of its decoy group drawn uniformly, its own included (p = q = 1/gamma)
-create temporary view "sqlanon_randomized" as
+-- decoy_group_1: as in duckdb.sql
+
+-- population: every row with the value of a slot of its group, whoever saw the slot's draw could tell which
+create temporary view "sqlanon_population_6" as
 select
-    decoy_group."packed" as "packed",
+    own."packed" as "packed",
     frequency.sensitive as "published_1"
-from "sqlanon_decoy_group" as decoy_group
-inner join "sqlanon_decoy_group" as decoy
-    on decoy_group.group_id = decoy.group_id and decoy_group.slot_draw % decoy_group.group_rows = decoy.slot
+from "sqlanon_grouped" as own
+inner join "sqlanon_grouped" as decoy
+    on own.group_id = decoy.group_id and own.slot_draw % own.group_rows = decoy.slot
 inner join "sqlanon_frequency" as frequency on decoy.code = frequency.code;
 
--- data: The published table of SPLU-Gen as `splu/data` has it, from packed rows: exact quasi values are read off their number, and drawn sensitive values stand beside it
+-- data: exact quasi values and drawn sensitive ones, in an order that depends on nothing but what it shows, which verification proves from what was written
 create table "sqlanon_data" as
 with line as (
     select
         "published_1",
         packed
-    from "sqlanon_randomized"
+    from "sqlanon_population_6"
     order by
         packed asc nulls last,
         "published_1" asc nulls last
@@ -205,6 +148,6 @@ from line
 cross join "sqlanon_layout" as layout;
 
 -- the rest is microdata and the key: forget it
--- 18 relations, the last first
+-- 24 relations, the last first
 
 commit;

@@ -31,36 +31,17 @@ $sqlanon$;
 
 -- source: as in anatomy/postgres.sql
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select
-  *
-from "sqlanon_source";
+-- population: as in anatomy/postgres.sql
 
--- tally: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally" as
-select
-  "sensitive" as "sensitive",
-  count(*) as "row_count"
-from "sqlanon_population"
-group by
-  "sensitive";
-analyze "sqlanon_tally";
+-- persons: as in anatomy/postgres.sql
 
--- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value, and what else could be done where they cannot: the count of the next value, and the most rows that groups of l different values can hold
+-- tally: as in anatomy/postgres.sql
+
+-- feasible: nobody can hide a value that more than one in 5 rows have
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "null_count" > 0
-        then 'rows have no value in the sensitive column ''disease'''
-        when "row_count" = 0
-        then 'the source has no rows to publish'
-        when "row_count" < 5
-        then 'gamma = 5 needs at least 5 rows'
-        when "largest_count" > ("row_count" / 5)
-        then 'gamma = 5 is not possible: a value of ''disease'' stands in more than 1/5 of the rows'
-      end as "refusal"
+      "refusal"
     from (
       with "counted" as (
         select
@@ -76,46 +57,65 @@ declare refusal text := (
           cast(sum("kept_count") over (order by "kept_count" desc rows between unbounded preceding and current row) as bigint) - "kept_count" as "larger_rows"
         from "counted"
       ), "fitting" as (
+        /* with the k most frequent values left aside, g groups need (size - k) g rows of the others */
         select
           "placed".*,
           min(case when "place" < 5 then (("kept_rows" - "larger_rows") / greatest(1, 5 - "place")) end) over () as "group_count"
         from "placed"
-      )
-      select
-        coalesce(cast(sum("fitting"."kept_count") as bigint), 0) as "row_count",
-        coalesce(cast(sum(case when "fitting"."sensitive" is null then "fitting"."row_count" else 0 end) as bigint), 0) as "null_count",
-        coalesce(cast(sum(case when "fitting"."kept_count" > 0 then 1 else 0 end) as bigint), 0) as "value_count",
-        coalesce(max("fitting"."kept_count"), 0) as "largest_count",
-        max(case when "fitting"."place" = 0 then cast("fitting"."sensitive" as text) end) as "largest_value",
-        coalesce(max(case when "fitting"."place" = 0 and "fitting"."sensitive" is null then 1 else 0 end), 0) as "largest_missing",
-        coalesce(max(case when "fitting"."place" = 1 then "fitting"."kept_count" end), 0) as "next_count",
-        coalesce(cast(sum(least("fitting"."kept_count", "fitting"."group_count")) as bigint), 0) as "groupable_rows"
-      from "fitting"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
-
--- persons: How many rows share their identifier with another row: the guarantees are per row
-do $sqlanon$
-declare refusal text := (
-    select
-      case when "repeating_persons" > 0 then 'persons have more than one row, and the guarantee is per row' end as "refusal"
-    from (
-      with "person" as (
+      ), "figures" as (
         select
-          count(*) as "row_count"
-        from "sqlanon_population"
-        group by
-          "identifier_1"
+          coalesce(cast(sum("kept_count") as bigint), 0) as "row_count",
+          coalesce(cast(sum(case when "sensitive" is null then "row_count" else 0 end) as bigint), 0) as "null_count",
+          coalesce(cast(sum(case when "kept_count" > 0 then 1 else 0 end) as bigint), 0) as "value_count",
+          coalesce(max("kept_count"), 0) as "largest_count",
+          max(case when "place" = 0 then cast("sensitive" as text) end) as "largest_value",
+          coalesce(max(case when "place" = 0 and "sensitive" is null then 1 else 0 end), 0) as "largest_missing",
+          coalesce(max(case when "place" = 1 then "kept_count" end), 0) as "next_count",
+          coalesce(cast(sum(least("kept_count", "group_count")) as bigint), 0) as "groupable_rows"
+        from "fitting"
+      ), "judged" as (
+        select
+          "figures".*,
+          ("row_count" / greatest(1, "largest_count")) as "feasible",
+          ("row_count" / 5) as "allowed",
+          case when "next_count" > 0 then (("row_count" - "largest_count") / "next_count") else 0 end as "without",
+          0 /* in steps of 0.1 %, upwards: a share that is allowed has to be enough */ - ((1000 * ("groupable_rows" - "row_count")) / greatest(1, "row_count")) as "left_over"
+        from "figures"
       )
       select
-        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
-        count(*) as "person_count",
-        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
-      from "person"
+        case when "null_count" > 0 and true then 'disease' else 'gamma' end as "about",
+        "feasible" as "possible",
+        "row_count",
+        "largest_count",
+        case
+          when "null_count" > 0 and true
+          then coalesce(cast("null_count" as text), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+          when "row_count" = 0
+          then 'the source has no rows to publish'
+          when "row_count" < 5
+          then 'gamma = 5 needs at least 5 rows; the source has ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '')
+          when "largest_count" > "allowed"
+          then 'gamma = 5 is not possible: the most frequent value of ''disease''' || coalesce(cast('' as text), '') || ' stands in ' || coalesce(to_char("largest_count", 'FM999,999,999,999,999,990'), '') || ' of ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows (' || coalesce(to_char((cast(100.0 * "largest_count" as double precision) / nullif("row_count", 0)), 'FM990.0') || '%', '') || '), and gamma = 5 allows ' || coalesce(to_char("allowed", 'FM999,999,999,999,999,990'), '') || '; ' || case
+            when "feasible" >= 2
+            then 'the largest gamma that works is ' || coalesce(cast("feasible" as text), '')
+            else 'no gamma of at least 2 works on this column'
+          end || case
+            when "without" <= greatest(1, "feasible")
+            then ''
+            when "largest_missing" = 1
+            then '; with --nulls drop gamma = ' || coalesce(cast("without" as text), '') || ' works'
+            else '; without the rows of that value gamma = ' || coalesce(cast("without" as text), '') || ' works'
+          end || case
+            when "value_count" >= 5 and 2 * "left_over" <= 1000 and true
+            then '; robust leaves rows over instead: with r = 5 at least ' || coalesce(to_char((cast(100.0 * "left_over" as double precision) / nullif(1000, 0)), 'FM990.0') || '%', '') || ' of them (--max-suppressed)'
+            else ''
+          end || case
+            when "feasible" < 2 and "value_count" > 1
+            then '; as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised), a sensitive column made of this one and another that splits that value, or leaving the column out'
+            else ''
+          end || '; merging values makes none rarer'
+        end as "refusal"
+      from "judged"
     ) as "looked_at"
 );
 begin
@@ -127,52 +127,16 @@ $sqlanon$;
 
 -- lone_values_1: as in anatomy/postgres.sql
 
--- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
-create temporary table "sqlanon_key_of_rows" as
-with "row_key" as (
-  select
-    substring((encode(sha256(convert_to("key"."secret" || 'rows/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
-  from "sqlanon_key" as "key"
-  offset 0
-), "hashed" as (
-  select
-    (encode(sha256(convert_to("row_key"."secret" || coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') || coalesce(cast(length(cast("sensitive" as text)) as text) || ':' || cast("sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_population" as "population"
-  cross join "row_key"
-  offset 0
-), "drawn" as (
-  select
-    cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw"
-  from "hashed"
-), "summed" as (
-  select
-    count(*) as "row_count",
-    coalesce(cast(sum(("draw" / 1073741824)) as bigint), 0) as "sum_1",
-    coalesce(cast(sum("draw" % 1073741824) as bigint), 0) as "sum_2"
-  from "drawn"
-)
-select
-  (encode(sha256(convert_to("key"."secret" || 'draws/' || cast("summed"."row_count" as text) || '/' || cast("summed"."sum_1" as text) || '/' || cast("summed"."sum_2" as text), 'UTF8')), 'hex') collate "C") as "secret"
-from "summed"
-cross join "sqlanon_key" as "key";
-analyze "sqlanon_key_of_rows";
+-- key: as in anatomy/postgres.sql
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
-select
-  "quasi_1",
-  "quasi_2",
-  "quasi_3",
-  "sensitive",
-  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
-from "sqlanon_population";
+-- population: as in anatomy/postgres.sql
 
--- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
-create temporary table "sqlanon_drawn" as
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view "sqlanon_population_3" as
 with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'splu/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
-  from "sqlanon_key_of_rows" as "key"
+  from "sqlanon_key_2" as "key"
   offset 0
 ), "hashed" as (
   select
@@ -181,28 +145,34 @@ with "row_key" as (
     "valued"."quasi_3",
     "valued"."sensitive",
     (encode(sha256(convert_to("row_key"."secret" || "valued"."identity", 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_identified" as "valued"
+  from "sqlanon_population_2" as "valued"
   cross join "row_key"
   offset 0
 )
 select
-  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
-  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "slot_draw",
-  cast(cast('x' || substring("hash" from 31 for 15) as bit(60)) as bigint) as "tie",
   "quasi_1",
   "quasi_2",
   "quasi_3",
-  "sensitive"
+  "sensitive",
+  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "slot_draw",
+  cast(cast('x' || substring("hash" from 31 for 15) as bit(60)) as bigint) as "tie"
 from "hashed";
-analyze "sqlanon_drawn";
 
--- draw_range: The rows in 4,096 ranges of draws, and how many stand in each range and those before it: so that the smallest draws of the table are found without sorting the table
+-- population: the rows, whose draws are made once
+create temporary table "sqlanon_population_4" as
+select
+  *
+from "sqlanon_population_3";
+analyze "sqlanon_population_4";
+
+-- draw_range: the rows in 4,096 ranges of draws, and how many stand in each and those before it, so that the smallest draws are found without a sort of the table
 create temporary table "sqlanon_draw_range" as
 with "counted" as (
   select
     ("draw" / 281474976710656) as "draw_range",
     count(*) as "row_count"
-  from "sqlanon_drawn"
+  from "sqlanon_population_4"
   group by
     ("draw" / 281474976710656)
 ), "running" as (
@@ -223,7 +193,7 @@ from "running"
 cross join "total";
 analyze "sqlanon_draw_range";
 
--- residue: The largest of the N mod gamma smallest draws (below 0: none is to be dropped)
+-- residue: the largest of the N mod gamma smallest draws (below 0: none is to be dropped)
 create temporary table "sqlanon_residue" as
 with "bound" as (
   select
@@ -237,7 +207,7 @@ with "bound" as (
     "drawn"."draw",
     "bound"."residue",
     row_number() over (order by "drawn"."draw" asc) as "draw_rank"
-  from "sqlanon_drawn" as "drawn"
+  from "sqlanon_population_4" as "drawn"
   cross join "bound"
   where
     ("drawn"."draw" / 281474976710656) <= "bound"."last_range"
@@ -248,91 +218,105 @@ select
 from "candidate";
 analyze "sqlanon_residue";
 
--- left_out: How many rows are dropped so that the rest is a multiple of gamma
+-- left_out: how many rows are dropped so that the rest is a multiple of gamma
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 select
   cast("dropped_rows" as bigint) as "dropped_rows"
 from "sqlanon_residue";
 
--- kept: The rows without the residue: a multiple of gamma
-create temporary view "sqlanon_kept" as
+-- left_over: the rows that are dropped
+create temporary view "sqlanon_left_over" as
 select
-  "drawn"."quasi_1",
-  "drawn"."quasi_2",
-  "drawn"."quasi_3",
-  "drawn"."sensitive",
-  "drawn"."tie",
-  "drawn"."draw",
-  "drawn"."slot_draw"
-from "sqlanon_drawn" as "drawn"
+  "drawn".*
+from "sqlanon_population_4" as "drawn"
+cross join "sqlanon_residue" as "residue"
+where
+  "drawn"."draw" <= "residue"."last_draw";
+
+-- population: the rows without the residue: their draws, given that they are larger than the dropped ones, are as random as before
+create temporary view "sqlanon_population_5" as
+select
+  "drawn".*
+from "sqlanon_population_4" as "drawn"
 cross join "sqlanon_residue" as "residue"
 where
   "drawn"."draw" > "residue"."last_draw";
 
--- tally_randomized: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally_randomized" as
+-- tally: how often each sensitive value occurs with each signature, NULL included
+create temporary table "sqlanon_tally_2" as
 select
   "sensitive" as "sensitive",
   count(*) as "row_count"
-from "sqlanon_kept"
+from "sqlanon_population_5"
 group by
   "sensitive";
-analyze "sqlanon_tally_randomized";
+analyze "sqlanon_tally_2";
 
--- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
-create temporary table "sqlanon_frequency" as
+-- class: everybody is of one class, whose groups need `size` different values
+create temporary table "sqlanon_class" as
+select
+  0 as "class",
+  cast(5 as bigint) as "needed";
+analyze "sqlanon_class";
+
+-- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
+create temporary table "sqlanon_ranked" as
 with "valued" as (
   select
+    "class"."class",
     "tally"."sensitive",
-    "tally"."row_count",
-    (encode(sha256(convert_to("key"."secret" || 'splu/disease/value/' || coalesce(cast(length(cast("tally"."sensitive" as text)) as text) || ':' || cast("tally"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_tally_randomized" as "tally"
-  cross join "sqlanon_key_of_rows" as "key"
+    cast(sum("tally"."row_count") as bigint) as "row_count"
+  from "sqlanon_tally_2" as "tally"
+  inner join "sqlanon_class" as "class"
+    on true
   where
     not "tally"."sensitive" is null or false
-  offset 0
-), "ordered" as (
+  group by
+    "class"."class",
+    "tally"."sensitive"
+), "hashed" as (
   select
-    "sensitive",
-    "row_count",
-    cast(row_number() over (order by "row_count" desc, "hash" asc) - 1 as int) as "code",
-    cast(sum("row_count") over (order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "last_position",
-    (cast(sum("row_count") over () as bigint) / 5) as "group_count"
+    "valued".*,
+    (encode(sha256(convert_to("key"."secret" || 'splu/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
   from "valued"
-), "blocked" as (
+  cross join "sqlanon_key_2" as "key"
+  offset 0
+), "placed" as (
   select
-    "ordered".*,
-    greatest(1, ("group_count" / 64)) as "block_count"
-  from "ordered"
+    "hashed".*,
+    row_number() over (partition by "class" order by "row_count" desc, "hash" asc) - 1 as "place",
+    cast(sum("row_count") over (partition by "class") as bigint) as "class_rows",
+    cast(sum("row_count") over (partition by "class" order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "head"
+  from "hashed"
 )
 select
+  "class",
   "sensitive",
-  "code",
-  "row_count" as "kept_count",
-  "last_position" - "row_count" as "first_row",
-  "last_position" - "row_count" as "first_position",
-  "code" * "block_count" as "first_cell",
-  "group_count",
-  "block_count",
-  0 as "first_block"
-from "blocked";
-analyze "sqlanon_frequency";
+  "row_count",
+  "place",
+  "class_rows" - "head" + "row_count" as "tail"
+from "placed";
+analyze "sqlanon_ranked";
 
--- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
+-- capacity: as in anatomy/postgres.sql
+
+-- frequency: as in anatomy/postgres.sql
+
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
 select
-  "valued"."quasi_1",
-  "valued"."quasi_2",
-  "valued"."quasi_3",
-  "valued"."slot_draw",
-  "valued"."draw",
-  "valued"."tie",
+  "population"."quasi_1",
+  "population"."quasi_2",
+  "population"."quasi_3",
+  "population"."slot_draw",
+  "population"."tie",
+  "population"."draw",
   "frequency"."code"
-from "sqlanon_kept" as "valued"
+from "sqlanon_population_5" as "population"
 inner join "sqlanon_frequency" as "frequency"
-  on "valued"."sensitive" = "frequency"."sensitive";
+  on "population"."sensitive" = "frequency"."sensitive";
 
--- ordered: Step 2: the rows by value and random order
+-- ordered: step 2: the rows by value and random order
 create temporary view "sqlanon_ordered" as
 with "keyed" as (
   select
@@ -359,8 +343,8 @@ order by
   "draw" asc,
   "tie" asc;
 
--- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
-create temporary view "sqlanon_positioned" as
+-- positioned: the position of every row in this order, from 0 on
+create temporary table "sqlanon_positioned" as
 select
   "ordered"."quasi_1",
   "ordered"."quasi_2",
@@ -369,8 +353,9 @@ select
   "ordered"."code",
   row_number() over () - 1 as "position"
 from "sqlanon_ordered" as "ordered";
+analyze "sqlanon_positioned";
 
--- block: Step 4: inside each block the values stand in a keyed order of their own
+-- block: step 4: in each block the values stand in a keyed order of their own, a value's rows hold neighbouring seats, so that moving the run to where those before it end numbers the whole block
 create temporary table "sqlanon_block" as
 with "run" as (
   select
@@ -430,7 +415,7 @@ with "run" as (
     (("counted"."first_position" % "counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "first_seat",
     cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'splu/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
   from "counted"
-  cross join "sqlanon_key_of_rows" as "key"
+  cross join "sqlanon_key_2" as "key"
   offset 0
 )
 select
@@ -446,7 +431,7 @@ select
 from "hashed";
 analyze "sqlanon_block";
 
--- numbered: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
+-- numbered: steps 3 and 4: the rows of a value take the buckets from its first position on, bucket mod B is the block, bucket div B the seat in it, who is beyond what is kept has no block
 create temporary view "sqlanon_numbered" as
 with "bucketed" as (
   select
@@ -485,45 +470,59 @@ from "bucketed"
 inner join "sqlanon_block" as "block"
   on "bucketed"."first_cell" + "bucketed"."bucket" % "bucketed"."block_count" = "block"."cell";
 
--- decoy_group: The decoy groups: gamma rows (gamma + 1 where a residue is kept) of different values, a slot each
-create temporary table "sqlanon_decoy_group" as
+-- grouped: step 5: every row with its group, its number in the block mod the groups of the block, made global
+create temporary table "sqlanon_grouped" as
 select
   "quasi_1",
   "quasi_2",
   "quasi_3",
   "slot_draw",
   "code",
+  (("numbered"."block_rows" + "numbered"."block_groups" - 1 - "numbered"."number" % "numbered"."block_groups") / "numbered"."block_groups") as "group_rows",
+  ("number" / "block_groups") as "slot",
   (
     "numbered"."number" % "numbered"."block_groups"
-  ) * "numbered"."block_count" + "numbered"."block" as "group_id",
-  (("numbered"."block_rows" + "numbered"."block_groups" - 1 - "numbered"."number" % "numbered"."block_groups") / "numbered"."block_groups") as "group_rows",
-  ("number" / "block_groups") as "slot"
+  ) * "numbered"."block_count" + "numbered"."block" as "group_id"
 from "sqlanon_numbered" as "numbered";
-analyze "sqlanon_decoy_group";
+analyze "sqlanon_grouped";
 
--- randomized: Each row publishes the value of a slot of its decoy group drawn uniformly, its own included (p = q = 1/gamma)
-create temporary table "sqlanon_randomized" as
+-- decoy_group_1: the decoy groups: gamma rows (gamma + 1 where a residue is kept) of different values
+create temporary view "sqlanon_decoy_group_1" as
 select
-  "decoy_group"."quasi_1" as "quasi_1",
-  "decoy_group"."quasi_2" as "quasi_2",
-  "decoy_group"."quasi_3" as "quasi_3",
+  "grouped".*,
+  "frequency"."sensitive"
+from "sqlanon_grouped" as "grouped"
+inner join "sqlanon_frequency" as "frequency"
+  on "grouped"."code" = "frequency"."code";
+
+-- population: every row with the value of a slot of its group, whoever saw the slot's draw could tell which
+create temporary view "sqlanon_population_6" as
+select
+  "own"."quasi_1" as "quasi_1",
+  "own"."quasi_2" as "quasi_2",
+  "own"."quasi_3" as "quasi_3",
   "frequency"."sensitive" as "published_1"
-from "sqlanon_decoy_group" as "decoy_group"
-inner join "sqlanon_decoy_group" as "decoy"
-  on "decoy_group"."group_id" = "decoy"."group_id"
-  and "decoy_group"."slot_draw" % "decoy_group"."group_rows" = "decoy"."slot"
+from "sqlanon_grouped" as "own"
+inner join "sqlanon_grouped" as "decoy"
+  on "own"."group_id" = "decoy"."group_id" and "own"."slot_draw" % "own"."group_rows" = "decoy"."slot"
 inner join "sqlanon_frequency" as "frequency"
   on "decoy"."code" = "frequency"."code";
-analyze "sqlanon_randomized";
 
--- data: The published table: exact quasi values, randomized sensitive values, in an order that depends on nothing but what it shows
+-- population: the same, for it is read more than once
+create temporary table "sqlanon_population_7" as
+select
+  *
+from "sqlanon_population_6";
+analyze "sqlanon_population_7";
+
+-- data: exact quasi values and drawn sensitive ones, in an order that depends on nothing but what it shows, which verification proves from what was written
 create table "sqlanon_data" as
 select
   "randomized"."quasi_1" as "age",
   "randomized"."quasi_2" as "sex",
   "randomized"."quasi_3" as "zipcode",
   "randomized"."published_1" as "disease"
-from "sqlanon_randomized" as "randomized"
+from "sqlanon_population_7" as "randomized"
 order by
   "randomized"."quasi_1" asc,
   "randomized"."quasi_2" asc,
@@ -532,6 +531,6 @@ order by
 analyze "sqlanon_data";
 
 -- the rest is microdata and the key: forget it
--- 19 relations, the last first
+-- 26 relations, the last first
 
 commit;

@@ -25,138 +25,56 @@ from (
 
 -- source: as in anatomy/spark.sql
 
--- population: as in postgres.sql
+-- population: as in anatomy/spark.sql
 
--- tally: as in postgres.sql
+-- persons: as in anatomy/spark.sql
 
--- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value, and what else could be done where they cannot: the count of the next value, and the most rows that groups of l different values can hold
-select case when refusal is not null then raise_error(refusal) end as checked
-from (
-    with `counted` as (
-      select
-        `sensitive`,
-        `row_count`,
-        case when `sensitive` is null and not false then 0 else `row_count` end as `kept_count`
-      from `sqlanon_tally`
-    ), `placed` as (
-      select
-        `counted`.*,
-        row_number() over (order by `kept_count` desc) - 1 as `place`,
-        cast(sum(`kept_count`) over () as bigint) as `kept_rows`,
-        cast(sum(`kept_count`) over (order by `kept_count` desc rows between unbounded preceding and current row) as bigint) - `kept_count` as `larger_rows`
-      from `counted`
-    ), `fitting` as (
-      select
-        `placed`.*,
-        min(case when `place` < 5 then ((`kept_rows` - `larger_rows`) div greatest(1, 5 - `place`)) end) over () as `group_count`
-      from `placed`
-    )
-    select
-      case
-        when `null_count` > 0
-        then 'rows have no value in the sensitive column \'disease\''
-        when `row_count` = 0
-        then 'the source has no rows to publish'
-        when `row_count` < 5
-        then 'gamma = 5 needs at least 5 rows'
-        when `largest_count` > (`row_count` div 5)
-        then 'gamma = 5 is not possible: a value of \'disease\' stands in more than 1/5 of the rows'
-      end as `refusal`
-    from (
-      select
-        coalesce(cast(sum(`fitting`.`kept_count`) as bigint), 0) as `row_count`,
-        coalesce(cast(sum(case when `fitting`.`sensitive` is null then `fitting`.`row_count` else 0 end) as bigint), 0) as `null_count`,
-        coalesce(cast(sum(case when `fitting`.`kept_count` > 0 then 1 else 0 end) as bigint), 0) as `value_count`,
-        coalesce(max(`fitting`.`kept_count`), 0) as `largest_count`,
-        max(case when `fitting`.`place` = 0 then cast(`fitting`.`sensitive` as string) end) as `largest_value`,
-        coalesce(max(case when `fitting`.`place` = 0 and `fitting`.`sensitive` is null then 1 else 0 end), 0) as `largest_missing`,
-        coalesce(max(case when `fitting`.`place` = 1 then `fitting`.`kept_count` end), 0) as `next_count`,
-        coalesce(cast(sum(least(`fitting`.`kept_count`, `fitting`.`group_count`)) as bigint), 0) as `groupable_rows`
-      from `fitting`
-    ) as `looked_at`
-) as checked;
+-- tally: as in anatomy/spark.sql
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then raise_error(refusal) end as checked
-from (
-    with `person` as (
-      select
-        count(*) as `row_count`
-      from `sqlanon_population`
-      group by
-        `identifier_1`
-    )
-    select
-      case when `repeating_persons` > 0 then 'persons have more than one row, and the guarantee is per row' end as `refusal`
-    from (
-      select
-        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
-        count(*) as `person_count`,
-        coalesce(sum(case when `row_count` > 1 then 1 else 0 end), 0) as `repeating_persons`
-      from `person`
-    ) as `looked_at`
-) as checked;
+-- feasible: as in anatomy/spark.sql, but for
+-- -        min(case when "place" < 4 then (("kept_rows" - "larger_rows") div greatest(1, 4 - "place")) end) over () as "group_count"
+-- +        min(case when "place" < 5 then (("kept_rows" - "larger_rows") div greatest(1, 5 - "place")) end) over () as "group_count"
+-- -        ("row_count" div 4) as "allowed",
+-- +        ("row_count" div 5) as "allowed",
+-- -        case when "null_count" > 0 and true then 'disease' else 'l' end as "about",
+-- +        case when "null_count" > 0 and true then 'disease' else 'gamma' end as "about",
+-- -          when "row_count" < 4
+-- -          then 'l = 4 needs at least 4 rows; the source has ' || coalesce(format_number("row_count", 0), '')
+-- +          when "row_count" < 5
+-- +          then 'gamma = 5 needs at least 5 rows; the source has ' || coalesce(format_number("row_count", 0), '')
+-- -          then 'l = 4 is not possible: the most frequent value of \'disease\'' || coalesce(cast('' as string), '') || ' stands in ' || coalesce(format_number("largest_count", 0), '') || ' of ' || coalesce(format_number("row_count", 0), '') || ' rows (' || coalesce(format_number((cast(100.0 * "largest_count" as double) / nullif("row_count", 0)), 1) || '%', '') || '), and l = 4 allows ' || coalesce(format_number("allowed", 0), '') || '; ' || case
+-- +          then 'gamma = 5 is not possible: the most frequent value of \'disease\'' || coalesce(cast('' as string), '') || ' stands in ' || coalesce(format_number("largest_count", 0), '') || ' of ' || coalesce(format_number("row_count", 0), '') || ' rows (' || coalesce(format_number((cast(100.0 * "largest_count" as double) / nullif("row_count", 0)), 1) || '%', '') || '), and gamma = 5 allows ' || coalesce(format_number("allowed", 0), '') || '; ' || case
+-- -            then 'the largest l that works is ' || coalesce(cast("feasible" as string), '')
+-- -            else 'no l of at least 2 works on this column'
+-- +            then 'the largest gamma that works is ' || coalesce(cast("feasible" as string), '')
+-- +            else 'no gamma of at least 2 works on this column'
+-- -            then '; with --nulls drop l = ' || coalesce(cast("without" as string), '') || ' works'
+-- -            else '; without the rows of that value l = ' || coalesce(cast("without" as string), '') || ' works'
+-- +            then '; with --nulls drop gamma = ' || coalesce(cast("without" as string), '') || ' works'
+-- +            else '; without the rows of that value gamma = ' || coalesce(cast("without" as string), '') || ' works'
+-- -            when "value_count" >= 4 and 2 * "left_over" <= 1000 and true
+-- -            then '; robust leaves rows over instead: with r = 4 at least ' || coalesce(format_number((cast(100.0 * "left_over" as double) / nullif(1000, 0)), 1) || '%', '') || ' of them (--max-suppressed)'
+-- +            when "value_count" >= 5 and 2 * "left_over" <= 1000 and true
+-- +            then '; robust leaves rows over instead: with r = 5 at least ' || coalesce(format_number((cast(100.0 * "left_over" as double) / nullif(1000, 0)), 1) || '%', '') || ' of them (--max-suppressed)'
+-- -          end || '; merging values makes none rarer, and splu has the same limit'
+-- +          end || '; merging values makes none rarer'
 
 -- uniqueness: as in anatomy/spark.sql
 
 -- lone_values_1: as in anatomy/spark.sql
 
--- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
-create table `sqlanon_key_of_rows` using parquet as
-with `row_key` as (
-  select
-    substring(sha2(`key`.`secret` || 'rows/', 256), 1, 40) as `secret`
-  from `sqlanon_key` as `key`
-), `hashed` as (
-  select
-    sha2(`row_key`.`secret` || coalesce(cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string), 'N') || coalesce(cast(length(cast(`sensitive` as string)) as string) || ':' || cast(`sensitive` as string), 'N'), 256) as `hash`
-  from `sqlanon_population` as `population`
-  cross join `row_key`
-), `drawn` as (
-  select
-    cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`
-  from `hashed`
-), `summed` as (
-  select
-    count(*) as `row_count`,
-    coalesce(cast(sum((`draw` div 1073741824)) as bigint), 0) as `sum_1`,
-    coalesce(cast(sum(`draw` % 1073741824) as bigint), 0) as `sum_2`
-  from `drawn`
-)
-select
-  sha2(`key`.`secret` || 'draws/' || cast(`summed`.`row_count` as string) || '/' || cast(`summed`.`sum_1` as string) || '/' || cast(`summed`.`sum_2` as string), 256) as `secret`
-from `summed`
-cross join `sqlanon_key` as `key`;
+-- key: as in anatomy/spark.sql
 
--- identified: as in postgres.sql, but for
--- -  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
--- +  coalesce(cast(length(cast("identifier_1" as string)) as string) || ':' || cast("identifier_1" as string), 'N') as "identity"
+-- population: as in anatomy/spark.sql
 
--- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
-create table `sqlanon_drawn` using parquet as
-with `row_key` as (
-  select
-    substring(sha2(`key`.`secret` || 'splu/disease/row/', 256), 1, 40) as `secret`
-  from `sqlanon_key_of_rows` as `key`
-), `hashed` as (
-  select
-    `valued`.`quasi_1`,
-    `valued`.`quasi_2`,
-    `valued`.`quasi_3`,
-    `valued`.`sensitive`,
-    sha2(`row_key`.`secret` || `valued`.`identity`, 256) as `hash`
-  from `sqlanon_identified` as `valued`
-  cross join `row_key`
-)
-select
-  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
-  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `slot_draw`,
-  cast(conv(substring(`hash`, 31, 15), 16, 10) as bigint) as `tie`,
-  `quasi_1`,
-  `quasi_2`,
-  `quasi_3`,
-  `sensitive`
-from `hashed`;
+-- population: as in anatomy/spark.sql, but for
+-- -    substring(sha2("key"."secret" || 'anatomy/disease/row/', 256), 1, 40) as "secret"
+-- +    substring(sha2("key"."secret" || 'splu/disease/row/', 256), 1, 40) as "secret"
+-- -  cast(conv(substring("hash", 16, 15), 16, 10) as bigint) as "tie"
+-- +  cast(conv(substring("hash", 16, 15), 16, 10) as bigint) as "slot_draw",
+-- +  cast(conv(substring("hash", 31, 15), 16, 10) as bigint) as "tie"
+
+-- population: as in postgres.sql
 
 -- draw_range: as in postgres.sql, but for
 -- -    ("draw" / 281474976710656) as "draw_range",
@@ -170,25 +88,27 @@ from `hashed`;
 
 -- left_out: as in postgres.sql
 
--- kept: as in postgres.sql
+-- left_over: as in postgres.sql
 
--- tally_randomized: as in postgres.sql
+-- population: as in postgres.sql
 
--- frequency: as in postgres.sql, but for
--- -    (encode(sha256(convert_to("key"."secret" || 'splu/disease/value/' || coalesce(cast(length(cast("tally"."sensitive" as text)) as text) || ':' || cast("tally"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
--- +    sha2("key"."secret" || 'splu/disease/value/' || coalesce(cast(length(cast("tally"."sensitive" as string)) as string) || ':' || cast("tally"."sensitive" as string), 'N'), 256) as "hash"
+-- tally: as in postgres.sql
+
+-- class: as in postgres.sql
+
+-- ranked: as in postgres.sql, but for
+-- -    (encode(sha256(convert_to("key"."secret" || 'splu/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+-- +    sha2("key"."secret" || 'splu/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as string)) as string) || ':' || cast("valued"."sensitive" as string), 'N'), 256) as "hash"
 -- -  offset 0
--- -    (cast(sum("row_count") over () as bigint) / 5) as "group_count"
--- +    (cast(sum("row_count") over () as bigint) div 5) as "group_count"
--- -    greatest(1, ("group_count" / 64)) as "block_count"
--- +    greatest(1, ("group_count" div 64)) as "block_count"
+
+-- capacity: as in anatomy/spark.sql
+
+-- frequency: as in anatomy/spark.sql
 
 -- coded: as in postgres.sql
 
 -- sharded: as in anatomy/spark.sql, but for
 -- +    "slot_draw",
--- -  from "sqlanon_drawn"
--- +  from "sqlanon_coded"
 -- +    "slot_draw",
 -- +      "slot_draw",
 -- +  "slot_draw",
@@ -201,29 +121,30 @@ from `hashed`;
 -- block: as in anatomy/spark.sql, but for
 -- -    cast(conv(substring(sha2("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as string) || '/' || cast("counted"."code" as string), 256), 1, 15), 16, 10) as bigint) as "draw"
 -- +    cast(conv(substring(sha2("key"."secret" || 'splu/disease/block/' || cast("counted"."block" as string) || '/' || cast("counted"."code" as string), 256), 1, 15), 16, 10) as bigint) as "draw"
--- -  cross join "sqlanon_key_2" as "key"
--- +  cross join "sqlanon_key_of_rows" as "key"
 
 -- numbered: as in postgres.sql, but for
 -- -    ("bucketed"."bucket" / "bucketed"."block_count") + "block"."shift"
 -- +    ("bucketed"."bucket" div "bucketed"."block_count") + "block"."shift"
 
--- decoy_group: as in postgres.sql, but for
--- -  (("numbered"."block_rows" + "numbered"."block_groups" - 1 - "numbered"."number" % "numbered"."block_groups") / "numbered"."block_groups") as "group_rows",
--- -  ("number" / "block_groups") as "slot"
+-- grouped: as in anatomy/spark.sql, but for
+-- +  "slot_draw",
 -- +  (("numbered"."block_rows" + "numbered"."block_groups" - 1 - "numbered"."number" % "numbered"."block_groups") div "numbered"."block_groups") as "group_rows",
--- +  ("number" div "block_groups") as "slot"
+-- +  ("number" div "block_groups") as "slot",
 
--- randomized: as in postgres.sql
+-- decoy_group_1: as in postgres.sql
 
--- data: The published table: exact quasi values, randomized sensitive values, in an order that depends on nothing but what it shows
+-- population: as in postgres.sql
+
+-- population: as in postgres.sql
+
+-- data: exact quasi values and drawn sensitive ones, in an order that depends on nothing but what it shows, which verification proves from what was written
 create table `sqlanon_data` using parquet as
 select
   `randomized`.`quasi_1` as `age`,
   `randomized`.`quasi_2` as `sex`,
   `randomized`.`quasi_3` as `zipcode`,
   `randomized`.`published_1` as `disease`
-from `sqlanon_randomized` as `randomized`
+from `sqlanon_population_7` as `randomized`
 order by
   `randomized`.`quasi_1` asc nulls last,
   `randomized`.`quasi_2` asc nulls last,
@@ -231,4 +152,4 @@ order by
   `randomized`.`published_1` asc nulls last;
 
 -- the rest is microdata and the key: forget it
--- 20 relations, the last first
+-- 27 relations, the last first
