@@ -100,7 +100,8 @@ def test_boxes_lose_no_more_than_the_papers_recursion(con, l, partition):
         " from range(3000) as t(i)"
     ).fetchall()
     quasi = ["age", "education", "race", "job"]
-    release = sqlanon.mondrian(con, "people", quasi=quasi, sensitive="disease", k=10, l=l, partition=partition)
+    asked = {"quasi": quasi, "sensitive": "disease", "k": 10, "l": l, "diversity": "distinct"}
+    release = sqlanon.mondrian(con, "people", partition=partition, **asked)
     assert release.verify(against="people").holds
     rows = con.execute("select age, education, race, job, disease from people").fetchall()
 
@@ -118,13 +119,18 @@ def test_boxes_lose_no_more_than_the_papers_recursion(con, l, partition):
 @given(data=st.data())
 def test_no_box_could_be_cut_and_all_keep_their_promise(data, con):
     rows = data.draw(st.lists(st.tuples(*[st.integers(0, 4)] * 3, st.integers(0, 2)), min_size=4, max_size=40))
-    k, l = data.draw(st.integers(2, 4)), data.draw(st.integers(1, len({row[3] for row in rows})))
+    k, diversity = data.draw(st.integers(2, 4)), data.draw(st.sampled_from(["distinct", "frequent"]))
+
+    def most_diverse(values):
+        return len(set(values)) if diversity == "distinct" else len(values) // max(map(values.count, values))
+
+    l = data.draw(st.integers(1, most_diverse([row[3] for row in rows])))
     con.execute("create or replace table drawn (a integer, b integer, c integer, s integer)").fetchall()
     con.executemany("insert into drawn values (?, ?, ?, ?)", [list(row) for row in rows])
-    release = sqlanon.mondrian(con, "drawn", quasi=["a", "b", "c"], sensitive="s", k=k, l=l)
+    release = sqlanon.mondrian(con, "drawn", quasi=["a", "b", "c"], sensitive="s", k=k, l=l, diversity=diversity)
     seen = 0
     for (*bounds,), values in classes_of(release).items():
-        assert len(values) >= k and len(set(values)) >= l
+        assert len(values) >= k and most_diverse(values) >= l
         inside = [row for row in rows if all(bounds[2 * n] <= row[n] <= bounds[2 * n + 1] for n in range(3))]
         assert sorted(row[3] for row in inside) == values
         assert all({min(row[n] for row in inside), max(row[n] for row in inside)} == set(bounds[2 * n : 2 * n + 2])
@@ -132,7 +138,7 @@ def test_no_box_could_be_cut_and_all_keep_their_promise(data, con):
         for n in range(3):
             for at in range(4):
                 parts = [[row[3] for row in inside if (row[n] <= at) is side] for side in (True, False)]
-                assert any(len(part) < k or len(set(part)) < l for part in parts)
+                assert any(len(part) < k or most_diverse(part) < l for part in parts)
         seen += len(inside)
     assert seen == len(rows)
 
@@ -307,7 +313,10 @@ def test_from_the_command_line_to_a_job(shell):
     source = ["patients.parquet", "--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn"]
     done = shell("publish", "mondrian", *source, "-k", 10, "-l", 3, "--out", "boxes")
     assert done.returncode == 0, done.stderr
-    assert "promised      every row shares its box with others, at least 10 rows in all, with at least 3" in done.stdout
+    promised = (
+        "promised      every row shares its box with others, at least 10 rows in all, and each value of disease in at"
+    )
+    assert f"{promised} most 1/3 of them" in done.stdout
     assert shell("verify", "boxes", "--against", "patients.parquet").returncode == 0
     answer = shell("estimate", "boxes", "SELECT COUNT(*) AS n FROM release WHERE age < 30", "--format", "json")
     (line,) = json.loads(answer.stdout)
@@ -317,7 +326,11 @@ def test_from_the_command_line_to_a_job(shell):
         "parameters: {k: 8}\noutput: {out: released}\n"
     )
     assert shell("run", "job.yml").returncode == 0
-    assert json.loads((shell.folder / "released" / "release.json").read_text())["guarantee"] == {"k": 8, "l": 1}
+    assert json.loads((shell.folder / "released" / "release.json").read_text())["guarantee"] == {
+        "k": 8,
+        "l": 1,
+        "diversity": "frequent",
+    }
 
 
 def test_sums_and_other_engines_are_refused(con, patients):
