@@ -102,7 +102,12 @@ class OwnedFolder:
 
     def close(self) -> None:
         """Remove the folder and everything in it."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        if not self._lock_file.closed:
+            shutil.rmtree(self.path, ignore_errors=True)
+            self._lock_file.close()
+
+    def leave(self) -> None:
+        """Leave the folder to the run that comes next, as if this one had died."""
         self._lock_file.close()
 
 

@@ -11,6 +11,11 @@ _REMOVED = {
     ),
     "refine": "groups are cut once: leave it out",
     "waiting": "those who come new wait together: leave it out",
+    **dict.fromkeys(
+        ("ledger DIRECTORY", "ledger SCHEMA.TABLE"),
+        "a ledger is a DuckDB file with every engine: go on from this one with sqlanon 0.2.0, or begin another, whose"
+        " releases intersect with those of this one",
+    ),
     "changed move": f"say {option('changed', 'leave')} or {option('changed', 'keep')}",
     **dict.fromkeys(
         ("samples", "seed"), "certified bounds are given (note 'bounds'), and few rows are counted exactly"

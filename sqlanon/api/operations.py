@@ -93,14 +93,14 @@ def run(
 
 @verb
 def ledger(
-    path: Annotated[FilePath, Parameter(Place(), "What releases were made with: a path or a table.", metavar="LEDGER")],
+    path: Annotated[FilePath, Parameter(Place(), "What releases were made with.", metavar="LEDGER")],
     con: Any = None,
 ) -> "Ledger":
     """Tell what a ledger holds, in figures: its releases, persons ever published, groups, who waits.
 
-    path: what releases were published with (`ledger=`): a file, or SCHEMA.TABLE of a server. con: the connection that
-    reads it; DuckDB if None. Returns the Ledger; it has no values and no ids, and its `check` verifies its seals.
-    Raises SourceError where there is none.
+    path: what releases were published with (`ledger=`). con: a connection to the database of its releases, where these
+    are schemas. Returns the Ledger; it has no values and no ids, and its `check` verifies its seal. Raises SourceError
+    where there is none.
     """
     from sqlanon.ledgers.summary import read_ledger
 

@@ -6,7 +6,7 @@ All SQL comes in DuckDB's dialect and with DuckDB's type names; an engine transl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlanon.key import Key
 from sqlanon.plans.engines import Traits
@@ -20,16 +20,15 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
+
     Numbers = NDArray[np.number]
-
-
-LedgerStore = Literal["file", "directory", "tables"]
 
 
 class Engine(Protocol):
     """Run statements in one database session; what it makes ends with the session unless it is `lasting`.
 
-    lacks: what is not there, by places where a release may go, values, checks and verbs. keeps_ledger: as what.
+    lacks: what is not there, by places where a release may go, values, checks and verbs.
     in_process: whether a statement costs no more than its rows, so that many small ones may be run; in_parts: whether a
     table's rows lie in several files, each read in its own order, whose order is that of their names. traits: what it
     does cheaply.
@@ -38,7 +37,6 @@ class Engine(Protocol):
     name: str
     dialect: str
     lacks: Mapping[str, Mark]
-    keeps_ledger: LedgerStore
     in_process: bool
     in_parts: bool
     traits: Traits
@@ -122,6 +120,17 @@ class Engine(Protocol):
         Each but the first begins with the last row of the one before it: all neighbours meet in one of them.
         """
 
+    # -- rows that a session of DuckDB keeps
+
+    def take_rows(self, relation: Sql, like: str, keeper: "DuckDBEngine", rows: Sql, folder: Path) -> None:
+        """Put rows of a session of DuckDB's into a relation, by a file in a folder of ours where it is another one.
+
+        like: a SELECT of no rows, whose columns these are, with the types that they have here.
+        """
+
+    def give_rows(self, sql: str, keeper: "DuckDBEngine", folder: Path) -> Sql:
+        """Return what reads the rows of a SELECT in a session of DuckDB's; their types may be those of a file."""
+
     # -- schemas and transactions
 
     def tables(self, schema: str) -> list[str] | None:
@@ -136,11 +145,8 @@ class Engine(Protocol):
     def qualified(self, schema: str) -> Sql:
         """Return the name of a schema as statements write it, with its database's where there are several."""
 
-    def database_path(self) -> Path | None:
-        """Return the file that schemas are written to, None where there is none."""
-
-    def keep_private(self, relation: Sql) -> None:
-        """Let nobody but its owner read a table in a schema, whatever is granted to others by default."""
+    def database_name(self) -> str | None:
+        """Return what tells the database that schemas are written to from others, None where nothing of it lasts."""
 
     def execute(self, sql: str) -> object:
         """Make or drop a schema or a table: statements that are written alike everywhere."""
@@ -154,8 +160,11 @@ class Engine(Protocol):
     def release(self, schema: str) -> None:
         """Let other runs write to a schema; one that is not reserved does not matter."""
 
-    def snapshot(self) -> AbstractContextManager[None]:
-        """Where the engine can: let all that runs inside see the database as of one moment, and fail as one."""
+    def snapshot(self) -> AbstractContextManager[bool]:
+        """Where the engine can: let all that runs inside see the database as of one moment, and fail as one.
+
+        Gives whether what is committed inside appears at the end of it only.
+        """
 
     def begin(self) -> None:
         """Begin what appears with `commit` or not at all; inside a snapshot, with the snapshot."""

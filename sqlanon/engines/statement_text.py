@@ -1,7 +1,10 @@
 """The text of what an engine runs, and of the errors that its client raises."""
 
+from collections.abc import Mapping
+
 from sqlanon.errors import TemplateError, UsageError
 from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import ident
 
 
 def creation_text(statement: Statement, sql: str, lasting: bool) -> str:
@@ -10,6 +13,12 @@ def creation_text(statement: Statement, sql: str, lasting: bool) -> str:
         return sql
     what = "table" if lasting else f"temporary {statement.kind}"
     return f"create {what} {statement.relation} as\n{sql}"
+
+
+def typed(wanted: Mapping[str, str], found: Mapping[str, str]) -> str:
+    """Return a select list of columns with the types that are wanted. found: those that they have."""
+    columns = ((ident(name), sql_type == found[name], sql_type) for name, sql_type in wanted.items())
+    return ", ".join(name if same else f"cast({name} as {sql_type}) as {name}" for name, same, sql_type in columns)
 
 
 def translate_for_engine(sql: str, dialect: str) -> str:

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from sqlanon.bounded_files import parse_json
 from sqlanon.errors import SourceError, TargetError
@@ -12,14 +11,21 @@ from sqlanon.plans import json_schema
 from sqlanon.plans.templates import Sql
 from sqlanon.version import VERSION
 
-FORMAT = 3  # 2: moves and their reserve, which are 0 since 0.3.0; 3: seals
-UNSEALED = 2  # is read, and sealed with its next release
-DESCRIPTION = "description"  # the table of a database that says what the ledger is, and its one column
-COLUMNS = {
-    "person": {"person", "group_id", "code", "entered", "standing", "mark", "class_mark", "published", "moves"},
-    "value": {"code", "sensitive"},
+FORMAT = 4
+SEALED_BY_RELEASE = (
+    3  # that of 0.2.0, with a seal for every release; it is read, and sealed as a whole with its next one
+)
+DESCRIPTION = "description"  # the table that says what the ledger is, and its one column
+WHOLE, TEXT = "BIGINT", "VARCHAR"
+COLUMNS: Mapping[str, Mapping[str, str]] = {  # of each table, with their types; '': the type that the source has
+    "person": {
+        **{"person": "UUID", "group_id": WHOLE, "code": WHOLE, "entered": WHOLE, "standing": TEXT},
+        **{"mark": WHOLE, "class_mark": WHOLE, "published": WHOLE},
+    },
+    "value": {"code": WHOLE, "sensitive": ""},
 }
-# what a ledger says of itself: this is looked at before its seals are, and members that are unknown are kept
+REMOVED = {"person": {"moves"}}  # columns of format 3 beside these
+# what a ledger says of itself: this is looked at before its seal is, and members that are unknown are kept
 _WORD = {"type": "string"}
 _HASH = json_schema.text("[0-9a-f]{64}")
 _RELEASE = json_schema.record(
@@ -28,9 +34,9 @@ _RELEASE = json_schema.record(
         "created": _WORD,
         "fingerprint": _HASH,
         "figures": json_schema.keyed(json_schema.whole()),
-    },
-    {
         "manifest": _HASH,
+    },
+    {  # of format 3
         "description": _HASH,
         "tables": json_schema.record({}, dict.fromkeys(COLUMNS, _HASH)),
         "previous": _HASH,
@@ -39,23 +45,20 @@ _RELEASE = json_schema.record(
 )
 _HISTORY = json_schema.record(
     {
-        "format": json_schema.word(UNSEALED, FORMAT),
+        "format": json_schema.word(SEALED_BY_RELEASE, FORMAT),
+        "check": _HASH,
+        "chain": json_schema.text("[0-9a-f]{16}"),
         "method": _WORD,
         "parameters": {"type": "object"},
-        "quasi": json_schema.several(_WORD),
-        "ever_quasi": json_schema.several(_WORD),
-        "reserve": json_schema.whole(),
-        "releases": json_schema.several(_RELEASE, 1),
-    },
-    {
-        "check": _HASH,
         "sensitive": _WORD,
         "sensitive_type": _WORD,
         "identifier": json_schema.several(_WORD, 1),
         "identifier_types": json_schema.several(_WORD, 1),
-        "chain": json_schema.text("[0-9a-f]{16}"),
-        "labels": json_schema.keyed(_HASH),
+        "quasi": json_schema.several(_WORD),
+        "ever_quasi": json_schema.several(_WORD),
+        "releases": json_schema.several(_RELEASE, 1),
     },
+    {"labels": json_schema.keyed(_HASH), "reserve": json_schema.whole(), "seal": _HASH},  # reserve: of format 3
 )
 
 
@@ -79,11 +82,13 @@ class Contents:
     """What a ledger holds, to be read.
 
     description: what must stay as it is from release to release. releases: in their order, each with its number, when
-    it was created, its fingerprint and its figures. relations: the tables `person` and `value`.
+    it was created, its fingerprint, its figures and a digest of its manifest. seal: what they and the tables are sealed
+    with; '' where a format before had one for each release. relations: the tables `person` and `value`.
     """
 
     description: Mapping[str, Any]
     releases: tuple[Mapping[str, Any], ...]
+    seal: str
     relations: Mapping[str, Sql]
 
     @property
@@ -92,50 +97,9 @@ class Contents:
         return self.releases[-1]
 
 
-class Store(Protocol):
-    """Where a ledger lies, held by one run: nobody else publishes under it until `close`.
-
-    named: the ledger as messages name it. note_name: the file beside it that says which release was its last, None
-    where there is no place for one.
-    """
-
-    named: str
-    note_name: str | None
-
-    def reading(self) -> AbstractContextManager[Contents | None]:
-        """Hold what is there open for the block, None before the first release; SourceError for what is no ledger."""
-
-    def writing(self, made: Mapping[str, Sql]) -> AbstractContextManager[Mapping[str, Sql]]:
-        """Write this run's relations (`person`, `value`) as the next ledger's; in the block they are read as written.
-
-        Raises TargetError where that fails.
-        """
-
-    def write_history(self, description: Mapping[str, Any], releases: Sequence[Mapping[str, Any]]) -> None:
-        """Write what the next ledger says of itself and its releases."""
-
-    def read_note(self) -> str | None:
-        """Return what the last run noted beside the ledger; None where there is nothing."""
-
-    def appear(self, release: Mapping[str, Any], note: str) -> None:
-        """Let the next ledger take the place of the one before; release: what tells whether the release appeared.
-
-        note: what to say beside the ledger once the release stands.
-        """
-
-    def place_note(self) -> bool:
-        """Put the note beside the ledger, for the release stands; tell whether that went well."""
-
-    def undo(self) -> None:
-        """Put the ledger of before back, unless the release has appeared."""
-
-    def close(self) -> None:
-        """Let other runs publish under the ledger."""
-
-
-def history_text(description: Mapping[str, Any], releases: Sequence[Mapping[str, Any]]) -> str:
+def history_text(description: Mapping[str, Any], releases: Sequence[Mapping[str, Any]], seal: str) -> str:
     """Write down what a ledger says of itself and its releases; raise TargetError for what no reader would take."""
-    history = {**description, "releases": [*releases]}
+    history = {**description, "releases": [*releases], "seal": seal}
     wrong = _wrong(history)
     if wrong:
         raise TargetError(f"the ledger would say what no ledger does: {wrong}")
@@ -149,7 +113,7 @@ def _wrong(history: Mapping[str, Any]) -> str:
     return json_schema.shown_path(next(faults, ()))
 
 
-def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mapping[str, Any], ...]]:
+def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mapping[str, Any], ...], str]:
     """Read what `history_text` wrote; raise SourceError for what is none, or is of another format."""
     try:
         description = parse_json(text) if isinstance(text, str) else None
@@ -157,7 +121,7 @@ def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mappi
         description = None
     if not isinstance(description, dict) or not description.get("releases"):
         raise SourceError(f"{named!r} is no ledger")
-    if description.get("format") not in (UNSEALED, FORMAT):
+    if description.get("format") not in (SEALED_BY_RELEASE, FORMAT):
         raise SourceError(
             f"{named!r} has format {str(description.get('format'))[:20]}; this sqlanon {VERSION} reads format {FORMAT}:"
             " install one that reads it (a newer format needs a newer sqlanon), or begin another ledger, whose releases"
@@ -166,4 +130,5 @@ def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mappi
     wrong = _wrong(description)
     if wrong:
         raise SourceError(f"{named!r} says what no ledger does: {wrong}")
-    return description, tuple(description.pop("releases"))
+    releases, seal = tuple(description.pop("releases")), description.pop("seal", "")
+    return description, releases, seal

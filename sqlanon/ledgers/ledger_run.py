@@ -2,20 +2,21 @@
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UsageError
+from sqlanon.engines.runner import fresh_prefix
+from sqlanon.errors import SourceError, SqlanonError, UsageError
 from sqlanon.key import Key
-from sqlanon.ledgers import newest, refusals, seals
-from sqlanon.ledgers.contents import COLUMNS, UNSEALED, Contents, Store, unknown_words
-from sqlanon.ledgers.database_file import DatabaseFile
-from sqlanon.ledgers.parquet_directory import ParquetDirectory
+from sqlanon.ledgers import newest, refusals, seal
+from sqlanon.ledgers.contents import Contents, history_text, unknown_words
+from sqlanon.ledgers.place import LedgerFile, Note, note_path, read_note
 from sqlanon.ledgers.request import Destination, LedgerRequest
-from sqlanon.ledgers.server_tables import ServerTables, split_name
+from sqlanon.ledgers.store import attached, keeper_of, write_description, write_tables, writing
+from sqlanon.plans.build import render_query
 from sqlanon.plans.following import Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan, Source
@@ -23,34 +24,36 @@ from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
 from sqlanon.releases.targets import MANIFEST
+from sqlanon.removed import removed
 from sqlanon.wording import option
 
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
 
-# Which store a ledger has: DuckDB keeps a file, Spark a directory of files, PostgreSQL tables of the server.
-def open_store(named: str, engine: Engine, place: Destination) -> Store:
-    """Hold the ledger of a release that goes to `place`; raise UsageError where the two do not go together."""
+
+def _place_of(named: str, engine: Engine, place: Destination) -> Path:
+    """Return the path of the ledger of a release that goes to `place`; raise UsageError where it cannot lie there."""
     if place.named is None:
         places = f"a directory, {option('out', 'DIR')}, or a schema, {option('into', 'SCHEMA')}"
         raise UsageError(f"a ledger is written in step with a release that lasts: {places}")
-    if engine.keeps_ledger == "tables":
-        schema, _ = split_name(named)
-        if schema == place.into or "manifest" in (engine.tables(schema) or ()):
-            raise _published(named)
-        return ServerTables(engine, named)
     path = Path(named).absolute()
-    if place.out is not None:
-        out = Path(place.out).absolute()
-        if path == out or out in path.parents:
-            raise _published(named)
-    if (path.parent / MANIFEST).is_file():
-        raise _published(named)
-    return ParquetDirectory(engine, path) if engine.keeps_ledger == "directory" else DatabaseFile(engine, path)
+    out = None if place.out is None else Path(place.out).absolute()
+    if (path.parent / MANIFEST).is_file() or (out is not None and (path == out or out in path.parents)):
+        raise UsageError(
+            f"{named!r} lies in a release, which is handed on; a ledger is as secret as the source: keep it elsewhere"
+        )
+    if not path.exists():
+        refuse_server_tables(named, engine)
+    return path
 
 
-def _published(ledger_name: str) -> UsageError:
-    return UsageError(
-        f"{ledger_name!r} lies in a release, which is handed on; a ledger is as secret as the source: keep it elsewhere"
-    )
+def refuse_server_tables(named: str, engine: Engine) -> None:
+    """Raise SourceError where tables of the server are a ledger of 0.2.0, which kept it there: its people are known."""
+    schema, _, table = named.rpartition(".")
+    if schema and "schema" not in engine.lacks:
+        kept = {table, f"{table}_person", f"{table}_value"}
+        if kept <= {*(engine.tables(schema) or ())}:
+            raise SourceError(f"{named!r} is a ledger of 0.2.0: {removed('ledger', 'SCHEMA.TABLE')}")
 
 
 # what the releases' history says of each, by the report that counts it
@@ -58,33 +61,35 @@ FIGURES = {
     "turnover": ("left_source", "stayed", "returned", "arrived", "changed"),
     "outcome": ("row_count", "shown", "waiting", "withheld"),
 }
-UNSEALED_NOTE = (
-    "{named!r} was made by a sqlanon that sealed no ledgers: nobody can tell whether it was changed until now; from"
-    " this release on it is sealed under its key"
-)
 
 
 @dataclass
 class LedgerRun:
     """A ledger that one run holds; before: what it holds so far, None before its first release.
 
-    chain: what its releases are called. description: what it will say of its releases. figures: what the run has
-    counted, for its history. facts: what the seals of the tables of before are of. tables: what seals its tables after
-    this release. note: what will be said beside it of this release. notes: what to tell the publisher.
+    keeper: the session that reads and writes the file. chain: what its releases are called. description: what it will
+    say of its releases. figures: what the run has counted, for its history. sums: what the tables of the next ledger
+    come to. notes: what to tell the publisher. source: what is published from, once it is known.
     """
 
     asked: LedgerRequest
-    store: Store
+    file: LedgerFile
     engine: Engine
+    keeper: "DuckDBEngine"
     key: Key
     before: Contents | None = None
     chain: str = ""
+    known: Mapping[str, Sql] = field(default_factory=dict)
     description: dict[str, Any] = field(default_factory=dict)
     figures: dict[str, int] = field(default_factory=dict)
-    facts: dict[str, seals.TableFacts] = field(default_factory=dict)
-    tables: dict[str, str] = field(default_factory=dict)
-    note: str = ""
+    sums: Mapping[str, list[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    value: Sql = field(default_factory=Sql)
+
+    @property
+    def name(self) -> str:
+        """Return the ledger as messages name it."""
+        return str(self.file.path)
 
     @property
     def following(self) -> Following:
@@ -92,11 +97,9 @@ class LedgerRun:
         request, before = self.asked, self.before
         if before is None:
             return Following(1, request.changed, chain=self.chain)
-        relations = {f"known_{name}": before.relations[name] for name in ("person", "value")}
-        description = before.description
         return Following(
-            number=before.last["number"] + 1, changed=request.changed, relations=relations,
-            losses=request.expect_departures, quasi=tuple(description["quasi"]),
+            number=before.last["number"] + 1, changed=request.changed, relations=self.known,
+            losses=request.expect_departures, quasi=tuple(before.description["quasi"]),
             put_off=bool(before.last["figures"].get("put_off")), chain=self.chain,
         )  # fmt: skip
 
@@ -110,9 +113,9 @@ class LedgerRun:
         """
         source, types = against
         names = resolve_names(list(types), split_columns(identifier, list(types)))
-        ledger_name, now = self.store.named, refusals.describe(plan.method, plan.publication, names, types, self.key)
+        ledger_name, now = self.name, refusals.describe(plan.method, plan.publication, names, types, self.key)
         if source.labels:
-            now["labels"] = seals.seal_labels(self.engine, self.key, source.labels)
+            now["labels"] = seal.seal_labels(self.engine, self.key, source.labels)
         if self.before is not None:
             refusals.refuse_other_request(ledger_name, self.before, now)
             new = refusals.refuse_new_quasi(self.before, now, self.asked.new_quasi)
@@ -137,9 +140,8 @@ class LedgerRun:
             earlier = self._earlier(since, place)
             newest.refuse_fork(ledger_name, self.before, since, earlier, True)
             releases |= {} if earlier is None else {since: earlier}
-        newest.refuse_outdated(
-            ledger_name, self.before, newest.Evidence(self.store.note_name, self.store.read_note(), releases)
-        )
+        note = newest.Evidence(str(note_path(self.file.path)), read_note(self.file.path), releases)
+        newest.refuse_outdated(ledger_name, self.before, note)
         if self.before is None:
             self._note_others(releases, now["sensitive"])
         unknown = unknown_words(self.before.description) if self.before is not None else {}
@@ -149,6 +151,8 @@ class LedgerRun:
                 " as it stands; a newer sqlanon wrote it, publish with that one"
             )
         self.description = {**unknown, **now, "chain": self.chain}
+        (sensitive,) = plan.publication.columns["sensitive"]
+        self.value = Sql(f"(select {source.expression(sensitive)} as sensitive from {source.relation})")
 
     def _note_others(self, releases: Mapping[str, Manifest], sensitive: str) -> None:
         """Tell of releases of another ledger where the first one of this goes: they may be of the same people."""
@@ -170,13 +174,18 @@ class LedgerRun:
         both = (manifest_in_directory(since), manifest_in_schema(since, self.engine))
         return next(filter(None, both if place.into is None else both[::-1]), None)
 
-    def check_tables(self) -> None:
-        """Refuse persons and values that do not fit their seals, as the plan will read them: in its snapshot."""
+    def take_rows(self) -> None:
+        """Let the engine read the persons and values of before, where the plan looks for them: in its snapshot."""
         if self.before is None:
             return
-        self.facts = seals.read_facts(self.engine, self.key, self.before.relations)
-        if self.before.description["format"] != UNSEALED:
-            seals.refuse_broken_tables(self.store.named, self.before, self.facts, self.key)
+        # the types that the engine has for them today: a text of a server's may be of one or the other
+        likes = {
+            "known_person": render_query("methods/republication/no_person", {}, {}),
+            "known_value": render_query("methods/republication/no_value", {}, {"source": self.value}),
+        }
+        for name, like in likes.items():
+            rows = self.before.relations[name.removeprefix("known_")]
+            self.engine.take_rows(self.known[name], like, self.keeper, rows, self.file.folder)
 
     def count(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Take the figures of a plan's reports for the ledger's history."""
@@ -184,35 +193,27 @@ class LedgerRun:
         self.figures["put_off"] = int(reports["gathering"]["put_off"]) if "gathering" in reports else 0
 
     def write_rows(self, made: Mapping[str, Sql]) -> None:
-        """Write the persons and values that the ledger will hold, and look what seals them as they are written."""
-        before = self.before.relations["person"] if self.before is not None else None
-        # before anything is written: a server's tables take the place of those of before
-        persons = seals.add_difference(self.engine, self.key, made["person"], before, self.facts.get("person"))
-        kept = {table: self._kept(table, relation) for table, relation in made.items()}
-        with self.store.writing(kept) as written:
-            facts = {
-                "person": persons.seen(self.engine, written["person"]),
-                **seals.read_facts(self.engine, self.key, written, ["value"]),
-            }
-            self.tables = seals.seal_tables(facts, self.key)
+        """Write the persons and values that the ledger will hold, and look what they come to as they are written."""
+        with writing(self.keeper, self.file.new) as schema:
+            written = write_tables(self.engine, self.keeper, schema, made, self.file.folder)
+            self.sums = seal.sums_of(self.keeper, self.key, written)
 
-    def _kept(self, table: str, made: Sql) -> Sql:
-        """Return the columns of a relation of this run's that the ledger keeps."""
-        columns = [name for name in self.engine.columns(f"select * from {made}") if name in COLUMNS[table]]
-        return Sql(f"(select {', '.join(map(ident, columns))} from {made}) as kept")
+    def appear(self, manifest: Manifest, note: Note) -> None:
+        """Write what the ledger says of its releases after this one, and let it take the place of the one before.
 
-    def write_history(self, manifest: Manifest) -> None:
-        """Write what the ledger will say of its releases after this one."""
-        earlier = self.before.releases if self.before else ()
+        note: what tells whether the release has appeared, which is next.
+        """
         release = {
             "number": self.following.number,
             "created": manifest["created"],
             "fingerprint": newest.fingerprint(manifest),
             "figures": self.figures,
+            "manifest": seal.digest(manifest),
         }
-        sealed = seals.seal_release(release, self.description, self.tables, manifest, earlier, self.key)
-        self.note = newest.note_text(sealed)
-        self.store.write_history(self.description, [*earlier, sealed])
+        releases = [*(self.before.releases if self.before else ()), release]
+        sealed = seal.seal_of(self.description, releases, self.sums, self.key)
+        write_description(self.file.new, history_text(self.description, releases, sealed))
+        self.file.appear(note, newest.note_text(release))
 
 
 @contextmanager
@@ -221,21 +222,32 @@ def open_ledger(
 ) -> Iterator[LedgerRun]:
     """Hold a ledger for the block; what a dead run left of it is mended first.
 
+    When the block ends, so has the transaction in which a release appears, and ledger and release are in step.
     request: what else was asked for: identifier, draws, many_rows_per_person. Raises UsageError and TargetError.
     """
     key = _required_key(key, request)
-    with closing(open_store(asked.path, engine, place)) as store, store.reading() as before:
-        run = LedgerRun(asked, store, engine, key, before)
-        if before is not None:
-            # under another key everybody would be taken for new
-            refusals.refuse_other_key(store.named, before, key)
-            refusals.refuse_moves(store.named, before)
-            if before.description["format"] == UNSEALED:
-                run.notes.append(UNSEALED_NOTE.format(named=store.named))
-            else:
-                seals.refuse_broken_words(store.named, before, key)
-        run.chain = (before.description.get("chain") if before is not None else None) or secrets.token_hex(8)
-        yield run
+    path, keeper = _place_of(asked.path, engine, place), keeper_of(engine)
+    prefix = fresh_prefix()
+    known = {name: Sql(ident(f"{prefix}{name}")) for name in ("known_person", "known_value")}
+    with closing(LedgerFile(path, engine)) as file:
+        with attached(keeper, file.path) if file.present else nullcontext() as before:
+            run = LedgerRun(asked, file, engine, keeper, key, before, secrets.token_hex(8), known)
+            if before is not None:
+                # under another key everybody would be taken for new
+                refusals.refuse_other_key(run.name, before, key)
+                refusals.refuse_moves(run.name, before)
+                seal.refuse_broken(run.name, before, keeper, key)
+                run.chain = before.description["chain"]
+            try:
+                yield run
+            except BaseException:
+                file.settle()
+                raise
+            finally:
+                with suppress(SqlanonError):  # of a session that is lost
+                    engine.drop([str(relation) for relation in known.values()])
+        if not file.place_note():
+            run.notes.append(f"release and ledger stand, and {str(note_path(file.path))!r} could not be written")
 
 
 def _required_key(key: Key | None, request: Mapping[str, Any]) -> Key:

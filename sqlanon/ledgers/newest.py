@@ -1,6 +1,6 @@
 """Is a ledger the newest one? A note beside it and the releases at the target tell.
 
-A seal proves that a ledger is as it was written, but an older copy has a valid seal, too. So each run notes beside the
+A seal proves that a ledger is as it was written, but an older copy fits its seal, too. So each run notes beside the
 ledger which release was its last (FILE.last), and releases say which ledger they belong to (`chain`, a random name). A
 ledger that lacks a release which the note or one of the releases knows is outdated. If all of them are set back
 together, nobody notices.
@@ -19,7 +19,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.ledgers.contents import Contents
 from sqlanon.ledgers.request import Destination
-from sqlanon.ledgers.seals import is_sealed
 from sqlanon.plans.manifest import Manifest
 from sqlanon.read_places import MANIFEST
 from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
@@ -40,11 +39,11 @@ _STRANGERS = {("policy of", "manifest"), ("rule of", "manifest"), ("trigger of",
 class Evidence:
     """What tells, beside a ledger, which release was its last.
 
-    note_name, note: the file that says it, and its text; None where there is no place for one, or nothing. releases:
-    those that lie where the ledger's releases go, by name.
+    note_name, note: the file that says it, and its text, None where it is not there. releases: those that lie where the
+    ledger's releases go, by name.
     """
 
-    note_name: str | None
+    note_name: str
     note: str | None
     releases: Mapping[str, Manifest]
 
@@ -57,7 +56,7 @@ def fingerprint(manifest: Manifest) -> str:
 
 def note_text(release: Mapping[str, Any]) -> str:
     """Return what is noted beside a ledger of its last release."""
-    return json.dumps({"release": release["number"], "seal": release["seal"]}) + "\n"
+    return json.dumps({"release": release["number"], "fingerprint": release["fingerprint"]}) + "\n"
 
 
 def releases_beside(place: Destination, engine: Engine) -> dict[str, Manifest]:
@@ -101,21 +100,16 @@ def _number(manifest: Manifest) -> int:
 
 def reasons_against(named: str, before: Contents | None, evidence: Evidence) -> Iterator[str]:
     """Say what tells that a ledger is not the newest one, or that nothing tells that it is."""
-    note = _read_note(evidence)
-    if note is not None:
-        yield from _against_note(named, before, note, evidence.note_name)
+    if evidence.note is not None:
+        yield from _against_note(named, before, evidence.note, evidence.note_name)
     if before is None:
         return
-    last, chain = before.last["number"], before.description.get("chain")
-    releases = {
-        name: manifest for name, manifest in evidence.releases.items() if manifest["parameters"].get("chain") == chain
-    }
-    for name, manifest in releases.items() if chain is not None else ():
-        reason = _against_release(named, before, name, manifest)
-        if reason:
+    last = before.last["number"]
+    for name, manifest in evidence.releases.items():
+        of_this = manifest["parameters"].get("chain") == before.description["chain"]
+        if of_this and (reason := _against_release(named, before, name, manifest)):
             yield reason
-    # a ledger of an earlier version has neither note nor seal
-    if evidence.note is None and evidence.note_name is not None and is_sealed(before.last):
+    if evidence.note is None:
         fingerprints = {release["number"]: release["fingerprint"] for release in before.releases}
         if not any(
             _number(manifest) == last and fingerprints[last] == fingerprint(manifest)
@@ -135,19 +129,18 @@ def refuse_outdated(named: str, before: Contents | None, evidence: Evidence) -> 
         raise UsageError(reason)
 
 
-def _read_note(evidence: Evidence) -> tuple[int, str] | None:
-    """Return the number and the seal that are noted, (0, '') for a text that no run wrote."""
-    if evidence.note is None:
-        return None
+def _read_note(text: str) -> tuple[int, dict[str, str]]:
+    """Return the number that is noted, and what else is said of that release; 0 for a text that no run wrote."""
     try:
-        note = parse_json(evidence.note)
-        return int(note["release"]), str(note["seal"])
+        note = parse_json(text)
+        # 0.2.0 noted the release's seal
+        return int(note["release"]), {name: str(note[name]) for name in ("fingerprint", "seal") if name in note}
     except (ValueError, TypeError, KeyError):
-        return 0, ""
+        return 0, {}
 
 
-def _against_note(ledger_name: str, before: Contents | None, note: tuple[int, str], file: str | None) -> Iterator[str]:
-    number, seal = note
+def _against_note(ledger_name: str, before: Contents | None, text: str, file: str) -> Iterator[str]:
+    number, noted = _read_note(text)
     if number < 1:
         yield (
             f"{file!r} does not say which release was the last one of {ledger_name!r}: put it back as a run wrote it,"
@@ -164,7 +157,7 @@ def _against_note(ledger_name: str, before: Contents | None, note: tuple[int, st
             f"{file!r} says that release {number} was the last one, and {ledger_name!r} knows {before.last['number']}: "
             + OUTDATED
         )
-    elif before.releases[number - 1].get("seal") != seal:
+    elif not noted or {name: before.releases[number - 1].get(name) for name in noted} != noted:
         yield f"{file!r} notes another release {number} than {ledger_name!r} has: {OUTDATED}"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers.contents import FORMAT, Contents
-from sqlanon.ledgers.seals import check_value
+from sqlanon.ledgers.seal import check_value
 from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Publication
 from sqlanon.wording import option
@@ -29,13 +29,12 @@ def describe(
     return {
         "format": FORMAT,
         "method": method,
-        "check": check_value(key, FORMAT),
+        "check": check_value(key),
         "sensitive": sensitive,
         "sensitive_type": types[sensitive],
         "identifier": list(identifier),
         "identifier_types": [types[name] for name in identifier],
         "parameters": {name: publication.parameters[name] for name in lasting if name in publication.parameters},
-        "reserve": 0,
         "quasi": list(columns["quasi"]),
         "ever_quasi": list(columns["quasi"]),
     }
@@ -43,19 +42,15 @@ def describe(
 
 def refuse_other_key(named: str, before: Contents, key: Key) -> None:
     """Raise UsageError for a key that is not the ledger's."""
-    check = before.description.get("check")
-    if check == check_value(key, before.description["format"]):
-        return
-    if check == check_value(key, FORMAT):
-        raise UsageError(f"the seals of {named!r} were taken away: put back the ledger as it was written")
-    raise UsageError(
-        f"{named!r} was made with another key: under this one it knows nobody. Publish with the ledger's own key"
-    )
+    if before.description["check"] != check_value(key):
+        raise UsageError(
+            f"{named!r} was made with another key: under this one it knows nobody. Publish with the ledger's own key"
+        )
 
 
 def refuse_moves(named: str, before: Contents) -> None:
     """Raise UsageError for a ledger of 0.2.0 under which persons whose value changed may have moved."""
-    if before.description["reserve"]:
+    if before.description.get("reserve"):
         raise UsageError(
             f"{named!r} was begun with {option('changed', 'move')}, which was removed in 0.3.0: publish from it with"
             " sqlanon 0.2.0, or begin another ledger, whose releases intersect with those of this one"

@@ -1,7 +1,7 @@
 """What a publisher may see of a ledger: figures, and never a value or an id."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,14 +10,13 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SourceError
 from sqlanon.key import Key
-from sqlanon.ledgers import seals
-from sqlanon.ledgers.contents import UNSEALED, Contents
-from sqlanon.ledgers.database_file import attached
-from sqlanon.ledgers.ledger_file import is_there, mend, note_path, read_note
+from sqlanon.ledgers import seal
+from sqlanon.ledgers.contents import Contents
+from sqlanon.ledgers.ledger_run import refuse_server_tables
 from sqlanon.ledgers.newest import Evidence, fingerprint, reasons_against, releases_in_schemas, releases_within
-from sqlanon.ledgers.parquet_directory import opened
+from sqlanon.ledgers.place import is_there, mend, note_path, read_note
 from sqlanon.ledgers.refusals import refuse_other_key
-from sqlanon.ledgers.server_tables import read_tables
+from sqlanon.ledgers.store import attached
 from sqlanon.plans.build import render_query
 from sqlanon.verification.checks import Check, Report
 
@@ -35,7 +34,8 @@ class Ledger:
     """What a ledger says of its releases and persons.
 
     method, parameters: those of all its releases. quasi: the columns that its last release showed. figures: persons
-    ever published and what has become of them. history: a line per release. named, engine: where it was read.
+    ever published and what has become of them. history: a line per release. named: the ledger. engine: a session on
+    its releases' database, if there is one.
     """
 
     method: str
@@ -44,10 +44,10 @@ class Ledger:
     figures: Mapping[str, int]
     history: tuple[Mapping[str, Any], ...]
     named: str
-    engine: Engine = field(repr=False, compare=False)
+    engine: Engine | None = field(repr=False, compare=False)
 
     def check(self, key: str | Key, releases: str | Path | None = None) -> Report:
-        """Verify its seals under its key, and that it lacks no release that is known beside it.
+        """Verify its seal under its key, and that it lacks no release that is known beside it.
 
         releases: the folder that its releases lie in, or one of them; those in schemas of the database that it was read
         with are compared as well. Returns the Report; `holds` is None where nothing fails and not all is proved. Raises
@@ -74,45 +74,35 @@ class Ledger:
 
 
 def read_ledger(named: str | Path, engine: Engine | None = None) -> Ledger:
-    """Read a ledger: a file, a directory, or SCHEMA.TABLE of a server; what a dead run left of it is mended first.
+    """Read a ledger; what a dead run left of it is mended first.
 
-    engine: the session that reads it, DuckDB if None. Raises SourceError where there is none, or it is something else.
+    engine: a session on the database that its releases go to. Raises SourceError where there is none, or it is
+    something else.
     """
-    engine = engine or open_duckdb()
-    with _opened(str(named), engine) as contents:
-        return _summarize(engine, str(named), contents)
+    with _opened(str(named), engine) as (keeper, contents):
+        return _summarize(keeper, str(named), contents, engine)
 
 
 def check_ledger(
     named: str | Path, key: Key, engine: Engine | None = None, releases: str | Path | None = None
 ) -> Report:
-    """Verify a ledger's seals, and that no release is known beside it that it lacks.
+    """Verify a ledger's seal, and that no release is known beside it that it lacks.
 
     key: its own; UsageError for another. engine: as for `read_ledger`; releases in schemas of its database are
     compared. releases: the folder that its releases lie in, or one of them. Raises SourceError as `read_ledger` does.
     """
-    engine, text = engine or open_duckdb(), str(named)
+    path = Path(named).absolute()
     # what is known beside the ledger is looked at first: a run that ends meanwhile makes the ledger newer, not older
     beside = {} if releases is None else _releases_of(Path(releases))
-    beside |= releases_in_schemas(engine) if "schema" not in engine.lacks else {}
-    in_files = engine.keeps_ledger != "tables"
-    evidence = Evidence(
-        str(note_path(Path(text))) if in_files else None, read_note(Path(text).absolute()) if in_files else None, beside
-    )
-    with _opened(text, engine) as contents:
-        refuse_other_key(text, contents, key)
-        if contents.description["format"] == UNSEALED:
-            words = "an earlier version made it; its next release is sealed"
-            return Report((Check("history", seals.PARTS["history"], words, None, promised=True),))
-        broken: dict[str, list[str]] = {}
-        for part, reason in seals.broken_parts(contents, engine, key):
-            broken.setdefault(part, []).append(reason)
-        checks = [
-            Check(part, required, "; ".join(broken.get(part, ["as sealed"])), part not in broken)
-            for part, required in seals.PARTS.items()
-        ]
-        # of an entry that was changed nothing is compared
-        return Report((*checks, *(() if broken else _compare_beside(text, contents, evidence))))
+    beside |= releases_in_schemas(engine) if engine is not None and "schema" not in engine.lacks else {}
+    evidence = Evidence(str(note_path(path)), read_note(path), beside)
+    with _opened(str(named), engine) as (keeper, contents):
+        refuse_other_key(str(named), contents, key)
+        fits = seal.fits(contents, keeper, key)
+        required = "what it says of itself and its releases, and its persons and values, are as sealed"
+        sealed = Check("seal", required, "as sealed" if fits else "it does not fit", fits)
+        # of a ledger that was changed nothing is compared
+        return Report((sealed, *(_compare_beside(str(named), contents, evidence) if fits else ())))
 
 
 def _releases_of(place: Path) -> dict[str, Any]:
@@ -126,11 +116,7 @@ def _compare_beside(ledger_name: str, contents: Contents, evidence: Evidence) ->
     reasons = list(reasons_against(ledger_name, contents, evidence))
     entries = {release["fingerprint"]: release for release in contents.releases}
     pairs = {name: (entries.get(fingerprint(manifest)), manifest) for name, manifest in evidence.releases.items()}
-    compared = {
-        name: entry.get("manifest") == seals.digest(manifest)
-        for name, (entry, manifest) in pairs.items()
-        if entry and seals.is_sealed(entry)
-    }
+    compared = {name: entry["manifest"] == seal.digest(manifest) for name, (entry, manifest) in pairs.items() if entry}
     changed = [name for name, equal in compared.items() if not equal]
     evidence_text = (
         f"release {contents.last['number']}; noted beside it: {evidence.note is not None}; releases: {len(compared)}"
@@ -151,29 +137,22 @@ def _compare_beside(ledger_name: str, contents: Contents, evidence: Evidence) ->
 
 
 @contextmanager
-def _opened(ledger_name: str, engine: Engine) -> Iterator[Contents]:
-    """Hold a ledger open for the block, whatever keeps it."""
-    if engine.keeps_ledger == "tables":
-        tables = read_tables(engine, ledger_name)
-        if tables is None:
-            raise _missing(ledger_name)
-        yield tables
-        return
-    place = Path(ledger_name).absolute()
-    mend(place)
-    if not is_there(place, place.is_dir()):
-        raise _missing(ledger_name)
-    with (opened if place.is_dir() else attached)(engine, place) as contents:
-        yield contents
+def _opened(ledger_name: str, engine: Engine | None) -> Iterator[tuple[Engine, Contents]]:
+    """Hold a ledger open for the block, in a session of its own."""
+    path = Path(ledger_name).absolute()
+    mend(path, engine)
+    if not is_there(path):
+        if engine is not None:
+            refuse_server_tables(ledger_name, engine)
+        raise SourceError(f"no ledger {ledger_name!r}; a release that is published with it makes one")
+    keeper = open_duckdb()
+    with closing(keeper.connection), attached(keeper, path) as contents:
+        yield keeper, contents
 
 
-def _missing(ledger_name: str | Path) -> SourceError:
-    return SourceError(f"no ledger {str(ledger_name)!r}; a release that is published with it makes one")
-
-
-def _summarize(engine: Engine, ledger_name: str, contents: Contents) -> Ledger:
-    sql = render_query("ledgers/summary/standings", {}, {"person": contents.relations["person"]})
-    (totals,) = engine.rows(sql)
+def _summarize(keeper: Engine, ledger_name: str, contents: Contents, engine: Engine | None) -> Ledger:
+    sql = render_query("ledgers/standings", {}, {"person": contents.relations["person"]})
+    (totals,) = keeper.rows(sql)
     history = tuple(
         {
             "release": release["number"],

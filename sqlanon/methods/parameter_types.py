@@ -41,9 +41,6 @@ class JobReader(Protocol):
     def place(self, node: Any, name: str, before: str = "") -> str:
         """Return the name of a table, or the path of a file; before: what may stand before it."""
 
-    def ledger(self, node: Any, name: str) -> str:
-        """Return the path of a ledger, or its table's name on a server."""
-
     def release(self, node: Any, name: str) -> str:
         """Return the path of a release, or its schema's name."""
 

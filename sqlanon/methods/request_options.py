@@ -19,7 +19,7 @@ Place = str | os.PathLike[str]
 
 
 class LedgerPlace(ParameterType):
-    """The path of a ledger, or its table's name on a server, or none."""
+    """The path of a ledger, or none."""
 
     typed = str | None
     recorded = False
@@ -31,11 +31,11 @@ class LedgerPlace(ParameterType):
         return named_place(value)
 
     def load(self, reader: JobReader, node: Any, name: str) -> str:
-        """Read a path relative to the job's folder, or a name."""
-        return reader.ledger(node, name)
+        """Read a path relative to the job's folder."""
+        return reader.file(node, name)
 
     def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of a path or a name."""
+        """Return the schema of a path."""
         return json_schema.any_text()
 
 
@@ -66,7 +66,7 @@ class LedgerOptions(TypedDict, total=False):
         Place | None,
         Parameter(
             LedgerPlace(),
-            "What keeps releases in step, as secret as the source: a file (spark: directory, postgres: SCHEMA.TABLE).",
+            "What keeps releases in step: a file, as secret as the source.",
             None,
             compiled=False,
         ),

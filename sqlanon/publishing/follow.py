@@ -1,15 +1,14 @@
 """A request with the ledger that it names: the plan that follows what was published, and the target in step with it."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import SqlanonError
 from sqlanon.interruption import hold_back
-from sqlanon.ledgers.appearance import note_directory, note_schema
 from sqlanon.ledgers.ledger_run import LedgerRun, open_ledger
+from sqlanon.ledgers.place import note_directory, note_schema
 from sqlanon.ledgers.request import Destination
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest
@@ -61,22 +60,11 @@ class LedgerTarget:
         return self.target.write_companions(manifest)
 
     def commit(self, manifest: Manifest) -> None:
-        """Let ledger and release appear."""
-        self.ledger.write_history(manifest)
+        """Let ledger and release appear; if the release does not, `open_ledger` puts the ledger of before back."""
         hold_back()
-        store = self.ledger.store
         staged = note_directory(self.target.staged) if isinstance(self.target, DirectoryTarget) else self._schema
-        store.appear(staged, self.ledger.note)
-        try:
-            self.target.commit(manifest)
-        except BaseException:
-            if isinstance(self.target, SchemaTarget):  # what was begun would look as if it stood
-                self.target.__exit__()
-            with suppress(SqlanonError):  # the first error is the one to tell
-                store.undo()
-            raise
-        if not store.place_note():
-            self.ledger.notes.append(f"release and ledger stand, and {store.note_name!r} could not be written")
+        self.ledger.appear(manifest, staged)
+        self.target.commit(manifest)
 
 
 def destination(out: str | Path | None, into: str | None) -> Destination:

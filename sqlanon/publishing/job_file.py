@@ -323,10 +323,6 @@ class _Reader(NodeReader):
         text = self.expanded(node, name)
         return text if text == word else self.beside(text)
 
-    def ledger(self, node: Node, name: str) -> str:
-        """Return the path of a ledger, or on a server the name of its table."""
-        return self.expanded(node, name) if self.on_server else self.file(node, name)
-
     def release(self, node: Node, name: str) -> str:
         """Return the path of a release; for one that goes to a schema, what is no path is a schema, too."""
         if self.on_server:

@@ -105,9 +105,9 @@ def publish(
         before = existing_manifest(engine, out, into) if overwrite else None
         files = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
         # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
-        stack.enter_context(engine.snapshot())
+        appears_later = stack.enter_context(engine.snapshot())
         if ledger is not None:
-            ledger.check_tables()
+            ledger.take_rows()
         plan = plan.with_ranges(engine.rows)
         reports = stack.enter_context(run_plan(plan, engine, asked.key or Key.fresh(), files.write_report))
         publication = plan.published(reports)
@@ -120,8 +120,10 @@ def publish(
                 engine, target, outputs=outputs, manifest=manifest, against=against, accept=judge,
                 backgrounds=backgrounds, by_its_run=True, linked=publication.linked,
             )  # fmt: skip
-        has_appeared()
-        late += _given_away(asked, engine, *against)
+        if not appears_later:
+            has_appeared()
+        with _noting_faults(late, stands=True):
+            late += _given_away(asked, engine, *against)
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
     with _noting_faults(late):
@@ -135,12 +137,15 @@ def publish(
 
 
 @contextmanager
-def _noting_faults(notes: list[str]) -> Iterator[None]:
-    """Note what fails once a release has appeared: it stands, whatever cannot be said of it."""
+def _noting_faults(notes: list[str], stands: bool = False) -> Iterator[None]:
+    """Note what fails once a release has appeared: it stands, whatever cannot be said of it.
+
+    stands: or where it will, unless something else fails.
+    """
     try:
         yield
     except Exception as error:
-        if not has_appeared():
+        if not stands and not has_appeared():
             raise
         said = str(error).replace("; nothing was published", "") or type(error).__name__
         notes.append(f"the release has been published and stands; what is told of it is not whole: {said}")

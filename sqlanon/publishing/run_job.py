@@ -72,7 +72,7 @@ def check_job(job: Job, engine: Engine) -> list[str]:
         looked_at = replace(plan, steps=plan.steps[: max(telling, default=-1) + 1])
         stack.enter_context(engine.snapshot())
         if ledger is not None:
-            ledger.check_tables()
+            ledger.take_rows()
         # persons are known again by the ledger's own key
         key = request.key if request.ledger is not None and request.key is not None else Key.fresh()
         reports = stack.enter_context(run_plan(looked_at, engine, key))

@@ -174,9 +174,8 @@ def test_postgres_proves_and_estimates_as_duckdb_does(postgres, expected):
 
 
 @pytest.fixture
-def vault(postgres, shop):
-    """Make the nights' tables and a schema for ledgers."""
-    postgres.execute("create schema vault")
+def nightly(postgres, shop):
+    """Make the nights' tables."""
     for night, name in enumerate(NIGHTS):
         postgres.execute(f"create table if not exists {ident(name)} (like hostile)")
         with postgres.cursor() as cursor, cursor.copy(f"copy {ident(name)} from stdin") as copy:
@@ -185,12 +184,11 @@ def vault(postgres, shop):
     yield postgres
     for name in NIGHTS:
         postgres.execute(f"drop table {ident(name)}")
-    postgres.execute("drop schema vault cascade")
 
 
-def test_postgres_follows_a_ledger_as_duckdb_does(vault, nights):
+def test_postgres_follows_a_ledger_as_duckdb_does(nightly, nights, tmp_path):
     def place(night):
-        before = [sqlanon.open("release", con=vault)] if night else []
+        before = [sqlanon.open("release", con=nightly)] if night else []
         found.extend(tables_of(before))
         if night == 2:  # groups, where there are any, are of two times
             report = before[0].verify(against=NIGHTS[1])
@@ -199,10 +197,10 @@ def test_postgres_follows_a_ledger_as_duckdb_does(vault, nights):
         return {"into": "release", "overwrite": True}
 
     for number, (asked, wanted) in enumerate(zip(ASKED_NIGHTS, nights, strict=True)):
-        ledger, found = f'vault.Ward\'s "{number}"', []
-        releases = publish_nights(vault, ledger, place, **asked)
-        assert ([*found, *tables_of(releases[-1:])], told_of(ledger, vault)) == wanted
-        vault.execute("drop schema release cascade")
+        ledger, found = tmp_path / f'Ward\'s "{number}"', []
+        releases = publish_nights(nightly, ledger, place, **asked)
+        assert ([*found, *tables_of(releases[-1:])], told_of(ledger)) == wanted
+        nightly.execute("drop schema release cascade")
 
 
 def test_postgres_randomizes_as_duckdb_does(postgres, randomized):

@@ -9,7 +9,7 @@ import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError
 from sqlanon.forms.qit_st.verification import verify
-from sqlanon.ledgers import database_file, refusals
+from sqlanon.ledgers import refusals, store
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 from tests.conftest import NASTY_NAMES
@@ -337,7 +337,9 @@ def test_a_ledger_under_which_persons_moved_is_refused(ward, tmp_path):
     con, _ = ward
     release(con, tmp_path, "first", out="one")
     with duckdb.connect(str(tmp_path / "ward.ledger")) as other:
-        other.execute("update description set description = replace(description, '\"reserve\": 0', '\"reserve\": 2')")
+        other.execute(
+            'update description set description = replace(description, \'"check"\', \'"reserve": 2, "check"\')'
+        )
     with pytest.raises(UsageError, match='was begun with changed="move", which was removed'):
         release(con, tmp_path, "second", out="two")
 
@@ -346,10 +348,10 @@ def test_a_ledger_of_another_format_is_refused(ward, tmp_path):
     con, _ = ward
     release(con, tmp_path, "first", out="one")
     with duckdb.connect(str(tmp_path / "ward.ledger")) as other:
-        other.execute("update description set description = replace(description, '\"format\": 3', '\"format\": 1')")
-        other.execute("alter table person drop column moves")
+        other.execute("update description set description = replace(description, '\"format\": 4', '\"format\": 1')")
+        other.execute("alter table person drop column mark")
     for act in (lambda: release(con, tmp_path, "second", out="two"), lambda: sqlanon.ledger(tmp_path / "ward.ledger")):
-        with pytest.raises(SourceError, match=r"has format 1; this sqlanon .* reads format 3: install one"):
+        with pytest.raises(SourceError, match=r"has format 1; this sqlanon .* reads format 4: install one"):
             act()
 
 
@@ -432,7 +434,7 @@ def test_a_value_that_is_missing_is_another_value(tmp_path):
 
 def test_a_ledger_that_cannot_be_written_leaves_nothing(ward, tmp_path, monkeypatch):
     con, _ = ward
-    monkeypatch.setattr(database_file, "STORAGE", "no such version")
+    monkeypatch.setattr(store, "STORAGE", "no such version")
     with pytest.raises(TargetError, match="cannot write the ledger"):
         release(con, tmp_path, "first")
     assert not list(tmp_path.iterdir())

@@ -12,27 +12,28 @@ from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import (
     DUCKDB,
     Dsn,
+    EngineName,
     EngineOption,
     Format,
     FormatOption,
     KeyFile,
-    Master,
     chosen_key,
     open_engine,
     say,
 )
+from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 
 
 @app.command(
     epilog="Example: sqlanon ledger ward.ledger; sqlanon ledger ward.ledger --check --key-file ward.key"
-    " --releases nights; sqlanon ledger vault.ward --engine postgres --dsn service=hospital"
+    " --releases nights; sqlanon ledger ward.ledger --check --engine postgres --dsn service=hospital"
 )
 @command_of(operations.ledger)
 def ledger(
     values: Values,
     check: Annotated[
-        bool, typer.Option("--check", help="Verify its seals under its key; exit 3 where one fails.")
+        bool, typer.Option("--check", help="Verify its seal under its key; exit 3 where it does not hold.")
     ] = False,
     key_file: KeyFile = None,
     releases: Annotated[
@@ -40,10 +41,13 @@ def ledger(
         typer.Option("--releases", help="With --check: the folder of its releases, none of which it may lack."),
     ] = None,
     database: Annotated[
-        str | None, typer.Option("--database", help="With --check: the DuckDB file whose schemas are its releases.")
+        str | None,
+        typer.Option(
+            "--database",
+            help="With --check: the DuckDB file whose schemas are its releases; of a server, say --engine.",
+        ),
     ] = None,
     engine: EngineOption = DUCKDB,
-    master: Master = None,
     dsn: Dsn = None,
     how: FormatOption = Format.table,
 ) -> None:
@@ -51,11 +55,13 @@ def ledger(
     from sqlanon.cli import display
     from sqlanon.ledgers.summary import check_ledger
 
+    if engine == "spark":
+        raise UsageError("a ledger is a file, which no Spark reads: leave --engine spark out")
     if check:
         key = chosen_key(None, key_file)
         if key is None:
             raise UsageError("--check needs the ledger's own key: hand it over with --key-file or SQLANON_KEY")
-        report = check_ledger(values["path"], key, open_engine(engine, database, False, master, dsn), releases)
+        report = check_ledger(values["path"], key, _opened(engine, database, dsn), releases)
         display.show_report(report, how.value)
         if not report.holds:
             say("the ledger is not proved to be whole and the newest: publish nothing with it before you know why")
@@ -63,7 +69,7 @@ def ledger(
         return
     if key_file is not None or releases is not None or database is not None:
         raise UsageError("--key-file, --releases and --database are for --check; say --check as well")
-    summary = operations.ledger(**values, con=open_engine(engine, None, False, master, dsn))
+    summary = operations.ledger(**values, con=_opened(engine, None, dsn))
     if how is Format.json:
         display.show_mapping(summary.as_plain(), "json")
         return
@@ -74,3 +80,9 @@ def ledger(
     display.show_mapping(figures, "table")
     sys.stdout.write("\n")
     display.show_frame(summary.df(), "table")
+
+
+def _opened(engine: EngineName, database: str | None, dsn: str | None) -> Engine | None:
+    """Open the database of the releases, where one is named."""
+    named = (engine, database, dsn) != (DUCKDB, None, None)
+    return open_engine(engine, database, False, None, dsn) if named else None

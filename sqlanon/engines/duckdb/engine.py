@@ -13,7 +13,7 @@ from sqlanon.engines.duckdb.errors import refuse_older_version, translate_error
 from sqlanon.engines.duckdb.sources import find_source
 from sqlanon.engines.duckdb.text_files import Reading
 from sqlanon.engines.duckdb.unlike_files import escape_pattern
-from sqlanon.engines.statement_text import creation_text
+from sqlanon.engines.statement_text import creation_text, typed
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
@@ -24,7 +24,7 @@ from sqlanon.plans.templates import Sql, ident, literal, template_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.engines.base import LedgerStore, Numbers
+    from sqlanon.engines.base import Numbers
 
 
 # What a schema of DuckDB's holds: tables, and whatever else can carry a text.
@@ -76,7 +76,6 @@ class DuckDBEngine:
 
     dialect = "duckdb"
     lacks = ENGINES["duckdb"].lacks
-    keeps_ledger: "LedgerStore" = "file"
     in_process = True
     in_parts = False
     traits = ENGINES["duckdb"].traits
@@ -298,6 +297,15 @@ class DuckDBEngine:
             ]
         )
 
+    def take_rows(self, relation: Sql, like: str, keeper: "DuckDBEngine", rows: Sql, folder: Path) -> None:
+        """Show rows of this session under a name."""
+        columns = typed(self.columns(like), self.columns(f"select * from {rows}"))
+        self.create(Statement("rows", f"select {columns} from {rows}", "view", relation))
+
+    def give_rows(self, sql: str, keeper: "DuckDBEngine", folder: Path) -> Sql:
+        """Return the SELECT: both sessions are this one."""
+        return Sql(f"({sql})")
+
     # -- schemas and transactions ---------------------------------------------------------------
 
     def tables(self, schema: str) -> list[str] | None:
@@ -333,13 +341,10 @@ class DuckDBEngine:
         database, schema = self.place
         return Sql(".".join(ident(part) for part in (database, *([schema] if len(parts) == 1 else []), *parts)))
 
-    def database_path(self) -> Path | None:
+    def database_name(self) -> str | None:
         """Return the database's file, None where it lies in memory."""
         ((path,),) = self.execute("select path from duckdb_databases() where database_name = ?", [self.place[0]])
-        return None if path is None else Path(path).absolute()
-
-    def keep_private(self, relation: Sql) -> None:
-        """Do nothing: whoever has the file reads all of it."""
+        return None if path is None else str(Path(path).absolute())
 
     def reserve(self, schema: str) -> bool:
         """Reserve nothing: one process writes to a file, and of its transactions that meet one fails."""
@@ -349,14 +354,14 @@ class DuckDBEngine:
         """Do nothing."""
 
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
+    def snapshot(self) -> Iterator[bool]:
         """Write times in UTC inside: a row's identity is text, and a key's draws are the same in every zone.
 
         One process at a time writes to a DuckDB file, and statements commit as they run.
         """
         ((zone,),) = self.execute("select current_setting('TimeZone')")
         if zone in _UTC:  # a connection whose settings are locked may be so
-            yield
+            yield False
             return
         ((locked,),) = self.execute("select current_setting('lock_configuration')")
         if locked:
@@ -366,7 +371,7 @@ class DuckDBEngine:
             )
         self.execute("set TimeZone = 'UTC'")
         try:
-            yield
+            yield False
         finally:
             with suppress(SqlanonError):  # an aborted transaction of the caller's takes no setting
                 self.execute(f"set TimeZone = {literal(zone)}")

@@ -19,14 +19,15 @@ from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.engines.base import LedgerStore, Numbers
+    from sqlanon.engines.base import Numbers
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 
 # What PostgreSQL's types are called and become outside the server: DuckDB's names, columns of numbers and
@@ -125,6 +126,7 @@ def whole_number(value: Any) -> Any:
     return int(value) if hasattr(value, "as_tuple") and value.is_finite() and value.as_tuple().exponent == 0 else value
 
 
+_CSV = "format csv, force_quote *"
 _ALIAS = re.compile(r"\s+as\b", re.IGNORECASE)
 
 
@@ -133,7 +135,6 @@ class PostgresEngine(Schemas):
 
     dialect = "postgres"
     lacks = ENGINES["postgres"].lacks
-    keeps_ledger: "LedgerStore" = "tables"
     in_process = False
     in_parts = False
     traits = ENGINES["postgres"].traits
@@ -271,6 +272,35 @@ class PostgresEngine(Schemas):
     def in_stretches(self, relation: Sql) -> list[Sql]:
         """Return the table itself: one process reads it."""
         return [self.in_stored_order(relation)]
+
+    # -- rows that a session of DuckDB keeps, by files of CSV, in which no value and an empty text differ
+
+    def take_rows(self, relation: Sql, like: str, keeper: "DuckDBEngine", rows: Sql, folder: Path) -> None:
+        """Copy rows of DuckDB's into a temporary table, whose columns read them as the texts that they are there."""
+        self.create(Statement("rows", like, "table", relation))
+        listed = ", ".join(map(ident, self.columns(like)))
+        path = folder / f"{secrets.token_hex(4)}.csv"
+        keeper.execute(f"copy (select {listed} from {rows}) to {literal(str(path))} ({_CSV}, header false)")
+        with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
+            with cursor.copy(f"copy {relation} ({listed}) from stdin (format csv, encoding 'utf8')") as copy:
+                with path.open("rb") as file:
+                    while block := file.read(2**20):
+                        copy.write(block)
+        path.unlink()
+        self._run(f"analyze {relation}")
+
+    def give_rows(self, sql: str, keeper: "DuckDBEngine", folder: Path) -> Sql:
+        """Copy the rows of a SELECT to a file that DuckDB reads: all are texts, as the server writes them."""
+        path = folder / f"{secrets.token_hex(4)}.csv"
+        columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in self.columns(sql))
+        text = f"copy ({self._translate(sql)}) to stdout ({_CSV}, encoding 'utf8')"
+        with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
+            with cursor.copy(text) as copy, path.open("wb") as file:
+                for block in copy:
+                    file.write(block)
+        reading = "header = false, auto_detect = false, delim = ',', quote = '\"', escape = '\"', nullstr = ''"
+        limits = "allow_quoted_nulls = false, parallel = false, max_line_size = 1000000000"
+        return Sql(f"read_csv({literal(str(path))}, columns = {{{columns}}}, {reading}, {limits})")
 
     # -- sources ------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ transaction, and read everything at one moment.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -94,14 +93,14 @@ class Session:
         return self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
+    def snapshot(self) -> Iterator[bool]:
         """Let everything inside be one transaction (of the caller's, if one is open) that sees one moment."""
         idle = self._idle()
         with translated_errors(), self.connection.transaction():
             if idle:  # inside a transaction of the caller's, which may have run queries, it can no longer be set
                 self.connection.execute("set transaction isolation level repeatable read")
             before = {name: self._set(name, value) for name, value in SETTINGS.items()}
-            yield
+            yield True
             for name, value in before.items():
                 self._set(name, value)
 
@@ -165,19 +164,13 @@ class Schemas(Session):
         """Return the name of a user's table as it is: the session looks it up where the user does."""
         return Sql(".".join(ident(part) for part in parts))
 
-    def database_path(self) -> Path | None:
-        """Return none: the server keeps the files."""
-        return None
-
-    def keep_private(self, relation: Sql) -> None:
-        """Take back what default privileges granted to others than the owner."""
-        # a role may have any name: each is quoted by the server
-        granted = (
-            "select distinct case when a.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end"
-            " from pg_class as c, aclexplode(c.relacl) as a where c.oid = %s::regclass and a.grantee <> c.relowner"
-        )
-        for (role,) in self._run(granted, [str(relation)])[1]:
-            self._run(f"revoke all on {relation} from {role} cascade")
+    def database_name(self) -> str:
+        """Return the server's number and the database's."""
+        ((name,),) = self._run(
+            "select concat_ws(' ', 'postgres', system_identifier, oid) from pg_control_system(), pg_database"
+            " where datname = current_database()"
+        )[1]
+        return str(name)
 
     def reserve(self, schema: str) -> bool:
         """Take the server's lock for a schema; False where another session has it.

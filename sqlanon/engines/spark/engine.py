@@ -21,7 +21,7 @@ from sqlanon.engines.spark.files import (
 )
 from sqlanon.engines.spark.session import required_settings
 from sqlanon.engines.spark.sources import count_lacking, form_of, item_type, read_source, type_name
-from sqlanon.engines.statement_text import translate_for_engine
+from sqlanon.engines.statement_text import translate_for_engine, typed
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
@@ -35,7 +35,8 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.engines.base import LedgerStore, Numbers
+    from sqlanon.engines.base import Numbers
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 _NUMBERING = "monotonically_increasing_id()"
 _PLACE = {"sqlanon_file": "_metadata.file_name", "sqlanon_position": "_metadata.row_index"}
@@ -46,7 +47,6 @@ class SparkEngine:
 
     dialect = "spark"
     lacks = ENGINES["spark"].lacks
-    keeps_ledger: "LedgerStore" = "directory"
     in_process = False
     in_parts = True
     traits = ENGINES["spark"].traits
@@ -222,6 +222,23 @@ class SparkEngine:
         """Return the rows in their order: one worker reads them."""
         return [self.in_stored_order(relation)]
 
+    def take_rows(self, relation: Sql, like: str, keeper: "DuckDBEngine", rows: Sql, folder: Path) -> None:
+        """Read rows from a Parquet file of DuckDB's; what is a UUID there is the text of its digits here."""
+        types = keeper.columns(f"select * from {rows}")
+        columns = ", ".join(
+            f"replace(cast({ident(name)} as varchar), '-', '') as {ident(name)}" if kind == "UUID" else ident(name)
+            for name, kind in types.items()
+        )
+        sql = f"select {columns} from {rows}"
+        (path,) = keeper.write_parquet(sql, folder / f"{secrets.token_hex(4)}.parquet")
+        file = self.read_parquet([path])
+        listed = typed(self.columns(like), self.columns(f"select * from {file}"))
+        self.create(Statement("rows", f"select {listed} from {file}", "view", relation))
+
+    def give_rows(self, sql: str, keeper: "DuckDBEngine", folder: Path) -> Sql:
+        """Write Parquet files for DuckDB."""
+        return keeper.read_parquet([*self.write_parquet(sql, folder / f"{secrets.token_hex(4)}.parquet")])
+
     # -- schemas and transactions: there are none -------------------------------------------------
 
     def tables(self, schema: str) -> list[str] | None:
@@ -244,13 +261,8 @@ class SparkEngine:
         """Return the name of a user's table as it is: the session looks it up where the user does."""
         return Sql(".".join(ident(part) for part in parts))
 
-    def database_path(self) -> Path | None:
+    def database_name(self) -> None:
         """Return none: there are no schemas here."""
-        return None
-
-    def keep_private(self, relation: Sql) -> None:
-        """Refuse: there are no schemas here."""
-        self.execute("")
 
     def reserve(self, schema: str) -> bool:
         """Refuse: there are no schemas here."""
@@ -260,11 +272,11 @@ class SparkEngine:
         """Do nothing: nothing was reserved."""
 
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
+    def snapshot(self) -> Iterator[bool]:
         """Forget the views of sources, and of files that are named inside, at the end; files are read as they are."""
         before = len(self._files)  # those of a release that was opened before are read after it
         try:
-            yield
+            yield False
         finally:
             sources, self._sources = self._sources, []
             self._files, files = self._files[:before], self._files[before:]

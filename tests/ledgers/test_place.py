@@ -10,28 +10,25 @@ import pytest
 from sqlanon import atomic_files
 from sqlanon.atomic_files import DirectoryExchange, recover_directory
 from sqlanon.errors import TargetError
-from sqlanon.ledgers import ledger_file
-from sqlanon.ledgers.appearance import note_directory
-from sqlanon.ledgers.ledger_file import LedgerFile, mend, read_note
+from sqlanon.ledgers import place
+from sqlanon.ledgers.place import LedgerFile, mend, note_directory, read_note
 
 MOST_STEPS = 80
 
 
-def publish(folder, number, target="ward", is_directory=False):
+def publish(folder, number, target="ward"):
     """Write a release, a ledger and the note beside it that say the same number, as publishing does."""
-    ledger, place = LedgerFile(folder / "ward.ledger", is_directory=is_directory), folder / target
+    ledger = LedgerFile(folder / "ward.ledger")
     try:
-        exchange = DirectoryExchange(place)
+        exchange = DirectoryExchange(folder / target)
         try:
             (exchange.new / "release.json").write_text(str(number), encoding="utf-8")
-            if is_directory:
-                ledger.new.mkdir()
-            (ledger.new / "text" if is_directory else ledger.new).write_text(str(number), encoding="utf-8")
+            ledger.new.write_text(str(number), encoding="utf-8")
             ledger.appear(note_directory(exchange.new), str(number))
             try:
                 exchange.commit(frozenset({"release.json"}))
             except BaseException:
-                ledger.undo()
+                ledger.settle()
                 raise
             ledger.place_note()
         finally:
@@ -43,7 +40,6 @@ def publish(folder, number, target="ward", is_directory=False):
 def numbers(folder, target="ward"):
     """Return what the ledger and the release say, None for what is not there."""
     release, ledger = folder / target / "release.json", folder / "ward.ledger"
-    ledger = ledger / "text" if ledger.is_dir() else ledger
     return tuple(int(path.read_text()) if path.is_file() else None for path in (ledger, release))
 
 
@@ -53,7 +49,7 @@ def noted(folder):
     return None if text is None else int(text)
 
 
-def kill_at(step, folder, number, target, is_directory):
+def kill_at(step, folder, number, target):
     """Publish in a process of its own that kills itself before the given step on the disk; return whether it died."""
     child = os.fork()
     if child:
@@ -72,26 +68,25 @@ def kill_at(step, folder, number, target, is_directory):
     for name in ("replace", "rename", "write_text", "unlink", "mkdir", "chmod"):
         setattr(Path, name, counted(getattr(Path, name)))
     os.link = counted(os.link)
-    for module in (atomic_files, ledger_file):
+    for module in (atomic_files, place):
         module.flush, module.shutil.rmtree = counted(module.flush), counted(module.shutil.rmtree)
     atomic_files.exchange_names = counted(atomic_files.exchange_names)
     atomic_files.rename_to_absent = counted(atomic_files.rename_to_absent)
     try:
-        publish(folder, number, target, is_directory)
+        publish(folder, number, target)
     finally:
         os._exit(0)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("is_directory", [False, True])
 @pytest.mark.parametrize(("before", "target"), [(False, "ward"), (True, "ward"), (True, "ward_2")])
-def test_killed_at_every_step_both_stand_or_neither(tmp_path, before, target, is_directory):
+def test_killed_at_every_step_both_stand_or_neither(tmp_path, before, target):
     for step in range(1, MOST_STEPS):
         folder = tmp_path / f"{step}"
         folder.mkdir()
         if before:
-            publish(folder, 1, is_directory=is_directory)
-        died = kill_at(step, folder, 2, target, is_directory)
+            publish(folder, 1)
+        died = kill_at(step, folder, 2, target)
         # the next run looks at the ledger first, then at its target
         mend(folder / "ward.ledger")
         recover_directory(folder / target)
@@ -99,7 +94,7 @@ def test_killed_at_every_step_both_stand_or_neither(tmp_path, before, target, is
         assert numbers(folder, target) in ((2, 2), none), step
         # what is noted is neither ahead of the ledger nor behind it
         assert noted(folder) == numbers(folder, target)[0], step
-        publish(folder, 3, target, is_directory)
+        publish(folder, 3, target)
         assert numbers(folder, target) == (3, 3)
         assert {path.name for path in folder.iterdir()} == {"ward.ledger", "ward.ledger.last", "ward", target} - (
             set() if before else {"ward"} - {target}
@@ -122,7 +117,7 @@ def test_a_release_that_cannot_appear_leaves_the_ledger_of_before(tmp_path, monk
                 publish(tmp_path, 2, "ward" if broken == "exchange_names" else "other")
         assert numbers(tmp_path) == (1, 1) and noted(tmp_path) == 1
     with monkeypatch.context() as patch:
-        patch.setattr(ledger_file, "flush", full)
+        patch.setattr(place, "flush", full)
         with pytest.raises(TargetError, match=r"cannot write .*ward.ledger.*No space left"):
             publish(tmp_path, 2)
     assert numbers(tmp_path) == (1, 1)
@@ -144,24 +139,9 @@ def test_where_the_staged_release_is_gone_the_new_ledger_stays(tmp_path):
     ledger.new.write_text("2")
     ledger.appear(note_directory(exchange.new), "2")
     exchange.close()
-    ledger._folder._lock_file.close()  # as the kernel does when the process dies
+    ledger._owned._lock_file.close()  # as the kernel does when the process dies
     mend(tmp_path / "ward.ledger")
     assert numbers(tmp_path) == (2, 1) and noted(tmp_path) == 2
-
-
-def test_a_directory_that_was_set_aside_comes_back_though_the_staged_release_is_gone(tmp_path, monkeypatch):
-    publish(tmp_path, 1, is_directory=True)
-    ledger = LedgerFile(tmp_path / "ward.ledger", is_directory=True)
-    exchange = DirectoryExchange(tmp_path / "ward_2")
-    ledger.new.mkdir()
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        ledger.appear(note_directory(exchange.new), "2")
-    exchange.close()
-    ledger._folder._lock_file.close()
-    assert not (tmp_path / "ward.ledger").exists()
-    mend(tmp_path / "ward.ledger")
-    assert numbers(tmp_path) == (1, 1)
 
 
 def test_a_ledger_that_was_put_there_since_is_not_undone(tmp_path):
@@ -170,7 +150,7 @@ def test_a_ledger_that_was_put_there_since_is_not_undone(tmp_path):
     exchange = DirectoryExchange(tmp_path / "ward_2")
     ledger.new.write_text("2")
     ledger.appear(note_directory(exchange.new), "2")
-    ledger._folder._lock_file.close()
+    ledger._owned._lock_file.close()
     restored = tmp_path / "backup"
     restored.write_text("7")
     restored.replace(tmp_path / "ward.ledger")
@@ -195,9 +175,10 @@ def test_a_ledger_is_a_file_of_its_own(tmp_path):
     for name in ("link", ""):
         with pytest.raises(TargetError, match="is no file; a ledger is a file of its own"):
             LedgerFile(tmp_path / name) if name else LedgerFile(tmp_path)
-    for name in ("real", "link"):
-        with pytest.raises(TargetError, match="is no directory; a ledger is a directory of its own"):
-            LedgerFile(tmp_path / name, is_directory=True)
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "ledger.json").write_text("{}")
+    with pytest.raises(TargetError, match=r"old' is a ledger of 0\.2\.0: ledger=DIRECTORY was removed"):
+        LedgerFile(tmp_path / "old")
     with pytest.raises(TargetError, match="no directory"):
         LedgerFile(tmp_path / "nowhere" / "ward.ledger")
     assert json.loads((tmp_path / "real").read_text()) == 1
