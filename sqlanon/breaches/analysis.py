@@ -1,112 +1,59 @@
 """Breach analysis: how likely each secret association is to an adversary who holds the published views.
 
 H. Wang, L. V. S. Lakshmanan: Probabilistic Privacy Analysis of Published Views. WPES 2006.
-The graph of nodes and components is SQL (`sql_templates/breaches/`) and stays in the database; only the different
-shapes of components come out, to be given their probabilities (`world_counts.py`).
+Of two views all is SQL (`sql_templates/breach/`). Of more, worlds are counted here one by one where they are few, and
+those of small pieces; other associations are bounded in SQL.
 
-What the data holds that the model does not see (repeated rows of a view, ids with several properties) becomes notes;
 `explain_association` says of one association its components, their nodes and edges, and how many worlds show it.
 """
 
 import logging
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sqlanon.breaches import chapters
 from sqlanon.breaches.associations import Breach
-from sqlanon.breaches.chains.chain_bounds import REASON, lay_out_bounds, lay_out_tuples, note_bounds
-from sqlanon.breaches.chains.small_pieces import lay_out_pieced_answer, lay_out_pieces, solve_pieces
-from sqlanon.breaches.component_weights import (
-    enumerate_associations,
-    filled_relations,
-    render_shapes,
-    weigh_components,
-)
+from sqlanon.breaches.chapters import Model
 from sqlanon.breaches.connectivity import Graph, connect_views
-from sqlanon.breaches.enumeration import LARGEST_JOIN, Candidate, Node, TooManyWorldsError, count_covers
-from sqlanon.breaches.packed_covers import lay_out_packed_covers
-from sqlanon.breaches.statement_layout import Model, StatementLayout
-from sqlanon.breaches.statements import (
-    join_conditions,
-    lay_out_answer,
-    lay_out_associations,
-    lay_out_enumeration,
-    lay_out_nodes,
-    lay_out_rivals,
-    lay_out_rows,
+from sqlanon.breaches.enumeration import (
+    LARGEST_JOIN,
+    Candidate,
+    Node,
+    TooManyWorldsError,
+    count_covers,
+    enumerate_associations,
 )
+from sqlanon.breaches.small_pieces import MOST_NODES, measure_cases
 from sqlanon.engines.base import Engine
-from sqlanon.engines.runner import fresh_prefix
-from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.engines.runner import fresh_prefix, run_steps
+from sqlanon.errors import DataError, SqlanonError, UsageError
+from sqlanon.plans.build import build
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Loop, Report, Source, relation_name, statements_of
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, columns, order
 from sqlanon.sql.sources.source_choice import choose_source
 from sqlanon.sql.view_definitions import Base, View, read_secret, read_view
 from sqlanon.wording import option
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 log = logging.getLogger("sqlanon")
 NO_BASE = f"say what is read: {option('base', 'SOURCE')}, or {option('query', 'SELECT …')}"
-RESULT = ("tangled_breach", "settled", "breach")  # relations that the associations are read from
-
-
-def note_deviations(layout: StatementLayout, views: Sequence[View], engine: Engine) -> list[str]:
-    """Return a sentence for each deviation of the data from the model; views are sets, an id has one property."""
-    notes = _note_unseen(layout, engine)
-    for number, view in enumerate(views, start=1):
-        if view.distinct:
-            continue
-        (row,) = engine.rows(_render_repetition(layout, number, view))
-        repeated = int(row["row_count"]) - int(row["different_count"])
-        if repeated:
-            notes.append(
-                f"view {number} has {repeated:,} duplicate rows of {int(row['row_count']):,} as it is written;"
-                " publishing them tells more than is counted here: publish SELECT DISTINCT"
-            )
-    (row,) = engine.rows(_render_several(layout))
-    several = int(row["several_ids"])
-    if several:
-        notes.append(f"{several:,} ids have several properties in the base; the model assumes one")
-    return notes
-
-
-def _note_unseen(layout: StatementLayout, engine: Engine) -> list[str]:
-    """Tell what stands in rows that a view's own WHERE leaves out: of these nothing is counted."""
-    graph, names = layout.graph, layout.graph.column_names
-    if not graph.shown:
-        return []
-    conditions, shown_conditions = (
-        [condition.over(names) for condition in many] for many in (graph.conditions, graph.shown)
-    )
-    (row,) = engine.rows(layout.render("breaches/unseen", conditions=conditions, shown=shown_conditions))
-    partly, wholly = int(row["partly"]), int(row["wholly"])
-    if not partly:
-        return []
-    return [
-        f"{partly:,} associations stand in rows that not every view shows (WHERE), {wholly:,} of them nowhere else:"
-        " nothing is counted for such rows"
-    ]
-
-
-def _render_several(layout: StatementLayout) -> str:
-    if layout.graph.is_simple:
-        return layout.render("breaches/several_settled")
-    return layout.render("breaches/several", located=layout.relations["base" if layout.graph.chained else "located"])
-
-
-def _render_repetition(layout: StatementLayout, number: int, view: View) -> str:
-    """Write the count of a view's rows and of its different ones; nodes tell both where they are the view's rows."""
-    for place, part in enumerate(layout.graph.parts, start=1):
-        if f"size_{place}" in layout.relations and part.view == number and set(part.columns) == set(view.columns):
-            return layout.render("breaches/node_repetition", size=layout.relations[f"size_{place}"])
-    columns = [layout.source.expression(column) for column in view.columns]
-    relation = Sql(layout.source.relation)
-    if view.conditions:
-        selection = join_conditions(view.conditions, {name: name for part in view.conditions for name in part.columns})
-        relation = Sql(f"(select * from {relation} where {selection}) as selected")
-    return layout.render("breaches/repetition", relation=relation, columns=columns)
+NOTE = (
+    "{why}, and their worlds are too many to be counted:{share} each{other} probability lies between certified bounds,"
+    " and is given as their middle with error_bound half of their distance"
+)
+CHAINED, SEVERAL = "these views share different columns pairwise (a chain)", "these are more than two views"
+TOO_MANY = (
+    "{why}: no formula counts their worlds, and there are too many to count one by one; publish two views, or ask about"
+    " fewer rows"
+)
 
 
 @dataclass(frozen=True)
@@ -130,92 +77,127 @@ class BreachQuestion:
         return cls(choose_source(base, query, dialect, NO_BASE, option("base")), **rest)
 
 
+@dataclass(frozen=True)
+class Views:
+    """What is analysed: the views as they are defined, their graph, and where the base is."""
+
+    views: tuple[View, ...]
+    graph: Graph
+    source: Source
+    model: Model
+
+
+@dataclass
+class Run:
+    """What one analysis has made in a database so far."""
+
+    engine: Engine
+    prefix: str = field(default_factory=fresh_prefix)
+    relations: dict[str, Sql] = field(default_factory=dict)
+    made: list[str] = field(default_factory=list)
+
+    def build(self, written: Sequence[Chapter]) -> list[Statement | Report | Loop]:
+        """Render chapters; what they make stands for those that are written later on."""
+        steps = build(written, {}, self.prefix, self.relations, self.engine.dialect)
+        self.relations |= {step.name: Sql(step.relation) for step in steps if isinstance(step, Statement)}
+        return [*steps]
+
+    def take(self, written: Sequence[Chapter]) -> list[str]:
+        """Run chapters; return what they note."""
+        reports = run_steps(self.build(written), self.engine, self.made)
+        return [note for row in reports.values() if (note := row.get("note"))]
+
+    def keep(self, name: str, frame: "pd.DataFrame") -> None:
+        """Put a table of the driver's beside the relations."""
+        self.relations[name] = relation_name(self.prefix, name)
+        self.made.append(str(self.relations[name]))
+        self.engine.keep_frame(self.relations[name], frame)
+
+    def drop(self, kept: Sequence[str] = ()) -> None:
+        """Forget all relations but some; an engine that failed may refuse that as well."""
+        with suppress(SqlanonError):
+            self.engine.drop([relation for relation in self.made if relation not in kept])
+
+
 def analyse(question: BreachQuestion, engine: Engine) -> Breach:
     """Analyse; the relation of associations stays in the database as long as the connection, or until `close`.
 
     Raises UsageError (QueryError for a definition) for what cannot be right on any data.
     """
-    views, layout = prepare(question, engine)
-    kept_relations: list[str] = []
+    asked, run = prepare(question, engine), Run(engine)
+    kept: list[str] = []
     try:
-        create_new(layout, engine)
-        notes = _answer(layout, engine)
-        notes += note_deviations(layout, views, engine)
-        kept_relations = [str(layout.relations[name]) for name in RESULT if name in layout.relations]
-        return Breach(engine, layout.relations["breach"], kept_relations, notes)
+        run.take([chapters.base(asked.graph, asked.source)])
+        if asked.graph.has_closed_form:
+            run.take(chapters.closed_form(asked.graph, asked.model))
+            told = []
+        else:
+            told = _answer_many(asked, run)
+        told += run.take([chapters.notes(asked.graph, asked.source, asked.views)])
+        # a view of the result needs what it reads
+        kept = [str(run.relations[name]) for name in ("answer", "breach") if name in run.relations]
+        return Breach(engine, run.relations["breach"], kept, told)
     finally:
-        # All but the result goes, after a failure too; an engine that failed may refuse that as well.
-        with suppress(SqlanonError):
-            engine.drop(
-                [str(relation) for relation in layout.relations.values() if str(relation) not in kept_relations]
-            )
+        run.drop(kept)
 
 
-def _answer(layout: StatementLayout, engine: Engine) -> list[str]:
-    """Make the relation of associations: weighed, enumerated, or where neither can be, bounded; return what to note."""
-    try:
-        frames = (enumerate_associations if layout.graph.chained else weigh_components)(layout, engine)
-    except TooManyWorldsError:
-        if layout.is_restricted:
-            raise
-        return _answer_pieces(layout, engine)
-    for name, frame in frames:
-        engine.keep_frame(layout.name_relation(name), frame)
-    lay_out_answer(layout)
-    create_new(layout, engine)
-    return []
-
-
-def _answer_pieces(layout: StatementLayout, engine: Engine) -> list[str]:
-    """Answer exactly where a chain's pieces are small, elsewhere by bounds."""
-    tree = lay_out_tuples(layout)
-    lay_out_pieces(layout, tree)
-    create_new(layout, engine)
-    solve_pieces(layout, engine)
-    lay_out_bounds(layout, tree, [layout.relations["exact"]])
-    lay_out_pieced_answer(layout)
-    create_new(layout, engine)
-    rows = engine.rows(f"select note, count(*) as found from {layout.relations['breach']} group by note")
-    exact, bounded = (sum(int(row["found"]) for row in rows if row["note"] == note) for note in (None, REASON))
-    return note_bounds(exact, bounded)
+def _answer_many(asked: Views, run: Run) -> list[str]:
+    """Make the relation of associations of more than two views: enumerated, or exact in pieces, or bounded."""
+    graph, engine = asked.graph, run.engine
+    # one row more than is followed tells that there are too many
+    run.take([chapters.associations(graph, LARGEST_JOIN + 1)])
+    lines, associations = (engine.rows(f"select * from {run.relations[name]}") for name in ("line", "association"))
+    restricted = asked.model == "restricted"
+    with suppress(TooManyWorldsError):
+        if len(lines) > LARGEST_JOIN:
+            raise TooManyWorldsError
+        parts = chapters.part_columns(graph)
+        run.keep("found", enumerate_associations(lines, associations, parts, graph.together, restricted))
+        run.take([Chapter("breach/enumerated")])
+        return []
+    if restricted:
+        raise DataError(TOO_MANY.format(why=CHAINED if graph.chained else SEVERAL))
+    run.take([*chapters.join_views(graph), chapters.small_pieces(graph, MOST_NODES)])
+    run.keep("solved", measure_cases(engine.frame(f"select * from {run.relations['different_piece']}")))
+    run.take([Chapter("breach/exact"), chapters.bounds(graph, counted=True)])
+    rows = engine.rows(f"select note, count(*) as found from {run.relations['breach']} group by note")
+    exact, bounded = (
+        sum(int(row["found"]) for row in rows if row["note"] == note) for note in (None, chapters.BOUNDED)
+    )
+    if not bounded:
+        return []
+    share = f" {exact:,} associations lie in small pieces, which were, and are exact;" if exact else ""
+    return [
+        NOTE.format(
+            why="these views form a chain" if graph.chained else SEVERAL, share=share, other=" other" if exact else ""
+        )
+    ]
 
 
 def render_analysis(question: BreachQuestion, engine: Engine) -> str:
-    """Return what `analyse` would run, in order, as text; nothing runs but a look at the base's columns."""
-    _, layout = prepare(question, engine, "sqlanon_")
-    before = list(layout.statements)
-    shapes = [Statement(name, sql, "query") for name, sql in render_shapes(layout)]
-    filled = [layout.name_relation(name) for name in filled_relations(layout)]
-    lay_out_answer(layout)
-    after = layout.statements[len(before) :]
-    texts = [f"-- {step.name}\n{engine.text(step)};" for step in (*before, *shapes)]
-    texts += [
-        f"-- {relation}: a row per shape, weighed by world_counts.py, restricted_worlds.py or enumeration.py"
-        for relation in filled
-    ]
-    texts += [f"-- {step.name}\n{engine.text(step)};" for step in after]
-    return "\n\n".join(texts) + "\n"
+    """Return what `analyse` would run, in order, as text; nothing runs but a look at the base's columns.
+
+    Of more than two views: what it runs where their worlds are few.
+    """
+    asked, run = prepare(question, engine), Run(engine, "sqlanon_")
+    graph, written = asked.graph, [chapters.base(asked.graph, asked.source)]
+    if graph.has_closed_form:
+        written += chapters.closed_form(graph, asked.model)
+    else:
+        written.append(chapters.associations(graph, LARGEST_JOIN + 1))
+    steps = run.build(written)
+    statements = [statement for step in steps for statement in statements_of(step)]
+    return "\n\n".join(f"-- {step.name}: {step.sentence}\n{engine.text(step)};" for step in statements) + "\n"
 
 
-def prepare(question: BreachQuestion, engine: Engine, prefix: str = "") -> tuple[tuple[View, ...], StatementLayout]:
-    """Read the definitions against the base and lay out the connectivity graph."""
+def prepare(question: BreachQuestion, engine: Engine) -> Views:
+    """Read the definitions against the base and connect them."""
     check_question(question)
     source, types = engine.find_source(question.base)
     views, graph = connect_question(question, list(types))
     _refuse_nested(graph, types)
     source.refuse_collated((*graph.column_names, *graph.join))
-    layout = StatementLayout(graph, source, prefix or fresh_prefix(), question.model)
-    if graph.chained:
-        # One row more than can be enumerated tells that there are too many.
-        lay_out_enumeration(layout, LARGEST_JOIN + 1)
-        return views, layout
-    lay_out_rows(layout)
-    lay_out_nodes(layout)
-    lay_out_associations(layout)
-    lay_out_packed_covers(layout)
-    if layout.is_weighted:
-        lay_out_rivals(layout)
-    return views, layout
+    return Views(views, graph, source, question.model)
 
 
 def check_question(question: BreachQuestion) -> None:
@@ -224,18 +206,11 @@ def check_question(question: BreachQuestion) -> None:
         raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
 
 
-def connect_question(question: BreachQuestion, columns: Sequence[str]) -> tuple[tuple[View, ...], Graph]:
+def connect_question(question: BreachQuestion, names: Sequence[str]) -> tuple[tuple[View, ...], Graph]:
     """Read the definitions against the base's columns; return the views and their connectivity graph."""
-    base = Base.of(columns, question.base)
+    base = Base.of(names, question.base)
     views = tuple(read_view(sql, base, number) for number, sql in enumerate(question.views, start=1))
     return views, connect_views(views, read_secret(question.secret, base))
-
-
-def create_new(layout: StatementLayout, engine: Engine) -> None:
-    """Create what was laid out and does not stand yet."""
-    for statement in layout.take_new_statements():
-        log.info("making %s", statement.name)
-        engine.create(statement)
 
 
 def _refuse_nested(graph: Graph, types: Mapping[str, str]) -> None:
@@ -244,7 +219,7 @@ def _refuse_nested(graph: Graph, types: Mapping[str, str]) -> None:
             raise UsageError(f"column {column!r} holds nested values; views are analysed over columns of single values")
 
 
-MOST_NODES = 16  # of a component whose worlds are counted here
+MOST_NODES_COUNTED = 16  # of a component whose worlds are counted here
 MOST_EDGES = 12  # of a component whose worlds are written down
 SHOWN_NODES = 200
 SHOWN_COMPONENTS = 20
@@ -258,20 +233,20 @@ def explain_association(question: BreachQuestion, engine: Engine, identifier: st
     identifier, property_: the values as text. The counts of a component with more than 16 nodes are None; its worlds
     are listed where it has at most 12 edges. Raises UsageError for an id or a property that the base does not have.
     """
-    _, layout = prepare(question, engine)
-    if layout.graph.chained or layout.graph.together:
+    asked, run = prepare(question, engine), Run(engine)
+    graph = asked.graph
+    if graph.chained or graph.together:
         raise UsageError("--explain shows components of views that share the same columns and part id from property")
     try:
-        create_new(layout, engine)
-        places = engine.rows(layout.render("breaches/whereabouts", join=list(layout.graph.join), identifier=identifier))
+        run.take([chapters.base(graph, asked.source), chapters.explained(graph, identifier)])
+        places = engine.rows(f"select * from {run.relations['whereabouts']} order by component asc nulls last")
         if not places:
-            raise UsageError(f"the base has no {layout.graph.secret.identifier} {identifier!r}")
+            raise UsageError(f"the base has no {graph.secret.identifier} {identifier!r}")
         components = [
-            _explain_component(layout, engine, place, (identifier, property_)) for place in places[:SHOWN_COMPONENTS]
+            _explain_component(graph, run, place, (identifier, property_)) for place in places[:SHOWN_COMPONENTS]
         ]
     finally:
-        with suppress(SqlanonError):
-            engine.drop([str(relation) for relation in layout.relations.values()])
+        run.drop()
     cover = sorted({text for component in components for text in component.pop("properties")})
     return {
         "id": identifier,
@@ -282,13 +257,11 @@ def explain_association(question: BreachQuestion, engine: Engine, identifier: st
     }
 
 
-def _explain_component(
-    layout: StatementLayout, engine: Engine, place: NodeRow, association: tuple[str, str]
-) -> dict[str, Any]:
-    parts = [_read_nodes(layout, engine, number, place["component"]) for number in layout.numbers]
-    join = {str(column): place[f"value_{number}"] for number, column in enumerate(layout.graph.join, start=1)}
+def _explain_component(graph: Graph, run: Run, place: NodeRow, association: tuple[str, str]) -> dict[str, Any]:
+    parts = [_read_nodes(graph, run, number, place["component"]) for number in range(1, len(graph.parts) + 1)]
+    join = {column: place[graph.column_names[column]] for column in graph.join}
     # Beyond, sets of covered nodes are too many to count; the numbers of nodes and edges still tell the component.
-    few = sum(map(len, parts)) <= MOST_NODES
+    few = sum(map(len, parts)) <= MOST_NODES_COUNTED
     tuples = [_make_candidate(nodes) for nodes in product(*map(enumerate, parts))] if few else []
     return {
         "join": join,
@@ -299,14 +272,12 @@ def _explain_component(
     }
 
 
-def _read_nodes(layout: StatementLayout, engine: Engine, number: int, component: object) -> list[NodeRow]:
-    """Read the nodes of one part in a component, at most as many as are shown."""
-    graph, names = layout.graph, layout.graph.column_names
-    columns = [names[column] for column in graph.parts[number - 1].columns if column not in graph.join]
-    sql = layout.render(
-        "breaches/part_node", columns=columns, match=f"match_{number}", component=component, most=SHOWN_NODES
-    )
-    return [*engine.rows(sql)]
+def _read_nodes(graph: Graph, run: Run, number: int, component: object) -> list[NodeRow]:
+    """Read the nodes of one view in a component, at most as many as are shown."""
+    names = [graph.column_names[column] for column in graph.parts[number - 1].columns if column not in graph.join]
+    ordered = f"order by {order(names, end=', ')}matches asc nulls last limit {SHOWN_NODES}"
+    shown = f"select {columns(names, end=', ')}matches from {run.relations[f'shown_{number}']}"
+    return [*run.engine.rows(f"{shown} where component = {component} {ordered}")]
 
 
 def _make_candidate(nodes: Sequence[tuple[int, NodeRow]]) -> Candidate:

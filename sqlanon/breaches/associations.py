@@ -17,13 +17,16 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import cell, records
-from sqlanon.plans.plan import relation_name
+from sqlanon.plans.build import build
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Report, relation_name
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, render
+from sqlanon.plans.templates import Sql
 
 TOP_COUNT = 20
 PAGE = 50_000
 BINS = 10
+ORDER = "probability desc nulls last, cover asc nulls last, id asc nulls last, property asc nulls last"
 
 
 class Breach:
@@ -36,7 +39,7 @@ class Breach:
     def __init__(self, engine: Engine, relation: Sql, kept: Sequence[str], notes: Sequence[str] = ()) -> None:
         """Take the relation, all that stands in the database for its sake, and notes."""
         self.engine, self.relation_name, self.kept, self.notes = engine, relation, list(kept), list(notes)
-        figures = self._summarize(1.0, 1)
+        self._figures = figures = self._summarize(1.0, 1)
         names = ("associations", "max_probability", "mean_probability", "certain")
         self.summary: Mapping[str, Any] = {name: _none_for_missing(figures[name]) for name in names}
         if not self.summary["associations"]:
@@ -57,15 +60,11 @@ class Breach:
 
     def top(self, count: int = TOP_COUNT) -> pd.DataFrame:
         """Return the `count` most probable associations, the most probable first; columns as in `df`."""
-        return _list_sizes(self.engine.frame(render("breaches/top", breach=self.relation_name, count=count)))
+        return _list_sizes(self.engine.frame(f"select * from {self.relation_name} order by {ORDER} limit {count}"))
 
     def histogram(self) -> list[int]:
         """Return how many associations there are by tenths of probability, 11 numbers: the last of the certain ones."""
-        rows = self.engine.rows(render("breaches/histogram", breach=self.relation_name))
-        bins = [0] * (BINS + 1)
-        for row in rows:
-            bins[min(int(row["tenth"]), BINS)] += int(row["association_count"])
-        return bins
+        return [int(self._figures[f"tenth_{number}"]) for number in range(BINS + 1)]
 
     def require(self, threshold: float | None = None, cover: int | None = None) -> None:
         """Raise DataError where an association is more probable than `threshold`, or its cover below `cover`."""
@@ -94,8 +93,7 @@ class Breach:
         relation = relation_name(str(self.relation_name)[1:-1], "_ranked")
         if str(relation) not in self.kept:
             self.kept.append(str(relation))
-            sql = render("breaches/ranked", breach=self.relation_name)
-            self.engine.create(Statement("ranked", sql, "table", str(relation), "breaches/ranked"))
+            self.engine.create(Statement("ranked", self._ranked, "table", str(relation)))
         for start in range(0, self.summary["associations"], size):
             page = f"select * from {relation} where position > {start} and position <= {start + size}"
             ordered = f"{page} order by position asc nulls last"
@@ -131,15 +129,22 @@ class Breach:
         self.engine.drop(self.kept)
 
     def _summarize(self, threshold: float, cover: int) -> dict[str, Any]:
-        (row,) = self.engine.rows(
-            render("breaches/summary", breach=self.relation_name, threshold=threshold, cover=cover)
+        values = {"threshold": threshold, "cover": cover, "tenths": range(BINS + 1)}
+        (report,) = build(
+            [Chapter("breach/summary", values)], {}, "", {"breach": self.relation_name}, self.engine.dialect
         )
+        assert isinstance(report, Report)
+        (row,) = self.engine.rows(report.statement.sql)
         return row
+
+    @property
+    def _ranked(self) -> str:
+        return f"select row_number() over (order by {ORDER}) as position, breach.* from {self.relation_name} as breach"
 
     def _write(self, path: Path) -> None:
         if path.suffix == ".parquet":
             new = path.with_name("new.parquet")
-            written = self.engine.write_parquet(render("breaches/ranked", breach=self.relation_name), new)
+            written = self.engine.write_parquet(self._ranked, new)
             if list(written) != [new]:
                 raise TargetError(f"{self.engine.name} writes several files; use --into, or a .csv or .json file")
             new.replace(path)

@@ -92,6 +92,11 @@ class Graph:
         return self.parts[0].has_property
 
     @property
+    def has_closed_form(self) -> bool:
+        """Whether there are at most two views, whose worlds are counted in closed form."""
+        return len(self.parts) <= 2
+
+    @property
     def is_simple(self) -> bool:
         """Whether the nodes of two parts are told apart by id and property alone."""
         return len(self.parts) == 2 and not self.together and not self.attributes

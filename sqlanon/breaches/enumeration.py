@@ -1,4 +1,4 @@
-"""Count the worlds of views that share different columns pairwise: no formula, so tuple by tuple, where they are few.
+"""Count the worlds of more than two views: no formula, so tuple by tuple, where they are few.
 
 A world is a set of candidate tuples (those of the views' join) that covers every node of every part. Candidates
 that share no node are independent; each connected piece is counted by the sets of nodes that its tuples cover.
@@ -11,7 +11,9 @@ from fractions import Fraction
 from itertools import islice
 from math import prod
 
-from sqlanon.errors import DataError
+import pandas as pd
+
+from sqlanon.breaches.chapters import ALONE
 
 Row = Mapping[str, Hashable]
 Node = tuple[Hashable, ...]  # the number of its part, from 0, and what tells it apart there
@@ -19,7 +21,7 @@ LARGEST_JOIN = 2_000
 LARGEST_COUNT = 1 << 18  # different sets of covered nodes held at once
 
 
-class TooManyWorldsError(DataError):
+class TooManyWorldsError(Exception):
     """The worlds cannot be counted one by one; bounds of their shares may be found all the same."""
 
 
@@ -67,7 +69,7 @@ def join_candidates(rows: Sequence[Row], parts: Sequence[tuple[str, ...]]) -> li
         )
         joined = list(islice(grown, LARGEST_JOIN + 1))
         if len(joined) > LARGEST_JOIN:
-            raise too_large()
+            raise TooManyWorldsError
     return [
         Candidate(
             row["identifier"],
@@ -86,14 +88,6 @@ def _order_joins(parts: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, tuple[
         number = max(waiting, key=lambda part: (len(columns & set(waiting[part])), -part))
         columns |= set(waiting[number])
         yield number, waiting.pop(number)
-
-
-def too_large() -> TooManyWorldsError:
-    """Return the refusal of views that neither a formula nor enumeration answers."""
-    return TooManyWorldsError(
-        "these views share different columns pairwise (a chain): no formula counts their worlds, and there are too many"
-        " to count one by one; publish views that all share the same columns, or ask about fewer rows"
-    )
 
 
 def split_pieces(tuples: Sequence[Candidate]) -> list[list[Candidate]]:
@@ -117,7 +111,7 @@ def split_pieces(tuples: Sequence[Candidate]) -> list[list[Candidate]]:
 
 
 def count_covers(tuples: Iterable[Candidate], nodes: Iterable[Node]) -> int:
-    """Count the sets of `tuples` that cover all `nodes`; raise DataError where they are too many to follow."""
+    """Count the sets of `tuples` that cover all `nodes`; raise TooManyWorldsError where they are too many to follow."""
     bits = {node: 1 << place for place, node in enumerate(dict.fromkeys(nodes))}
     # By the set of nodes covered so far, how many sets of tuples cover just these: each tuple is taken or not.
     counts: dict[int, int] = {0: 1}
@@ -126,7 +120,7 @@ def count_covers(tuples: Iterable[Candidate], nodes: Iterable[Node]) -> int:
         for covered, count in list(counts.items()):
             counts[covered | mask] = counts.get(covered | mask, 0) + count
         if len(counts) > LARGEST_COUNT:
-            raise too_large()
+            raise TooManyWorldsError
     return counts.get((1 << len(bits)) - 1, 0)
 
 
@@ -171,3 +165,24 @@ class Enumeration:
         if not total:
             return None
         return Fraction(count_worlds(property_) - count_worlds(property_, shown=False), total)
+
+
+def enumerate_associations(
+    rows: Sequence[Row], associations: Sequence[Row], parts: Sequence[tuple[str, ...]], together: bool, restricted: bool
+) -> pd.DataFrame:
+    """Write down the worlds of views over these rows; return what they tell of each association, by its number.
+
+    together: whether one view shows id and property. Raises TooManyWorldsError where there are too many.
+    """
+    enumeration = Enumeration(join_candidates(rows, parts), 0, 0 if together else 1)
+    lines = []
+    for row in associations:
+        figures = enumeration.measure(row["identifier"], row["property"])
+        single = figures.restricted if restricted else None
+        share = figures.unrestricted if single is None else single
+        reason = ALONE if restricted and single is None else None
+        m, n = (", ".join(str(pair[side]) for pair in figures.sizes) for side in (0, 1))
+        # A Fraction is exact: only its conversion to a double rounds, by half a unit in the last place.
+        lines.append((row["number"], m, n, figures.cover, float(share), float(share) * 2.0**-53, reason))
+    columns = ["number", "m", "n", "cover", "probability", "error_bound", "note"]
+    return pd.DataFrame(lines, columns=columns).astype({"m": "str", "n": "str", "note": "object"})

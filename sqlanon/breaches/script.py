@@ -1,38 +1,20 @@
 """A breach analysis for clients without Python: a script for an engine's own shell, and macros of DuckDB.
 
-The head of a script names the parts of the analysis that SQL does not do. Macros take a view of ids and one of
-properties; their statements are those of the verb, and the shares of worlds, which the verb computes in
-`world_counts.py`, are computed in SQL.
-
-For components of parts with m_1 <= … <= m_K nodes, of which a_i match, the share of worlds without an association is
-Bonferroni's series over the uncovered nodes of all parts but the largest. Its terms fall so fast that those which are
-left out are smaller than any rounding error.
+A script holds the chapters of the verb, but for what the verb does in Python: of more than two views it has bounds
+alone. Macros take a view of ids and one of properties.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from sqlanon.breaches import chapters
 from sqlanon.breaches.analysis import BreachQuestion, check_question, connect_question
-from sqlanon.breaches.chains.chain_bounds import lay_out_bounded_answer, lay_out_bounds, lay_out_tuples
+from sqlanon.breaches.chapters import Model
 from sqlanon.breaches.connectivity import Graph, Part
-from sqlanon.breaches.packed_covers import lay_out_packed_covers
-from sqlanon.breaches.statement_layout import Model, StatementLayout
-from sqlanon.breaches.statements import (
-    lay_out_answer,
-    lay_out_associations,
-    lay_out_base,
-    lay_out_covers,
-    lay_out_nodes,
-    lay_out_numbers,
-    lay_out_rows,
-    list_shapes,
-)
-from sqlanon.breaches.world_counts import CERTAIN_EDGES, EPSILON
 from sqlanon.errors import TemplateError, UsageError
 from sqlanon.methods import macro_steps
 from sqlanon.plans.build import build
-from sqlanon.plans.literal_table import constant_table
-from sqlanon.plans.plan import Source
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Source, Step
 from sqlanon.plans.roles import NO_COLUMN
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
@@ -40,44 +22,6 @@ from sqlanon.sql.shell_script import write_statements
 from sqlanon.sql.table_macro import Macro, write_message
 from sqlanon.sql.view_definitions import Secret, name_columns
 from sqlanon.wording import option
-
-LEVELS = 24
-LEVELS_OF_MANY = 12  # with three parts and more, whose terms are many: they fall as 2^-r² at least
-ROUNDING = 8 * EPSILON  # of an exponential whose exponent is a sum of logarithms, for each unit of the exponent
-
-
-def lay_out_chances(layout: StatementLayout) -> None:
-    """Write `chance` over the shapes that stand."""
-    numbers = layout.numbers
-    free = {name: values for name, values in list_shapes(layout).items() if name in ("shape", "simple_shape")}
-    shapes = [Sql(layout.add("breaches/shape", yields=name, **values).relation) for name, values in free.items()]
-    if len(numbers) == 1:
-        layout.add("breaches/script/certain", yields="chance")
-        return
-    layout.add(
-        "breaches/script/different",
-        yields="different",
-        shapes=shapes,
-        parts=numbers,
-        certain_tuples=CERTAIN_EDGES,
-    )
-    _lay_out_removals(layout)
-    ranks = {"small": numbers[:-1], "largest": numbers[-1]}
-    layout.add("breaches/script/ways", yields="ways", small=ranks["small"])
-    levels = LEVELS if len(numbers) == 2 else LEVELS_OF_MANY
-    for template in ("breaches/script/covered", "breaches/script/without"):
-        layout.add(template, "", levels=levels, epsilon=ROUNDING, **ranks)
-    least = 2.0**-CERTAIN_EDGES
-    layout.add("breaches/script/chance", yields="chance", parts=numbers, least=least, epsilon=ROUNDING, **ranks)
-
-
-def _lay_out_removals(layout: StatementLayout) -> None:
-    step = constant_table("removal", {"removed": ("bigint", range(LEVELS + 1))}, {})
-    (statement,) = build((step,), {}, layout.prefix, {})
-    assert isinstance(statement, Statement)
-    layout.relations["removal"] = Sql(statement.relation)
-    layout.statements.append(statement)
-
 
 PREFIX = "sqlanon_"
 PAPER = "Wang and Lakshmanan, Probabilistic Privacy Analysis of Published Views, WPES 2006"
@@ -97,49 +41,31 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
     """
     check_question(question)
     _, graph = connect_question(question, name_columns((*question.views, question.secret)))
-    layout = StatementLayout(graph, source, PREFIX, question.model)
-    (_lay_out_bounded if graph.chained else _lay_out_counted)(layout)
-    head = [
-        f"sqlanon breach for {dialect}: model = {question.model}",
-        PAPER,
-        'It makes "sqlanon_breach", a row for each association. It names ids and properties: keep it secret.',
-        _BOUNDED if graph.chained else _EXACT,
-        _SILENT,
-    ]
-    try:
-        return write_statements(_end_in_table(layout.statements), head, dialect)
-    except TemplateError as error:
-        raise UsageError(f"no script for {dialect}: {error}") from None
-
-
-def _lay_out_counted(layout: StatementLayout) -> None:
-    if layout.is_weighted:
-        raise UsageError(
-            "in the model restricted, views that show more than id, property and what joins them are weighed in Python:"
-            f" say {option('model', 'unrestricted')} for a script, leave these columns out, or run sqlanon breach"
-        )
-    lay_out_rows(layout)
-    lay_out_nodes(layout)
-    lay_out_associations(layout)
-    lay_out_covers(layout)
-    lay_out_chances(layout)
-    lay_out_answer(layout)
-
-
-def _lay_out_bounded(layout: StatementLayout) -> None:
-    if layout.is_restricted:
+    if question.model == "restricted" and not graph.has_closed_form:
         raise UsageError(
             "the model restricted has no bounds, and its worlds are counted in Python: say"
             f" {option('model', 'unrestricted')} for a script, or run sqlanon breach"
         )
-    lay_out_base(layout)
-    lay_out_numbers(layout)
-    lay_out_bounds(layout, lay_out_tuples(layout))
-    lay_out_bounded_answer(layout)
+    head = [
+        f"sqlanon breach for {dialect}: model = {question.model}",
+        PAPER,
+        'It makes "sqlanon_breach", a row for each association. It names ids and properties: keep it secret.',
+        _EXACT if graph.has_closed_form else _BOUNDED,
+        _SILENT,
+    ]
+    written = [chapters.base(graph, source)]
+    if graph.has_closed_form:
+        written += chapters.closed_form(graph, question.model)
+    else:
+        written += [chapters.associations(graph), *chapters.join_views(graph), chapters.bounds(graph, counted=False)]
+    try:
+        return write_statements(_build(written, dialect), head, dialect)
+    except TemplateError as error:
+        raise UsageError(f"no script for {dialect}: {error}") from None
 
 
-def _end_in_table(statements: Sequence[Statement]) -> list[Statement]:
-    return [*statements[:-1], replace(statements[-1], kind="table")]
+def _build(written: Sequence[Step | Chapter], dialect: str = "duckdb") -> list[Statement]:
+    return [step for step in build(written, {}, PREFIX, {}, dialect) if isinstance(step, Statement)]
 
 
 PARAMETERS = (macro_steps.TABLE, "id_name", "join_names", "property_name")
@@ -180,22 +106,16 @@ def _refusals() -> list[tuple[Sql, Sql]]:
 
 
 def _write_statements(model: Model) -> tuple[Statement, ...]:
-    layout = StatementLayout(_GRAPH, Source(Sql('"sqlanon_named"')), "sqlanon_", model)
     table, identifier, joining, property_ = map(Sql, PARAMETERS)
-    layout.add("methods/macro_steps/names", "names", table_name=table)
-    layout.add(
-        "breaches/script/named", yields="named", table=table, identifier=identifier, joining=joining, held=property_
-    )
-    layout.add("breaches/script/figures", yields="figures")
-    layout.add("methods/macro_steps/refusal", "refusal", refusals=_refusals())
-    lay_out_rows(layout)
-    lay_out_nodes(layout)
-    lay_out_associations(layout)
-    lay_out_packed_covers(layout)
-    lay_out_chances(layout)
-    lay_out_answer(layout)
-    layout.add("methods/macro_steps/answered", "answered", answer=layout.relations["breach"])
-    return tuple(layout.statements)
+    named = {"table": table, "identifier": identifier, "joining": joining, "held": property_}
+    steps: list[Step | Chapter] = [
+        Chapter("breach/named", named),
+        Step("methods/macro_steps/refusal", values={"refusals": _refusals()}),
+        chapters.base(_GRAPH, Source(Sql(f'"{PREFIX}named"'))),
+        *chapters.closed_form(_GRAPH, model),
+        Step("methods/macro_steps/answered", reads={"answer": "breach"}),
+    ]
+    return tuple(_build(steps))
 
 
 def _make_macro(name: str, model: Model, addition: str) -> Macro:

@@ -3,7 +3,7 @@
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -42,30 +42,47 @@ def run_plan(
         for constants in plan.constants:
             relations.append(str(constants.relation))
             engine.keep_constants(constants.relation, constants.row)
-        for step in plan.steps:
-            if isinstance(step, Report):
-                name = step.statement.name
-                log.info("checking %s", name)
-                rows = engine.rows(step.statement.sql)
-                # a check of a chapter may have nothing to say
-                (reports[name],) = rows if rows or not step.speaks else [{}]
-                if isinstance(step, Check):
-                    step.refuse(reports[name])
-                if look is not None:
-                    look(name, reports[name])
-            elif isinstance(step, Loop):
-                relations += [statement.relation for statement in step.body]
-                reports[step.left.statement.name] = _run_loop(step, engine, watch)
-            else:
-                log.info("making %s", step.name)
-                relations.append(step.relation)
-                _create(step, engine, watch)
+        run_steps(plan.steps, engine, relations, reports, look, watch)
         yield reports
     except BaseException:  # an interrupted run leaves no microdata in the caller's session either
         with suppress(SqlanonError):  # the first error is the one to tell
             engine.drop(relations)
         raise
     engine.drop(relations)
+
+
+def run_steps(
+    steps: Sequence[Statement | Report | Loop],
+    engine: Engine,
+    relations: list[str],
+    reports: dict[str, Row] | None = None,
+    look: Callable[[str, Row], None] | None = None,
+    watch: Callable[[Statement, float], None] | None = None,
+) -> dict[str, Row]:
+    """Run steps in order, and note in `relations` what they make, before it is made; return the reports' rows by name.
+
+    reports: where the rows are put. look, watch: as of `run_plan`.
+    """
+    reports = {} if reports is None else reports
+    for step in steps:
+        if isinstance(step, Report):
+            name = step.statement.name
+            log.info("checking %s", name)
+            rows = engine.rows(step.statement.sql)
+            # a check of a chapter may have nothing to say
+            (reports[name],) = rows if rows or not step.speaks else [{}]
+            if isinstance(step, Check):
+                step.refuse(reports[name])
+            if look is not None:
+                look(name, reports[name])
+        elif isinstance(step, Loop):
+            relations += [statement.relation for statement in step.body]
+            reports[step.left.statement.name] = _run_loop(step, engine, watch)
+        else:
+            log.info("making %s", step.name)
+            relations.append(step.relation)
+            _create(step, engine, watch)
+    return reports
 
 
 def _create(statement: Statement, engine: Engine, watch: Callable[[Statement, float], None] | None) -> None:

@@ -20,7 +20,7 @@ from sqlanon.publishing.release_request import ReleaseRequest, prepare
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.breaches.statement_layout import Model
+    from sqlanon.breaches.chapters import Model
 
 
 # What a method would promise with several parameters: the source is counted, and nothing is drawn or

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 import sqlanon
-from sqlanon.breaches import component_weights
+from sqlanon.breaches import analysis
 from tests.databases import connect
 
 HIDDEN = ("any", "thing")  # properties that rows may have which the second view leaves out
@@ -58,7 +58,7 @@ def test_worlds_of_a_selection_are_those_of_what_it_shows(con):
 @pytest.mark.parametrize("bounds", [False, True])
 def test_a_chain_with_a_selection_is_the_chain_of_what_it_selects(con, bounds, monkeypatch):
     if bounds:
-        monkeypatch.setattr(component_weights, "LARGEST_JOIN", 0)
+        monkeypatch.setattr(analysis, "LARGEST_JOIN", 0)
     con.execute("""
         create table t as select b as year, i, b * 9 + i % 2 as j, b * 9 + i // 2 as k, i % 3 as p
         from range(6) s(b), range(4) r(i)""")

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
+from math import comb
 
 
 def candidates(rows, shown):
@@ -55,3 +56,16 @@ def _shares(every, pair, identifier, property_, conditions):
     single = [world for world in every if len({l[property_] for l in world if l[identifier] == pair[0]}) == 1]
     free = Fraction(sum(map(holds, every)), len(every))
     return free, Fraction(sum(map(holds, single)), len(single)) if single else None
+
+
+def count_worlds(m, n, own, held, a=0, b=0):
+    """Count the worlds of K(m, n) in which `own` ids have edges to `held` properties alone, without any of a b edges.
+
+    Whole numbers, by inclusion and exclusion over the ids; a of the own ids and b of the held properties match.
+    """
+    total = 0
+    for i, j, k in product(range(a + 1), range(own - a + 1), range(m - own + 1)):
+        sign = (-1) ** (a - i + own - a - j + m - own - k)
+        ways = comb(a, i) * comb(own - a, j) * comb(m - own, k)
+        total += sign * ways * (2 ** (j + k) - 1) ** b * (2 ** (i + j + k) - 1) ** (held - b) * (2**k - 1) ** (n - held)
+    return total

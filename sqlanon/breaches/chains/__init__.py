@@ -1,1 +1,0 @@
-"""Views that form a chain: bounds of every probability, and exact counts of small pieces."""
