@@ -54,6 +54,10 @@ def fault_of(rows, expected) -> str:
         return "other associations"
     for pair, there in expected.items():
         _, _, m, n, cover, probability, error, note = by_pair[pair]
+        # a piece is counted by the verb, and bounded by the script
+        lies_within = abs(probability - there["probability"]) <= error + there["error_bound"]
+        if there["m"] and not m and there["cover"] == cover and lies_within:
+            continue
         sizes = [[int(size) for size in (text or "").split(",") if size] for text in (m, n)]
         if (*sizes, cover, note) != (there["m"], there["n"], there["cover"], there["note"]):
             return f"{by_pair[pair]} instead of {there}"
