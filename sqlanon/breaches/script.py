@@ -120,7 +120,7 @@ def _write_statements(model: Model) -> tuple[Statement, ...]:
 
 def _make_macro(name: str, model: Model, addition: str) -> Macro:
     example = f"from {name}('patients', 'ssn', ['age', 'zipcode'], 'disease')"
-    return Macro(name, PARAMETERS, f"{SENTENCE}{addition}", example, _write_statements(model), {})
+    return Macro(name, PARAMETERS, f"{SENTENCE}{addition}", example, _write_statements(model))
 
 
 MACROS = (

@@ -30,7 +30,8 @@ from sqlanon.methods.several_columns.design import SeveralColumns
 from sqlanon.methods.several_columns.steps import check_suppressed, check_values, code_rows, form_groups, order_values
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
-from sqlanon.plans.plan import Request, Row, Step
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, write_message
@@ -107,6 +108,7 @@ def group_rows(design: Grouped) -> Steps:
     return (
         grouping.population(design.request),
         grouping.tally(),
+        grouping.refuse_missing(design),
         grouping.refuse_frequent(design),
         *check_quasi(design),
         *check_sensitive(design),
@@ -150,35 +152,37 @@ _SMALL = (
     Sql("coalesce(l < 2 or l <> floor(l), true)"),
     write_message(TOO_SMALL, {"value": "coalesce(cast(l as varchar), 'NULL')"}),
 )
-_OPTIONS = (macro_steps.IDENTIFIER, macro_steps.NULLS, macro_steps.BLOCK)
 
 MACROS = (
     Macro(
         "anatomy_groups",
-        (macro_steps.TABLE, macro_steps.SENSITIVE, "l", *_OPTIONS, macro_steps.DRAWS),
+        (macro_steps.TABLE, macro_steps.SENSITIVE, "l", *macro_steps.OPTIONS, macro_steps.DRAWS),
         "every row with its group_id: microdata to take quasi columns from, not a release",
         "from anatomy_groups('patients', 'disease', 4)",
-        (*macro_steps.GROUPING, Step("methods/macro_steps/groups")),
-        macro_steps.grouping_values(NAME, "l", True, [_SMALL]) | {"order_purpose": f"{NAME}/order/"},
+        (
+            *macro_steps.groups(NAME, "l", [_SMALL], draws=True),
+            Chapter("macros/groups", {"purpose": f"{NAME}/order/"}),
+        ),
     ),
     Macro(
         "anatomy_qit",
-        (macro_steps.TABLE, macro_steps.QUASI, macro_steps.SENSITIVE, "l", *_OPTIONS),
+        (macro_steps.TABLE, macro_steps.QUASI, macro_steps.SENSITIVE, "l", *macro_steps.OPTIONS),
         "the quasi columns and group_id; under one key it belongs to anatomy_st",
         "from anatomy_qit('patients', ['age', 'sex'], 'disease', 4)",
-        (*macro_steps.GROUPING, Step("methods/macro_steps/qit")),
-        macro_steps.grouping_values(
-            NAME, "l", False, [*macro_steps.column_refusals(macro_steps.QUASI, "--quasi"), _SMALL]
-        )
-        | {"quasi_names": Sql(f"cast({macro_steps.QUASI} as varchar[])")},
+        (
+            *macro_steps.groups(NAME, "l", [*macro_steps.column_refusals(macro_steps.QUASI, "--quasi"), _SMALL]),
+            Chapter("macros/qit", {macro_steps.QUASI: Sql(f"cast({macro_steps.QUASI} as varchar[])")}),
+        ),
     ),
     Macro(
         "anatomy_st",
-        (macro_steps.TABLE, macro_steps.SENSITIVE, "l", *_OPTIONS),
+        (macro_steps.TABLE, macro_steps.SENSITIVE, "l", *macro_steps.OPTIONS),
         "group_id, the sensitive column and its count; under one key it belongs to anatomy_qit",
         "from anatomy_st('patients', 'disease', 4)",
-        (*macro_steps.GROUPING, Step("methods/macro_steps/st")),
-        macro_steps.grouping_values(NAME, "l", False, [_SMALL]),
+        (
+            *macro_steps.groups(NAME, "l", [_SMALL]),
+            Chapter("macros/st", {macro_steps.SENSITIVE: Sql(macro_steps.SENSITIVE)}),
+        ),
     ),
 )
 

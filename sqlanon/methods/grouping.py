@@ -10,7 +10,7 @@ from typing import Literal
 
 from sqlanon.methods import draws, packing
 from sqlanon.methods.base import Design, Steps
-from sqlanon.methods.feasibility import NO_HELP, Size, infeasible_guards, refuse_infeasible, refuse_several_rows
+from sqlanon.methods.feasibility import Size, infeasible_guards, refuse_infeasible, refuse_several_rows
 from sqlanon.methods.internal_names import (
     identifier_names,
     identity_names,
@@ -99,6 +99,7 @@ def population(request: Request) -> Chapter:
         "selected": selected,
         "required": sensitive_names(request) if request.nulls == "drop" else (),
         "identifiers": () if request.many_rows_per_person else identifier_names(request),
+        "told_apart": True,
     }
     return Chapter("population", values)
 
@@ -120,20 +121,35 @@ def count_values(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
     return Chapter("counting", values)
 
 
+def no_help(parameter: str) -> str:
+    """Return what helps nobody where a value stands in too many rows."""
+    return "; merging values makes none rarer" + (", and splu has the same limit" if parameter == "l" else "")
+
+
+def refuse_missing(design: Grouping) -> Chapter:
+    """Return the chapter that refuses rows without a sensitive value, unless it was said what becomes of them."""
+    attribute = design.attribute
+    values = {
+        "column": attribute.column,
+        "shown_column": repr(attribute.column),
+        "suffix": attribute.suffix,
+        "refuse_nulls": design.request.nulls == "refuse",
+    }
+    return Chapter("known", values)
+
+
 def refuse_frequent(design: Grouping, note: Callable[[Row], str] | None = None) -> Chapter:
     """Return the chapter that refuses a value that stands in too many rows; note: what to tell of its figures."""
     request, attribute = design.request, design.attribute
     values = {
         "size": attribute.size,
         "parameter": attribute.parameter,
-        "column": attribute.column,
         "shown_column": repr(attribute.column),
         # a value of the data is named only where the publisher said so: messages end in logs
         "shown_value": Sql("' (''' || largest_value || ''')'" if request.show_values else "''"),
         "nulls_are_values": request.nulls == "value",
-        "refuse_nulls": request.nulls == "refuse",
         "only": len(request.roles.sensitive) == 1,
-        "no_help": f"; {NO_HELP if attribute.parameter == 'l' else 'merging values makes none rarer'}",
+        "no_help": no_help(attribute.parameter),
     }
     name = f"feasible{attribute.suffix}"
     return Chapter("feasible", {**values, "suffix": attribute.suffix}, {} if note is None else {name: note})
@@ -148,7 +164,9 @@ def bind(design: Grouping) -> Steps:
     if request.identity == "number":
         return ()
     quasi = quasi_names(request) if request.identity == "row" else ()
-    return (Chapter("secret", {"told_by": (*quasi, *identifier_names(request), *sensitive_names(request))}),)
+    return (
+        Chapter("secret", {"texts": (), "told_by": (*quasi, *identifier_names(request), *sensitive_names(request))}),
+    )
 
 
 def identify(design: Grouping, signature: Sequence[str] = ()) -> Steps:

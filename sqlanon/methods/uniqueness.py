@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from sqlanon.errors import DataError
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.internal_names import quasi_names, sensitive_names
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Guard, Request, Row, Step
 from sqlanon.wording import option
 
@@ -16,49 +17,21 @@ AN_IDENTIFIER = (
     " published exactly; leave it out or name it with " + option("id") + ", or say " + option("unique_quasi", "keep")
 )
 
-OWN_VALUES = (
-    "the sensitive column {column} has a value of its own in {lone} of {known} rows: such values tell whose they are,"
-    " as numbers of people and free texts do, and would be published; leave it out, publish classes of it, or say "
-    + option("unique_sensitive", "keep")
-)
 MEASURED = ("DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIME")  # of what is measured values are many, and no names
 
 
 def check_sensitive(design: Design) -> Steps:
-    """Return a step for each sensitive column that refuses it where most rows have a value of their own."""
+    """Return the chapter that refuses a sensitive column where most rows have a value of their own."""
     request = design.request
-    if request.unique_sensitive == "keep":
-        return ()
-    return tuple(
-        Step(
-            "methods/uniqueness/lone_values",
-            "query",
-            refuse=_refuse_own_values(column),
-            guards=(
-                Guard(
-                    f"known_rows >= {FEW} and 2 * lone_rows > known_rows",
-                    f"most rows have a value of their own in the sensitive column {column!r}",
-                ),
-            ),
-            values={"sensitive_column": name},
-            suffix=f"_{number}",
-        )
-        for number, (column, name) in enumerate(
-            zip(request.roles.sensitive, sensitive_names(request), strict=True), start=1
-        )
+    names = zip(request.roles.sensitive, sensitive_names(request), strict=True)
+    concerned = [
+        {"name": name, "column": column, "shown": repr(column), "allowed": False}
+        for column, name in names
         if not request.types.get(column, "").startswith((*MEASURED, "NESTED"))
-    )
-
-
-def _refuse_own_values(column: str) -> Callable[[Row], None]:
-    def refuse(row: Row) -> None:
-        known, lone = row["known_rows"], row["lone_rows"]
-        if known >= FEW and 2 * lone > known:
-            raise DataError(
-                OWN_VALUES.format(column=repr(column), lone=f"{lone:,}", known=f"{known:,}"), about=[column]
-            )
-
-    return refuse
+    ]
+    if request.unique_sensitive == "keep" or not concerned:
+        return ()
+    return (Chapter("unique_sensitive", {"concerned": concerned, "few": FEW}),)
 
 
 def check_quasi(design: Design) -> Steps:

@@ -83,6 +83,11 @@ def same(names: Sequence[str], left: str, right: str, end: str = "") -> Sql:
     return Sql(text + end if text else "")
 
 
+def ending(purpose: str, end: str) -> str:
+    """Write what a draw is for behind what its method is: as SQL where that is SQL."""
+    return Sql(f"{purpose} || {literal(end)}") if isinstance(purpose, Sql) else purpose + end
+
+
 @jinja2.pass_context
 def message(context: jinja2.runtime.Context, text: str, **fields: object) -> Sql:
     """Write a text with `{fields}` as SQL: words as literals, fields as expressions, formatted as Python's are.
@@ -162,7 +167,7 @@ def environment() -> jinja2.Environment:
     )
     # no filter, test or global but these: `join`, `replace` and others would pass on text as safe
     made.filters = {"ident": ident, "literal": literal, "sql": Sql, "relation": relation_mark}
-    made.filters |= {"columns": columns, "order": order, "same": same, "message": message}
+    made.filters |= {"columns": columns, "order": order, "same": same, "message": message, "ending": ending}
     made.tests = {}
     made.globals = {"option": option}
     return made

@@ -16,7 +16,7 @@ from sqlanon.engines.duckdb.connection import READABLE_STORAGE, attach, connect
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import SqlanonError, TargetError
 from sqlanon.methods import METHODS, macro_steps
-from sqlanon.plans.plan import Step
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import ident, literal
 from sqlanon.sql.table_macro import Macro, describe_macro
 from sqlanon.version import VERSION
@@ -33,21 +33,9 @@ L_DIVERSITY = Macro(
     "one row: classes, rows, k, distinct_l, entropy_l, largest_share",
     "from l_diversity('patients', ['age', 'sex'], 'disease')",
     (
-        *macro_steps.SOURCE,
-        Step("shared/feasibility", yields="figures"),
-        Step("methods/macro_steps/refusal"),
-        Step("publishing/store_macros/l_diversity", yields="answer"),
-        Step("methods/macro_steps/answered"),
+        *macro_steps.source(macro_steps.QUASI, macro_steps.column_refusals(macro_steps.QUASI, "--quasi")),
+        Chapter("macros/l_diversity"),
     ),
-    macro_steps.source_values(macro_steps.QUASI, {"quasi_1": "chosen_text"})
-    | {
-        "quasi": ["chosen"],
-        "group_size": 1,  # it groups nothing
-        "refusals": [
-            *macro_steps.column_refusals(macro_steps.QUASI, "--quasi"),
-            *macro_steps.null_refusals(macro_steps.column_fields()),
-        ],
-    },
 )
 
 MACROS = (*(macro for method in METHODS.values() for macro in method.macros), L_DIVERSITY, *BREACHES)

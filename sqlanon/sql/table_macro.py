@@ -1,27 +1,30 @@
-"""One table macro: steps of templates as the CTEs of one SELECT, stored in a database for clients without Python."""
+"""One table macro: chapters as the relations of one SELECT, stored in a database for clients without Python."""
 
+import re
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import indent
 
 from sqlanon.errors import TemplateError
-from sqlanon.plans.build import build
-from sqlanon.plans.plan import Step, statements_of
+from sqlanon.plans.chapters import Chapter, Repetition, Section, bind, read
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.wording import spoken
+from sqlanon.wording import option, spoken
 
+ENGINE = "duckdb_macro"  # whose macros chapters read
 # without MATERIALIZED DuckDB decides itself, and a random or expensive step could run once per reader
 _KEEPING = {"table": "as materialized", "view": "as not materialized"}
+_MARKED = re.compile("'(?:[^'\ue000-\ue004]|'')*[\ue000-\ue004](?:[^']|'')*'")
+_OPEN = re.compile("\ue000([^\ue001]*)\ue001[^\ue001]*\ue001\\Z")  # what is given stands behind the constant
 
 
 @dataclass(frozen=True)
 class Macro:
-    """Name a macro, its parameters as they are written (`draws := 'keyed'` has a default), and its steps.
+    """Name a macro, its parameters as they are written (`draws := 'keyed'` has a default), and its parts.
 
-    Steps may be statements that are written already. The last one is the answer. `sentence` says what it yields,
-    `example` calls it.
+    Parts are chapters, or statements that are written already. What the last one makes is the answer. `sentence` says
+    what it yields, `example` calls it.
     A parameter's name must be no column of any template: DuckDB would put the parameter in its place.
     """
 
@@ -29,8 +32,7 @@ class Macro:
     parameters: tuple[str, ...]
     sentence: str
     example: str
-    steps: tuple[Step | Statement, ...]
-    values: Mapping[str, object]
+    parts: tuple[Chapter | Statement, ...]
 
     @property
     def signature(self) -> str:
@@ -39,13 +41,14 @@ class Macro:
 
     @property
     def body(self) -> str:
-        """Return the macro's one SELECT, each step in a WITH of its own.
+        """Return the macro's one SELECT, each relation in a WITH of its own.
 
         Beside each table of a WITH DuckDB 1.4 keeps a copy of all the others: opening a file of our macros took 5.6 GB.
         """
-        built = build([step for step in self.steps if isinstance(step, Step)], self.values, "sqlanon_", {})
-        written = [step for step in self.steps if isinstance(step, Statement)]
-        *steps, answer = [statement for step in built for statement in statements_of(step)] + written
+        relations = _Relations()
+        for part in self.parts:
+            relations.add(part)
+        *steps, answer = relations.finished()
         opening = "".join(f"with {_expression(step)}\nselect *\nfrom (\n" for step in steps)
         return f"{opening}{indent(answer.sql, '    ')}\n{')' * len(steps)} as answer"
 
@@ -60,10 +63,71 @@ class Macro:
         return f"create or replace macro {place}{ident(self.name)}(\n{parameters}\n) as table\n{self.body}"
 
 
+class _Relations:
+    """The relations of chapters one after the other; what is drawn by `key` is drawn only where no check refuses."""
+
+    def __init__(self) -> None:
+        self.made: list[Statement] = []
+        self.named: dict[str, Sql] = {}
+        self.refusals: list[Sql] = []
+
+    def add(self, part: Chapter | Statement) -> None:
+        """Add the sections of a chapter but its reports; behind each check stands a new `key`."""
+        if isinstance(part, Statement):
+            self.made.append(part)
+            return
+        for section in read(part, self.named, ENGINE):
+            if isinstance(section, Repetition):
+                raise TemplateError(f"chapter {part.name}: one SELECT cannot repeat {section.name}")
+            if section.kind != "report":
+                self._add(section)
+
+    def _add(self, section: Section) -> None:
+        relation = self._make(section.name, bind(section.text, self.named), section.kind)
+        if section.kind == "check":
+            self.refusals.append(relation)
+        else:
+            self.named[section.name] = relation
+        if self.refusals and "key" in self.named and (section.kind == "check" or section.name == "key"):
+            secret = f"select {self._raised} else secret end as secret from {self.named['key']}"
+            self.named["key"] = self._make("key", secret, "table")
+
+    @property
+    def _raised(self) -> str:
+        """Return the beginning of a CASE that raises the first refusal, whichever relation is asked for first."""
+        refusal = ", ".join(f"(select refusal from {relation})" for relation in self.refusals)
+        found = f"coalesce({refusal}, null)"
+        return f"case when {found} is not null then cast(system.main.error({found}) as varchar)"
+
+    def _make(self, name: str, sql: str, kind: str) -> Sql:
+        number = sum(statement.name == name for statement in self.made)
+        relation = ident(f"sqlanon_{name}{f'_{number + 1}' if number else ''}")
+        self.made.append(Statement(name, _in_words(sql), "view" if kind == "view" else "table", str(relation)))
+        return relation
+
+    def finished(self) -> list[Statement]:
+        """Return all relations; without draws the answer itself is what a refusal takes the place of."""
+        if self.refusals and "key" not in self.named:
+            answer = self.made[-1].relation
+            self._make("answered", f"select * from {answer} where {self._raised} end is null", "table")
+        return self.made
+
+
 def _expression(statement: Statement) -> str:
     if not statement.relation:
         raise TemplateError(f"step {statement.name}: a query has no name to stand in a macro")
     return f"{statement.relation} {_KEEPING[statement.kind]} (\n{indent(statement.sql, '    ')}\n)"
+
+
+def _in_words(sql: str) -> str:
+    """Name a macro's parameters where the command line names its options, in the constants of a statement."""
+    many = f"say {option('rows_per_person', 'many')}"
+
+    def worded(match: re.Match[str]) -> str:
+        text = match[0][1:-1].replace("''", "'").replace(many, "leave out id")
+        return literal(_OPEN.sub(r"\1 := ", spoken(text, "macro")).replace("\ue002", ""))
+
+    return _MARKED.sub(worded, sql)
 
 
 def write_message(text: str, fields: Mapping[str, str]) -> Sql:

@@ -37,7 +37,7 @@ def test_a_null_in_a_cte_has_a_type():
     assert (value_of(f"with named as materialized (select null as nothing) {typed.format('named')}") == "INTEGER") is (
         LINE == "1.4"
     )
-    assert value_of(typed.format("(select null as nothing)")) == '"NULL"'  # as methods/macro_steps/named reads it
+    assert value_of(typed.format("(select null as nothing)")) == '"NULL"'  # as macros/table reads it
 
 
 def test_texts_that_are_read_under_a_collation_have_no_largest():

@@ -42,7 +42,7 @@ def test_has_no_semicolon(file):
 @each(FILES)
 def test_filters_quote_and_constants_alone_are_sql(file):
     for node in parsed(file).find_all(nodes.Filter):
-        quoting = ("ident", "literal", "sql", "columns", "order", "same", "relation", "message")
+        quoting = ("ident", "literal", "sql", "columns", "order", "same", "relation", "message", "ending")
         assert node.name in quoting, f"{node.name} in line {node.lineno}"
         if node.name == "sql":
             assert isinstance(node.node, nodes.Const), f"a value taken for SQL in line {node.lineno}"

@@ -6,34 +6,34 @@ set variable sqlanon_key = (select regexp_extract(content, '[0-9a-fA-F]{64}') fr
 {%- endmacro %}
 
 {#- QIT of Anatomy: the quasi columns as they are, and the group. -#}
-{% macro anatomy_qit(people, quasi, sensitive, l, id=[], nulls='refuse') -%}
+{% macro anatomy_qit(people, quasi, sensitive, l, id=[], nulls='refuse', unique_sensitive='refuse') -%}
 {{ sqlanon.require_table() -}}
-select * from anatomy_qit({{ sqlanon.text(people.render()) }}, {{ sqlanon.texts(quasi) }}, {{ sqlanon.text(sensitive) }}, {{ l | int }}, id := {{ sqlanon.texts(id) }}, nulls := {{ sqlanon.text(nulls) }})
+select * from anatomy_qit({{ sqlanon.text(people.render()) }}, {{ sqlanon.texts(quasi) }}, {{ sqlanon.text(sensitive) }}, {{ l | int }}, id := {{ sqlanon.texts(id) }}, nulls := {{ sqlanon.text(nulls) }}, unique_sensitive := {{ sqlanon.text(unique_sensitive) }})
 {%- endmacro %}
 
 {#- ST of Anatomy: each group's sensitive values and how often each occurs. -#}
-{% macro anatomy_st(people, sensitive, l, id=[], nulls='refuse') -%}
+{% macro anatomy_st(people, sensitive, l, id=[], nulls='refuse', unique_sensitive='refuse') -%}
 {{ sqlanon.require_table() -}}
-select * from anatomy_st({{ sqlanon.text(people.render()) }}, {{ sqlanon.text(sensitive) }}, {{ l | int }}, id := {{ sqlanon.texts(id) }}, nulls := {{ sqlanon.text(nulls) }})
+select * from anatomy_st({{ sqlanon.text(people.render()) }}, {{ sqlanon.text(sensitive) }}, {{ l | int }}, id := {{ sqlanon.texts(id) }}, nulls := {{ sqlanon.text(nulls) }}, unique_sensitive := {{ sqlanon.text(unique_sensitive) }})
 {%- endmacro %}
 
 {#- QIT of groups whose rows agree in the background columns: nobody's value is likelier than 1/r to who knows these. -#}
-{% macro robust_qit(people, quasi, sensitive, background, r, id=[], nulls='refuse') -%}
+{% macro robust_qit(people, quasi, sensitive, background, r, id=[], nulls='refuse', unique_sensitive='refuse') -%}
 {{ sqlanon.require_table() -}}
-select * from robust_qit({{ sqlanon.text(people.render()) }}, {{ sqlanon.texts(quasi) }}, {{ sqlanon.text(sensitive) }}, {{ sqlanon.texts(background) }}, {{ r | float }}, id := {{ sqlanon.texts(id) }}, nulls := {{ sqlanon.text(nulls) }})
+select * from robust_qit({{ sqlanon.text(people.render()) }}, {{ sqlanon.texts(quasi) }}, {{ sqlanon.text(sensitive) }}, {{ sqlanon.texts(background) }}, {{ r | float }}, id := {{ sqlanon.texts(id) }}, nulls := {{ sqlanon.text(nulls) }}, unique_sensitive := {{ sqlanon.text(unique_sensitive) }})
 {%- endmacro %}
 
 {#- ST of the same groups. -#}
-{% macro robust_st(people, sensitive, background, r, id=[], nulls='refuse') -%}
+{% macro robust_st(people, sensitive, background, r, id=[], nulls='refuse', unique_sensitive='refuse') -%}
 {{ sqlanon.require_table() -}}
-select * from robust_st({{ sqlanon.text(people.render()) }}, {{ sqlanon.text(sensitive) }}, {{ sqlanon.texts(background) }}, {{ r | float }}, id := {{ sqlanon.texts(id) }}, nulls := {{ sqlanon.text(nulls) }})
+select * from robust_st({{ sqlanon.text(people.render()) }}, {{ sqlanon.text(sensitive) }}, {{ sqlanon.texts(background) }}, {{ r | float }}, id := {{ sqlanon.texts(id) }}, nulls := {{ sqlanon.text(nulls) }}, unique_sensitive := {{ sqlanon.text(unique_sensitive) }})
 {%- endmacro %}
 
 {#- Randomized values: the quasi columns as they are, the sensitive value drawn, in the order of what is published. -#}
-{% macro splu_data(people, quasi, sensitive, gamma, id=[], nulls='refuse') -%}
+{% macro splu_data(people, quasi, sensitive, gamma, id=[], nulls='refuse', unique_sensitive='refuse') -%}
 {{ sqlanon.require_table() -}}
 select {{ sqlanon.names(quasi + [sensitive]) }}
-from splu_release({{ sqlanon.text(people.render()) }}, {{ sqlanon.text(sensitive) }}, {{ gamma | int }}, id := {{ sqlanon.texts(id) }}, nulls := {{ sqlanon.text(nulls) }})
+from splu_release({{ sqlanon.text(people.render()) }}, {{ sqlanon.text(sensitive) }}, {{ gamma | int }}, id := {{ sqlanon.texts(id) }}, nulls := {{ sqlanon.text(nulls) }}, unique_sensitive := {{ sqlanon.text(unique_sensitive) }})
 order by {{ sqlanon.names(quasi + [sensitive]) }}
 {%- endmacro %}
 

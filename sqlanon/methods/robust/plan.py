@@ -117,7 +117,8 @@ def group_by_class(design: ClassGrouping) -> Steps:
     chapters += [
         *grouping.bind(design),
         grouping.tally(signature),
-        Chapter("robust/classes", {**signed, "purpose": purpose}),
+        grouping.refuse_missing(design),
+        Chapter("robust/classes", {**signed, "purpose": purpose, "spelled": None}),
     ]
     if tables:
         taught = {column for _, known in knowledge if known.relation is None for column in known.columns}
@@ -145,13 +146,7 @@ def group_by_class(design: ClassGrouping) -> Steps:
         "taught": several,
         "early": design.early,
     }
-    surplus = {
-        "signature": signature,
-        "column": design.attribute.column,
-        "nulls_are_values": request.nulls == "value",
-        "refuse_nulls": design.refuse_nulls,
-    }
-    chapters += [grouping.count_values(design, signature), Chapter("robust/surplus", limits | surplus)]
+    chapters += [grouping.count_values(design, signature), Chapter("robust/surplus", limits | {"signature": signature})]
     steps: Steps = (
         *chapters,
         *check_quasi(design),

@@ -40,6 +40,7 @@ from sqlanon.methods.splu.randomization import (
     randomize,
 )
 from sqlanon.plans import json_schema
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Request, Row, Step
 from sqlanon.plans.templates import Sql
@@ -220,31 +221,23 @@ _SMALL = (
     Sql("coalesce(gamma < 2 or gamma <> floor(gamma), true)"),
     write_message(
         TOO_SMALL,
-        {"gamma": "coalesce(cast(gamma as varchar), 'NULL')", "column": macro_steps.column_fields()["column"]},
+        {"gamma": "coalesce(cast(gamma as varchar), 'NULL')", "column": macro_steps.column()},
     ),
 )
 
 MACROS = (
     Macro(
         "splu_release",
-        (
-            macro_steps.TABLE,
-            macro_steps.SENSITIVE,
-            "gamma",
-            macro_steps.IDENTIFIER,
-            macro_steps.NULLS,
-            macro_steps.BLOCK,
-            macro_steps.DRAWS,
-        ),
+        (macro_steps.TABLE, macro_steps.SENSITIVE, "gamma", *macro_steps.OPTIONS, macro_steps.DRAWS),
         "every row, the columns in id left out, the sensitive value drawn from its decoy group",
         "select age, sex, disease from splu_release('patients', 'disease', 5, id := ['ssn'])",
-        (*macro_steps.GROUPING[:-1], Step("methods/splu/decoy_group"), Step("methods/macro_steps/randomized")),
-        macro_steps.grouping_values(NAME, "gamma", True, [_SMALL])
-        | {
-            "digit_draws": ["draw", "slot_draw", "tie"],
-            "payload": ["quasi_1", "slot_draw"],
-            "identifier_names": Sql("cast(id as varchar[])"),
-        },
+        (
+            *macro_steps.groups(NAME, "gamma", [_SMALL], draws=True, slots=True),
+            Chapter(
+                "macros/randomized",
+                {macro_steps.SENSITIVE: Sql(macro_steps.SENSITIVE), "identifier_names": Sql("cast(id as varchar[])")},
+            ),
+        ),
     ),
 )
 

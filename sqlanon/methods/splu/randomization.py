@@ -104,7 +104,11 @@ def check_values(design: Randomization) -> Steps:
     return tuple(
         chapter
         for one in map(design.of, range(len(design.attributes)))
-        for chapter in (grouping.tally((), one.attribute.internal), grouping.refuse_frequent(one, note(one.attribute)))
+        for chapter in (
+            grouping.tally((), one.attribute.internal),
+            grouping.refuse_missing(one),
+            grouping.refuse_frequent(one, note(one.attribute)),
+        )
     )
 
 

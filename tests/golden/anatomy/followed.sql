@@ -60,7 +60,7 @@ from (
 
 -- uniqueness: as in duckdb.sql
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
 -- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
 create temporary table "sqlanon_key_of_rows" as
@@ -558,8 +558,7 @@ select
     grouped.class_mark,
     grouped.group_id + taken.first_group as group_id,
     next_value.code,
-    cast(null as bigint) as published,
-    cast(0 as bigint) as moves
+    cast(null as bigint) as published
 from "sqlanon_grouped" as grouped
 inner join "sqlanon_frequency" as frequency on frequency.code = grouped.code
 inner join "sqlanon_next_value" as next_value on next_value.sensitive is not distinct from frequency.sensitive
@@ -598,7 +597,6 @@ create temporary table "sqlanon_next_person" as
 with registered as (
     select
         matched.*,
-        coalesce(matched.mark, matched.known_mark) as latest_mark,
         case
             when not matched.is_here then 'departed'
             when matched.same_class and matched.same_value then 'present'
@@ -615,11 +613,9 @@ listed as (
         code,
         entered,
         standing,
-        latest_mark as mark,
+        coalesce(mark, known_mark) as mark,
         known_class as class_mark,
-        published,
-        cast(0 as bigint) as moves,
-        standing = before and latest_mark is not distinct from known_mark as is_old
+        published
     from registered
     union all
     select
@@ -630,9 +626,7 @@ listed as (
         'present' as standing,
         mark,
         class_mark,
-        published,
-        moves,
-        false as is_old
+        published
     from "sqlanon_entered"
 )
 select *

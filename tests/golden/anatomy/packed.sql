@@ -37,6 +37,8 @@ from "patients";
 
 -- tally: as in duckdb.sql
 
+-- known: as in duckdb.sql
+
 -- feasible: as in duckdb.sql
 
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
@@ -62,7 +64,7 @@ select
     total.unique_rows
 from total;
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
 -- class: as in duckdb.sql
 

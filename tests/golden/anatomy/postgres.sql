@@ -71,7 +71,7 @@ declare refusal text := (
       select
         'id' as "about",
         case
-          when "repeating_persons" > 0
+          when "repeating_persons" > 0 and true
           then coalesce(to_char("repeating_persons", 'FM999,999,999,999,999,990'), '') || ' persons have more than one row (' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows of ' || coalesce(to_char("person_count", 'FM999,999,999,999,999,990'), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say --rows-per-person many'
         end as "refusal"
       from "counted"
@@ -91,6 +91,34 @@ from "sqlanon_population"
 group by
   "sensitive";
 analyze "sqlanon_tally";
+
+-- known: every row has a sensitive value, or it is said what becomes of those without
+do $sqlanon$
+declare refusal text := (
+    select
+      "refusal"
+    from (
+      with "counted" as (
+        select
+          coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
+          coalesce(cast(sum(case when "sensitive" is null then "row_count" else 0 end) as bigint), 0) as "null_count"
+        from "sqlanon_tally"
+      )
+      select
+        case when "null_count" > 0 then 'disease' end as "about",
+        case
+          when "null_count" > 0 and true
+          then coalesce(cast("null_count" as text), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+          when "row_count" = 0
+          then 'the source has no rows to publish'
+        end as "refusal"
+      from "counted"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
 
 -- feasible: nobody can hide a value that more than one in 4 rows have
 do $sqlanon$
@@ -120,7 +148,6 @@ declare refusal text := (
       ), "figures" as (
         select
           coalesce(cast(sum("kept_count") as bigint), 0) as "row_count",
-          coalesce(cast(sum(case when "sensitive" is null then "row_count" else 0 end) as bigint), 0) as "null_count",
           coalesce(cast(sum(case when "kept_count" > 0 then 1 else 0 end) as bigint), 0) as "value_count",
           coalesce(max("kept_count"), 0) as "largest_count",
           max(case when "place" = 0 then cast("sensitive" as text) end) as "largest_value",
@@ -138,15 +165,11 @@ declare refusal text := (
         from "figures"
       )
       select
-        case when "null_count" > 0 and true then 'disease' else 'l' end as "about",
+        'l' as "about",
         "feasible" as "possible",
         "row_count",
         "largest_count",
         case
-          when "null_count" > 0 and true
-          then coalesce(cast("null_count" as text), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
-          when "row_count" = 0
-          then 'the source has no rows to publish'
           when "row_count" < 4
           then 'l = 4 needs at least 4 rows; the source has ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '')
           when "largest_count" > "allowed"
@@ -251,14 +274,11 @@ begin
 end
 $sqlanon$;
 
--- lone_values_1: In how many rows a sensitive column has a value, and in how many one that no other row has
+-- own_values_1: most rows share their sensitive value with others
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "known_rows" >= 100 and 2 * "lone_rows" > "known_rows"
-        then 'most rows have a value of their own in the sensitive column ''disease'''
-      end as "refusal"
+      "refusal"
     from (
       with "counted" as (
         select
@@ -266,11 +286,19 @@ declare refusal text := (
         from "sqlanon_population"
         group by
           "sensitive"
+      ), "figures" as (
+        select
+          coalesce(cast(sum("known_count") as bigint), 0) as "known_rows",
+          coalesce(cast(sum(case when "known_count" = 1 then 1 else 0 end) as bigint), 0) as "lone_rows"
+        from "counted"
       )
       select
-        coalesce(cast(sum("known_count") as bigint), 0) as "known_rows",
-        coalesce(cast(sum(case when "known_count" = 1 then 1 else 0 end) as bigint), 0) as "lone_rows"
-      from "counted"
+        'disease' as "about",
+        case
+          when "known_rows" >= 100 and 2 * "lone_rows" > "known_rows" and not false
+          then 'the sensitive column ''disease'' has a value of its own in ' || coalesce(to_char("lone_rows", 'FM999,999,999,999,999,990'), '') || ' of ' || coalesce(to_char("known_rows", 'FM999,999,999,999,999,990'), '') || ' rows: such values tell whose they are, as numbers of people and free texts do, and would be published; leave it out, publish classes of it, or say --unique-sensitive keep'
+        end as "refusal"
+      from "figures"
     ) as "looked_at"
 );
 begin

@@ -158,25 +158,29 @@ from (
 -- -            total.known_3,
 -- -            counted.distinct_3,
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
--- lone_values_2: In how many rows a sensitive column has a value, and in how many one that no other row has
+-- own_values_2: most rows share their sensitive value with others
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
-    select
-        case
-            when known_rows >= 100 and 2 * lone_rows > known_rows then 'most rows have a value of their own in the sensitive column ''income'''
-        end as refusal
-    from (
+    select refusal from (
         with counted as (
             select count("sensitive_2") as known_count
             from "sqlanon_population"
             group by "sensitive_2"
+        ),
+        figures as (
+            select
+                coalesce(cast(sum(known_count) as bigint), 0) as known_rows,
+                coalesce(cast(sum(case when known_count = 1 then 1 else 0 end) as bigint), 0) as lone_rows
+            from counted
         )
         select
-            coalesce(cast(sum(known_count) as bigint), 0) as known_rows,
-            coalesce(cast(sum(case when known_count = 1 then 1 else 0 end) as bigint), 0) as lone_rows
-        from counted
+            'income' as about,
+            case when known_rows >= 100 and 2 * lone_rows > known_rows and not false then
+                'the sensitive column ''income'' has a value of its own in ' || coalesce(format('{:,}', lone_rows), '') || ' of ' || coalesce(format('{:,}', known_rows), '') || ' rows: such values tell whose they are, as numbers of people and free texts do, and would be published; leave it out, publish classes of it, or say --unique-sensitive keep'
+            end as refusal
+        from figures
     ) as looked_at
 ) as checked;
 

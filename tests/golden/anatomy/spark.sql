@@ -65,7 +65,7 @@ from (
       select
         'id' as `about`,
         case
-          when `repeating_persons` > 0
+          when `repeating_persons` > 0 and true
           then coalesce(format_number(`repeating_persons`, 0), '') || ' persons have more than one row (' || coalesce(format_number(`row_count`, 0), '') || ' rows of ' || coalesce(format_number(`person_count`, 0), '') || ' persons): the guarantee is per row, and the groups of one person\'s rows intersect; publish one row per person, or say --rows-per-person many'
         end as `refusal`
       from `counted`
@@ -80,6 +80,30 @@ select
 from `sqlanon_population`
 group by
   `sensitive`;
+
+-- known: every row has a sensitive value, or it is said what becomes of those without
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    with `counted` as (
+      select
+        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
+        coalesce(cast(sum(case when `sensitive` is null then `row_count` else 0 end) as bigint), 0) as `null_count`
+      from `sqlanon_tally`
+    )
+    select
+      `refusal`
+    from (
+      select
+        case when `null_count` > 0 then 'disease' end as `about`,
+        case
+          when `null_count` > 0 and true
+          then coalesce(cast(`null_count` as string), '') || ' rows have no value in the sensitive column \'disease\'; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+          when `row_count` = 0
+          then 'the source has no rows to publish'
+        end as `refusal`
+      from `counted`
+    ) as `looked_at`
+) as checked;
 
 -- feasible: nobody can hide a value that more than one in 4 rows have
 select case when refusal is not null then raise_error(refusal) end as checked
@@ -106,7 +130,6 @@ from (
     ), `figures` as (
       select
         coalesce(cast(sum(`kept_count`) as bigint), 0) as `row_count`,
-        coalesce(cast(sum(case when `sensitive` is null then `row_count` else 0 end) as bigint), 0) as `null_count`,
         coalesce(cast(sum(case when `kept_count` > 0 then 1 else 0 end) as bigint), 0) as `value_count`,
         coalesce(max(`kept_count`), 0) as `largest_count`,
         max(case when `place` = 0 then cast(`sensitive` as string) end) as `largest_value`,
@@ -127,15 +150,11 @@ from (
       `refusal`
     from (
       select
-        case when `null_count` > 0 and true then 'disease' else 'l' end as `about`,
+        'l' as `about`,
         `feasible` as `possible`,
         `row_count`,
         `largest_count`,
         case
-          when `null_count` > 0 and true
-          then coalesce(cast(`null_count` as string), '') || ' rows have no value in the sensitive column \'disease\'; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
-          when `row_count` = 0
-          then 'the source has no rows to publish'
           when `row_count` < 4
           then 'l = 4 needs at least 4 rows; the source has ' || coalesce(format_number(`row_count`, 0), '')
           when `largest_count` > `allowed`
@@ -232,7 +251,7 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- lone_values_1: In how many rows a sensitive column has a value, and in how many one that no other row has
+-- own_values_1: most rows share their sensitive value with others
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
     with `counted` as (
@@ -241,17 +260,22 @@ from (
       from `sqlanon_population`
       group by
         `sensitive`
-    )
-    select
-      case
-        when `known_rows` >= 100 and 2 * `lone_rows` > `known_rows`
-        then 'most rows have a value of their own in the sensitive column \'disease\''
-      end as `refusal`
-    from (
+    ), `figures` as (
       select
         coalesce(cast(sum(`known_count`) as bigint), 0) as `known_rows`,
         coalesce(cast(sum(case when `known_count` = 1 then 1 else 0 end) as bigint), 0) as `lone_rows`
       from `counted`
+    )
+    select
+      `refusal`
+    from (
+      select
+        'disease' as `about`,
+        case
+          when `known_rows` >= 100 and 2 * `lone_rows` > `known_rows` and not false
+          then 'the sensitive column \'disease\' has a value of its own in ' || coalesce(format_number(`lone_rows`, 0), '') || ' of ' || coalesce(format_number(`known_rows`, 0), '') || ' rows: such values tell whose they are, as numbers of people and free texts do, and would be published; leave it out, publish classes of it, or say --unique-sensitive keep'
+        end as `refusal`
+      from `figures`
     ) as `looked_at`
 ) as checked;
 

@@ -90,7 +90,7 @@ from (
     ) as looked_at
 ) as checked;
 
--- lone_values_1: as in anatomy/duckdb.sql
+-- own_values_1: as in anatomy/duckdb.sql
 
 -- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
 create temporary table "sqlanon_key_of_rows" as

@@ -42,9 +42,9 @@ from (
 
 -- persons: as in duckdb.sql
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
--- lone_values_2: as in anatomy/several.sql
+-- own_values_2: as in anatomy/several.sql
 
 -- dictionary_1: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1 - 1/n for n values (so that two values are not cut before many)
 create temporary table "sqlanon_dictionary_1" as

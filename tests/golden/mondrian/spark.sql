@@ -89,7 +89,7 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- lone_values_1: as in anatomy/spark.sql
+-- own_values_1: as in anatomy/spark.sql
 
 -- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
 create table `sqlanon_key_of_rows` using parquet as

@@ -41,6 +41,8 @@ select
 from "sqlanon_population"
 group by "quasi_2", "quasi_3", "sensitive";
 
+-- known: as in anatomy/duckdb.sql
+
 -- class: a class for each signature, numbered in a keyed order, so that the draws of a class depend on no collation
 create temporary table "sqlanon_class" as
 with signed as (
@@ -50,9 +52,7 @@ with signed as (
 spelled as (
     select
         "quasi_2", "quasi_3",
-coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N')
-|| coalesce(cast(length(cast("quasi_3" as varchar)) as varchar) || ':' || cast("quasi_3" as varchar), 'N')
-            as signature_text
+coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N') || coalesce(cast(length(cast("quasi_3" as varchar)) as varchar) || ':' || cast("quasi_3" as varchar), 'N') as signature_text
     from signed
 ),
 hashed as (
@@ -198,13 +198,6 @@ with total as (
     select coalesce(cast(sum(row_count) as bigint), 0) as row_count
     from "sqlanon_ranked"
 ),
-missing as (
-    select
-        coalesce(cast(sum(
-            case when sensitive is null and not false then row_count else 0 end
-        ) as bigint), 0) as null_count
-    from "sqlanon_tally"
-),
 valued as (
     select sum(row_count) as row_count
     from "sqlanon_ranked"
@@ -219,7 +212,6 @@ held as (
 )
 select
     total.row_count,
-    missing.null_count,
     total.row_count - coalesce((select kept_rows from held where size = 3), 0) as surplus_rows,
     coalesce((
         select max(held.size)
@@ -236,21 +228,7 @@ select
     worst.surplus_2,
     worst.surplus_3
 from total
-cross join missing
 cross join "sqlanon_worst" as worst;
-
--- known: every row has a sensitive value
-select case when refusal is not null then system.main.error(refusal) end as checked
-from (
-    select refusal from (
-        select
-            'disease' as about,
-            case when null_count > 0 then
-                coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
-            end as refusal
-        from "sqlanon_surplus"
-    ) as looked_at
-) as checked;
 
 -- few_left_over: no more rows are left over than may be
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -270,7 +248,6 @@ from (
             'r' as about,
         feasible_size as possible,
             case
-                when row_count = 0 then 'the source has no rows to publish'
                 when too_many then
                     case
                         when over_rows = row_count then
@@ -312,7 +289,7 @@ from (
 
 -- uniqueness: as in anatomy/duckdb.sql
 
--- lone_values_1: as in anatomy/duckdb.sql
+-- own_values_1: as in anatomy/duckdb.sql
 
 -- population: as in anatomy/duckdb.sql
 
@@ -516,7 +493,6 @@ from (
             'r' as about,
         feasible_size as possible,
             case
-                when row_count = 0 then 'the source has no rows to publish'
                 when too_many then
                     case
                         when over_rows = row_count then

@@ -34,7 +34,7 @@ from (
 
 -- uniqueness: as in duckdb.sql
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
 -- key_of_rows: as in anatomy/followed.sql
 

@@ -36,6 +36,8 @@ select
 from "sqlanon_population"
 group by "quasi_2", "sensitive";
 
+-- known: as in duckdb.sql
+
 -- class: a class for each signature, numbered in a keyed order, so that the draws of a class depend on no collation
 create temporary table "sqlanon_class" as
 with signed as (
@@ -45,8 +47,7 @@ with signed as (
 spelled as (
     select
         "quasi_2",
-coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N')
-            as signature_text
+coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N') as signature_text
     from signed
 ),
 hashed as (
@@ -92,8 +93,6 @@ where place = 1;
 
 -- surplus: as in duckdb.sql
 
--- known: as in duckdb.sql
-
 -- few_left_over: as in duckdb.sql, but for
 -- -                            'r = 2.5 is not possible: no signature has 3 different values of ''disease''; '
 -- +                            'r = 3 is not possible: no signature has 3 different values of ''disease''; '
@@ -104,7 +103,7 @@ where place = 1;
 
 -- uniqueness: as in anatomy/packed.sql
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
 -- population: as in anatomy/packed.sql, but for
 -- -    population."sensitive", population."row_number",

@@ -51,6 +51,8 @@ group by
   "sensitive";
 analyze "sqlanon_tally";
 
+-- known: as in anatomy/postgres.sql
+
 -- class: a class for each signature, numbered in a keyed order, so that the draws of a class depend on no collation
 create temporary table "sqlanon_class" as
 with "signed" as (
@@ -241,10 +243,6 @@ with "total" as (
   select
     coalesce(cast(sum("row_count") as bigint), 0) as "row_count"
   from "sqlanon_ranked"
-), "missing" as (
-  select
-    coalesce(cast(sum(case when "sensitive" is null and not false then "row_count" else 0 end) as bigint), 0) as "null_count"
-  from "sqlanon_tally"
 ), "valued" as (
   select
     sum("row_count") as "row_count"
@@ -261,7 +259,6 @@ with "total" as (
 )
 select
   "total"."row_count",
-  "missing"."null_count",
   "total"."row_count" - coalesce((
     select
       "kept_rows"
@@ -295,29 +292,8 @@ select
   "worst"."surplus_2",
   "worst"."surplus_3"
 from "total"
-cross join "missing"
 cross join "sqlanon_worst" as "worst";
 analyze "sqlanon_surplus";
-
--- known: every row has a sensitive value
-do $sqlanon$
-declare refusal text := (
-    select
-      "refusal"
-    from (
-      select
-        'disease' as "about",
-        case
-          when "null_count" > 0
-          then coalesce(cast("null_count" as text), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
-        end as "refusal"
-      from "sqlanon_surplus"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
 
 -- few_left_over: no more rows are left over than may be
 do $sqlanon$
@@ -344,8 +320,6 @@ declare refusal text := (
           'r' as "about",
           "feasible_size" as "possible",
           case
-            when "row_count" = 0
-            then 'the source has no rows to publish'
             when "too_many"
             then case
               when "over_rows" = "row_count"
@@ -390,7 +364,7 @@ $sqlanon$;
 
 -- uniqueness: as in anatomy/postgres.sql
 
--- lone_values_1: as in anatomy/postgres.sql
+-- own_values_1: as in anatomy/postgres.sql
 
 -- population: as in anatomy/postgres.sql
 
@@ -622,8 +596,6 @@ declare refusal text := (
         'r' as "about",
         "feasible_size" as "possible",
         case
-          when "row_count" = 0
-          then 'the source has no rows to publish'
           when "too_many"
           then case
             when "over_rows" = "row_count"

@@ -319,9 +319,9 @@ from (
 
 -- uniqueness: as in anatomy/several.sql
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
--- lone_values_2: as in anatomy/several.sql
+-- own_values_2: as in anatomy/several.sql
 
 -- identified: as in anatomy/several.sql
 

@@ -33,6 +33,8 @@ from (
 
 -- tally: as in postgres.sql
 
+-- known: as in anatomy/spark.sql
+
 -- class: as in postgres.sql, but for
 -- -    coalesce(cast(length(cast("quasi_2" as text)) as text) || ':' || cast("quasi_2" as text), 'N') || coalesce(cast(length(cast("quasi_3" as text)) as text) || ':' || cast("quasi_3" as text), 'N') as "signature_text"
 -- +    coalesce(cast(length(cast("quasi_2" as string)) as string) || ':' || cast("quasi_2" as string), 'N') || coalesce(cast(length(cast("quasi_3" as string)) as string) || ':' || cast("quasi_3" as string), 'N') as "signature_text"
@@ -61,22 +63,6 @@ from (
 
 -- surplus: as in postgres.sql
 
--- known: every row has a sensitive value
-select case when refusal is not null then raise_error(refusal) end as checked
-from (
-    select
-      `refusal`
-    from (
-      select
-        'disease' as `about`,
-        case
-          when `null_count` > 0
-          then coalesce(cast(`null_count` as string), '') || ' rows have no value in the sensitive column \'disease\'; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
-        end as `refusal`
-      from `sqlanon_surplus`
-    ) as `looked_at`
-) as checked;
-
 -- few_left_over: no more rows are left over than may be
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
@@ -102,8 +88,6 @@ from (
           'r' as `about`,
           `feasible_size` as `possible`,
           case
-            when `row_count` = 0
-            then 'the source has no rows to publish'
             when `too_many`
             then case
               when `over_rows` = `row_count`
@@ -144,7 +128,7 @@ from (
 
 -- uniqueness: as in anatomy/spark.sql
 
--- lone_values_1: as in anatomy/spark.sql
+-- own_values_1: as in anatomy/spark.sql
 
 -- population: as in anatomy/spark.sql
 
@@ -213,8 +197,6 @@ from (
         'r' as `about`,
         `feasible_size` as `possible`,
         case
-          when `row_count` = 0
-          then 'the source has no rows to publish'
           when `too_many`
           then case
             when `over_rows` = `row_count`

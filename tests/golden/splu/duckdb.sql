@@ -33,6 +33,8 @@ from (
 
 -- tally: as in anatomy/duckdb.sql
 
+-- known: as in anatomy/duckdb.sql
+
 -- feasible: nobody can hide a value that more than one in 5 rows have
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
@@ -62,7 +64,6 @@ from (
         figures as (
             select
                 coalesce(cast(sum(kept_count) as bigint), 0) as row_count,
-                coalesce(cast(sum(case when sensitive is null then row_count else 0 end) as bigint), 0) as null_count,
                 coalesce(cast(sum(case when kept_count > 0 then 1 else 0 end) as bigint), 0) as value_count,
                 coalesce(max(kept_count), 0) as largest_count,
                 max(case when place = 0 then cast(sensitive as varchar) end) as largest_value,
@@ -82,14 +83,11 @@ from (
             from figures
         )
         select
-            case when null_count > 0 and true then 'disease' else 'gamma' end as about,
+            'gamma' as about,
             feasible as possible,
             row_count,
             largest_count,
             case
-                when null_count > 0 and true then
-                    coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
-                when row_count = 0 then 'the source has no rows to publish'
                 when row_count < 5 then
                     'gamma = 5 needs at least 5 rows; the source has ' || coalesce(format('{:,}', row_count), '')
                 when largest_count > allowed then
@@ -121,7 +119,7 @@ from (
 
 -- uniqueness: as in anatomy/duckdb.sql
 
--- lone_values_1: as in anatomy/duckdb.sql
+-- own_values_1: as in anatomy/duckdb.sql
 
 -- key: as in anatomy/duckdb.sql
 

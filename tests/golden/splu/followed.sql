@@ -34,7 +34,7 @@ from (
 
 -- uniqueness: as in duckdb.sql
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
 -- key_of_rows: as in anatomy/followed.sql
 
@@ -334,8 +334,7 @@ select
     decoy_group.class_mark,
     decoy_group.group_id + taken.first_group as group_id,
     own.code,
-    shown.code as published,
-    cast(0 as bigint) as moves
+    shown.code as published
 from "sqlanon_decoy_group" as decoy_group
 inner join "sqlanon_decoy_group" as decoy
     on decoy_group.group_id = decoy.group_id and decoy_group.slot_draw % decoy_group.group_rows = decoy.slot

@@ -30,6 +30,8 @@ from (
 
 -- tally: as in duckdb.sql
 
+-- known: as in duckdb.sql
+
 -- feasible: as in duckdb.sql, but for
 -- -                min(case when place < 5 then (kept_rows - larger_rows) // greatest(1, 5 - place) end) over () as group_count
 -- +                min(case when place < 4 then (kept_rows - larger_rows) // greatest(1, 4 - place) end) over () as group_count
@@ -48,7 +50,7 @@ from (
 
 -- uniqueness: as in anatomy/packed.sql
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
 -- population: as in anatomy/packed.sql
 

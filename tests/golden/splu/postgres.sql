@@ -37,6 +37,8 @@ $sqlanon$;
 
 -- tally: as in anatomy/postgres.sql
 
+-- known: as in anatomy/postgres.sql
+
 -- feasible: nobody can hide a value that more than one in 5 rows have
 do $sqlanon$
 declare refusal text := (
@@ -65,7 +67,6 @@ declare refusal text := (
       ), "figures" as (
         select
           coalesce(cast(sum("kept_count") as bigint), 0) as "row_count",
-          coalesce(cast(sum(case when "sensitive" is null then "row_count" else 0 end) as bigint), 0) as "null_count",
           coalesce(cast(sum(case when "kept_count" > 0 then 1 else 0 end) as bigint), 0) as "value_count",
           coalesce(max("kept_count"), 0) as "largest_count",
           max(case when "place" = 0 then cast("sensitive" as text) end) as "largest_value",
@@ -83,15 +84,11 @@ declare refusal text := (
         from "figures"
       )
       select
-        case when "null_count" > 0 and true then 'disease' else 'gamma' end as "about",
+        'gamma' as "about",
         "feasible" as "possible",
         "row_count",
         "largest_count",
         case
-          when "null_count" > 0 and true
-          then coalesce(cast("null_count" as text), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
-          when "row_count" = 0
-          then 'the source has no rows to publish'
           when "row_count" < 5
           then 'gamma = 5 needs at least 5 rows; the source has ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '')
           when "largest_count" > "allowed"
@@ -125,7 +122,7 @@ $sqlanon$;
 
 -- uniqueness: as in anatomy/postgres.sql
 
--- lone_values_1: as in anatomy/postgres.sql
+-- own_values_1: as in anatomy/postgres.sql
 
 -- key: as in anatomy/postgres.sql
 

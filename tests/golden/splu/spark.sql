@@ -31,13 +31,15 @@ from (
 
 -- tally: as in anatomy/spark.sql
 
+-- known: as in anatomy/spark.sql
+
 -- feasible: as in anatomy/spark.sql, but for
 -- -        min(case when "place" < 4 then (("kept_rows" - "larger_rows") div greatest(1, 4 - "place")) end) over () as "group_count"
 -- +        min(case when "place" < 5 then (("kept_rows" - "larger_rows") div greatest(1, 5 - "place")) end) over () as "group_count"
 -- -        ("row_count" div 4) as "allowed",
 -- +        ("row_count" div 5) as "allowed",
--- -        case when "null_count" > 0 and true then 'disease' else 'l' end as "about",
--- +        case when "null_count" > 0 and true then 'disease' else 'gamma' end as "about",
+-- -        'l' as "about",
+-- +        'gamma' as "about",
 -- -          when "row_count" < 4
 -- -          then 'l = 4 needs at least 4 rows; the source has ' || coalesce(format_number("row_count", 0), '')
 -- +          when "row_count" < 5
@@ -61,7 +63,7 @@ from (
 
 -- uniqueness: as in anatomy/spark.sql
 
--- lone_values_1: as in anatomy/spark.sql
+-- own_values_1: as in anatomy/spark.sql
 
 -- key: as in anatomy/spark.sql
 
