@@ -105,22 +105,17 @@ def _refusals() -> list[tuple[Sql, Sql]]:
     ]
 
 
-def _write_statements(model: Model) -> tuple[Statement, ...]:
+def _make_macro(name: str, model: Model, addition: str) -> Macro:
     table, identifier, joining, property_ = map(Sql, PARAMETERS)
     named = {"table": table, "identifier": identifier, "joining": joining, "held": property_}
-    steps: list[Step | Chapter] = [
+    parts = (
         Chapter("breach/named", named),
-        Step("methods/macro_steps/refusal", values={"refusals": _refusals()}),
+        Chapter("macros/asked", {"refusals": _refusals()}),
         chapters.base(_GRAPH, Source(Sql(f'"{PREFIX}named"'))),
         *chapters.closed_form(_GRAPH, model),
-        Step("methods/macro_steps/answered", reads={"answer": "breach"}),
-    ]
-    return tuple(_build(steps))
-
-
-def _make_macro(name: str, model: Model, addition: str) -> Macro:
+    )
     example = f"from {name}('patients', 'ssn', ['age', 'zipcode'], 'disease')"
-    return Macro(name, PARAMETERS, f"{SENTENCE}{addition}", example, _write_statements(model))
+    return Macro(name, PARAMETERS, f"{SENTENCE}{addition}", example, parts)
 
 
 MACROS = (

@@ -41,7 +41,6 @@ def source(chosen: str, refusals: Sequence[Refusal], known: str = "[]") -> tuple
         "chosen_names": _names(chosen),
         "known_names": _names(known),
         "nulls_name": Sql("nulls"),
-        "refusals": refusals,
     }
     names = ("whole", "chosen_text", "known_fields", "row_text", "sensitive")
     population = {
@@ -59,6 +58,7 @@ def source(chosen: str, refusals: Sequence[Refusal], known: str = "[]") -> tuple
     }
     return (
         Chapter("macros/table", table),
+        Chapter("macros/asked", {"refusals": refusals}),
         Chapter("population", population),
         grouping.tally(),
         Chapter("known", missing),

@@ -21,10 +21,9 @@ _OPEN = re.compile("\ue000([^\ue001]*)\ue001[^\ue001]*\ue001\\Z")  # what is giv
 
 @dataclass(frozen=True)
 class Macro:
-    """Name a macro, its parameters as they are written (`draws := 'keyed'` has a default), and its parts.
+    """Name a macro, its parameters as they are written (`draws := 'keyed'` has a default), and its chapters.
 
-    Parts are chapters, or statements that are written already. What the last one makes is the answer. `sentence` says
-    what it yields, `example` calls it.
+    What the last one makes is the answer. `sentence` says what it yields, `example` calls it.
     A parameter's name must be no column of any template: DuckDB would put the parameter in its place.
     """
 
@@ -32,7 +31,7 @@ class Macro:
     parameters: tuple[str, ...]
     sentence: str
     example: str
-    parts: tuple[Chapter | Statement, ...]
+    parts: tuple[Chapter, ...]
 
     @property
     def signature(self) -> str:
@@ -71,11 +70,8 @@ class _Relations:
         self.named: dict[str, Sql] = {}
         self.refusals: list[Sql] = []
 
-    def add(self, part: Chapter | Statement) -> None:
+    def add(self, part: Chapter) -> None:
         """Add the sections of a chapter but its reports; behind each check stands a new `key`."""
-        if isinstance(part, Statement):
-            self.made.append(part)
-            return
         for section in read(part, self.named, ENGINE):
             if isinstance(section, Repetition):
                 raise TemplateError(f"chapter {part.name}: one SELECT cannot repeat {section.name}")
