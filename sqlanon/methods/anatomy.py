@@ -11,15 +11,7 @@ from typing import Annotated, Required
 
 from sqlanon.methods import grouping, macro_steps, packing, qit_st, republication
 from sqlanon.methods.base import Method, Steps, Strength
-from sqlanon.methods.grouping import (
-    BLOCK,
-    Blocks,
-    bind_draws,
-    check_persons,
-    identify_rows,
-    pack_rows,
-    select_rows,
-)
+from sqlanon.methods.grouping import BLOCK, Blocks
 from sqlanon.methods.parameter_types import Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
@@ -104,7 +96,20 @@ def design(request: Request, l: int, max_suppressed: float, block: int | None) -
 def group_rows(design: Grouped) -> Steps:
     """Return the chapters that end in `grouped`, for one sensitive column or several."""
     if isinstance(design, SeveralColumns):
-        return tuple(step for part in SEVERAL_COLUMNS for step in part(design))
+        return (
+            grouping.population(design.request),
+            *check_values(design),
+            *check_quasi(design),
+            *check_sensitive(design),
+            *grouping.bind(design),
+            *grouping.identify(design),
+            *order_values(design),
+            *code_rows(design),
+            *grouping.draw_coded(design),
+            *grouping.seat_coded(design),
+            *form_groups(design),
+            *check_suppressed(design),
+        )
     return (
         grouping.population(design.request),
         grouping.tally(),
@@ -132,22 +137,6 @@ def link(design: Grouped) -> Steps:
     return several_steps.link_rows(design) if isinstance(design, SeveralColumns) else qit_st.link(design)
 
 
-SEVERAL_COLUMNS = (
-    select_rows,
-    check_values,
-    check_persons,
-    check_quasi,
-    check_sensitive,
-    bind_draws,
-    identify_rows,
-    pack_rows,
-    order_values,
-    code_rows,
-    grouping.draw_coded,
-    grouping.seat_coded,
-    form_groups,
-    check_suppressed,
-)
 _SMALL = (
     Sql("coalesce(l < 2 or l <> floor(l), true)"),
     write_message(TOO_SMALL, {"value": "coalesce(cast(l as varchar), 'NULL')"}),

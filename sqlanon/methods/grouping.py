@@ -317,11 +317,6 @@ def identify_rows(design: Design) -> tuple[Step, ...]:
     return (Step(template, "view", yields="identified", values=values),)
 
 
-def pack_rows(design: Grouping) -> Steps:
-    """Return the step that packs the quasi values of the rows that are drawn for, where they are whole numbers."""
-    return () if design.layout is None else (packing.pack_rows(design.request),)
-
-
 def draw(design: Grouping, counts: str = "") -> Steps:
     """Return the step that draws for every row, once: `drawn` holds the payload columns, the value, the draws."""
     return draw_from(design, "sensitive", counts=counts)

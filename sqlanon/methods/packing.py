@@ -7,10 +7,10 @@ sorted by packed + group. The ranges are asked of the source first and stand in 
 cannot ask, has columns. The templates are `sql_templates/methods/packing/`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names
-from sqlanon.plans.plan import Request, Row, Step
+from sqlanon.methods.internal_names import quasi_names
+from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, render
 
@@ -63,19 +63,6 @@ def layout_of(request: Request) -> Layout | None:
 def payload_quasi(request: Request, layout: Layout | None) -> tuple[str, ...]:
     """Return the columns that hold the quasi values of the rows that are drawn for."""
     return quasi_names(request) if layout is None else (PACKED,)
-
-
-def pack_rows(request: Request, read: Sequence[str] = ()) -> Step:
-    """Return the step that puts packed rows into the place of those that are drawn for.
-
-    read: the quasi columns that later steps read as well.
-    """
-    rows = rows_to_draw_for(request)
-    values: dict[str, object] = {
-        "packed_columns": quasi_names(request),
-        "other_columns": (*read, *sensitive_names(request), *identity_names(request)),
-    }
-    return Step("methods/packing/packed", "view", yields=rows, suffix="_packed", values=values, reads={"rows": rows})
 
 
 def published_quasi(request: Request) -> dict[str, object]:

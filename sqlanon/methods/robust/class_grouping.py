@@ -8,7 +8,7 @@ priors are. The templates are `sql_templates/methods/robust/class_grouping/`, an
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlanon.methods import grouping, packing
+from sqlanon.methods import grouping
 from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import identity_names, quasi_names
 from sqlanon.methods.packing import payload_quasi
@@ -147,11 +147,6 @@ def coding(design: ClassGrouping) -> tuple[dict[str, object], dict[str, str]]:
     drawn_from += tuple(name for name in design.attribute.payload if name not in drawn_from)
     values: dict[str, object] = {"drawn_from": drawn_from, "signature": design.signature}
     return values, {"population": "identified"} if identified else {}
-
-
-def pack_rows(design: ClassGrouping) -> Steps:
-    """Return the step that packs the quasi values of the rows that are drawn for, where they are whole numbers."""
-    return () if design.layout is None else (packing.pack_rows(design.request, design.signature),)
 
 
 def code_rows(design: ClassGrouping) -> Steps:

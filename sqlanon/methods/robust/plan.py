@@ -10,7 +10,6 @@ from collections.abc import Callable
 from sqlanon.errors import DataError
 from sqlanon.methods import grouping, qit_st, republication
 from sqlanon.methods.base import Method, Steps, Strength
-from sqlanon.methods.grouping import bind_draws, check_persons, identify_rows, select_rows
 from sqlanon.methods.qit_st import publish_qit
 from sqlanon.methods.robust import background, several_columns
 from sqlanon.methods.robust.class_grouping import (
@@ -23,7 +22,6 @@ from sqlanon.methods.robust.class_grouping import (
     look_ahead,
     number_classes,
     order_class_values,
-    pack_rows,
     seat_coded,
 )
 from sqlanon.methods.robust.design import (
@@ -174,33 +172,32 @@ def group_by_class(design: ClassGrouping) -> Steps:
     return (*steps, Chapter("robust/suppressed", limits))
 
 
-# rows of one signature alone: no class is merged, and no row joins another
-SEVERAL_COLUMNS: tuple[Callable[[SeveralRobustness], Steps], ...] = (
-    select_rows,
-    several_columns.check_missing,
-    bind_draws,
-    several_columns.number_classes,
-    several_columns.count_classes,
-    look_ahead,
-    several_columns.check_surplus,
-    check_persons,
-    check_quasi,
-    check_sensitive,
-    identify_rows,
-    pack_rows,
-    several_columns.order_class_values,
-    several_columns.code_rows,
-    several_columns.draw_coded,
-    seat_coded,
-    several_columns.form_class_groups,
-    several_columns.check_suppressed,
-)
+def group_several(design: SeveralRobustness) -> Steps:
+    """Return the steps that end in `grouped`, class by class: no class is merged, and no row joins another."""
+    return (
+        grouping.population(design.request),
+        *several_columns.check_missing(design),
+        *grouping.bind(design),
+        *several_columns.number_classes(design),
+        *several_columns.count_classes(design),
+        *look_ahead(design),
+        *several_columns.check_surplus(design),
+        *check_quasi(design),
+        *check_sensitive(design),
+        *grouping.identify(design, design.signature),
+        *several_columns.order_class_values(design),
+        *several_columns.code_rows(design),
+        *several_columns.draw_coded(design),
+        *seat_coded(design),
+        *several_columns.form_class_groups(design),
+        *several_columns.check_suppressed(design),
+    )
 
 
 def group_classes(design: Robustness) -> Steps:
     """Return the steps that end in `grouped`, for the columns that the design has."""
     if isinstance(design, SeveralRobustness):
-        return tuple(step for part in SEVERAL_COLUMNS for step in part(design))
+        return group_several(design)
     return group_by_class(design)
 
 

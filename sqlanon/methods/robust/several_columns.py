@@ -18,7 +18,7 @@ from sqlanon.methods import grouping
 from sqlanon.methods.base import Steps
 from sqlanon.methods.feasibility import NO_ROWS, NO_VALUE
 from sqlanon.methods.grouping import Attribute
-from sqlanon.methods.internal_names import identity_names, rows_to_draw_for, sensitive_names, tie_names
+from sqlanon.methods.internal_names import identity_names, sensitive_names, tie_names
 from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.robust import class_grouping
 from sqlanon.methods.robust.class_grouping import ClassGrouping
@@ -237,7 +237,7 @@ def code_rows(design: SeveralClasses) -> Steps:
     values: dict[str, object] = {**design.signed, "drawn_from": (*columns, *design.codes)}
     signed = tuple(dict.fromkeys((*columns, *design.signature)))  # by their signature rows find their class
     return (
-        code_values(design, rows_to_draw_for(request), signed),
+        code_values(design, "population", signed),
         Step("methods/robust/several_columns/classed", "view", values=values, reads={"rows": "coded"}),
     )
 

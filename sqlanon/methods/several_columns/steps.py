@@ -2,7 +2,7 @@
 
 from sqlanon.methods import qit_st
 from sqlanon.methods.base import Steps
-from sqlanon.methods.internal_names import identity_names, rows_to_draw_for, sensitive_names
+from sqlanon.methods.internal_names import identity_names, sensitive_names
 from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.several_columns.coding import code_values, count_values, lead_values, link_values, number_values
 from sqlanon.methods.several_columns.design import SeveralColumns, SharedGroups
@@ -42,7 +42,7 @@ def code_rows(design: SeveralColumns) -> Steps:
     """Return the step that gives rows the codes of their values, before they are drawn for."""
     request = design.request
     columns = (*payload_quasi(request, design.layout), *identity_names(request))
-    return (code_values(design, rows_to_draw_for(request), columns),)
+    return (code_values(design, "population", columns),)
 
 
 def form_groups(design: SeveralColumns) -> Steps:

@@ -24,7 +24,7 @@ from (
     ) as looked_at
 ) as checked;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+-- source: the rows under names of our own, so that no column of the user's meets one of ours
 create temporary view "sqlanon_source" as
 select
     "age" as "quasi_1",
@@ -34,10 +34,9 @@ select
     "income" as "sensitive_2"
 from "patients";
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
+
+-- persons: as in duckdb.sql
 
 -- limits: What decides whether groups of l rows can differ in each of several columns: N, the NULLs, and the most frequent value of all columns, place is the number of its column (from 0), null_place that of the first column with NULLs
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -124,28 +123,6 @@ select place
 from ranked
 where precedence = 1;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then system.main.error(refusal) end as checked
-from (
-    select
-        case
-            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
-        end as refusal
-    from (
-        with person as (
-            select count(*) as row_count
-            from "sqlanon_population"
-            group by
-                "identifier_1"
-        )
-        select
-            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-            count(*) as person_count,
-            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-        from person
-    ) as looked_at
-) as checked;
-
 -- uniqueness: as in duckdb.sql, but for
 -- -            when known_3 >= 100 and known_3 = distinct_3 and 2 * known_3 > row_count then 'the quasi column ''zipcode'' has a value of its own in each row: it identifies people'
 -- -                "quasi_3",
@@ -184,42 +161,16 @@ from (
     ) as looked_at
 ) as checked;
 
--- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
-create temporary table "sqlanon_key_of_rows" as
-with row_key as (
-    select substr(sha256(key.secret || 'rows/'), 1, 40) as secret
-    from "sqlanon_key" as key
-),
-hashed as (
-    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N') || coalesce(cast(length(cast("sensitive_2" as varchar)) as varchar) || ':' || cast("sensitive_2" as varchar), 'N')) as hash
-    from "sqlanon_population" as population
-    cross join row_key
-),
-drawn as (
-    select cast('0x' || substr(hash, 1, 15) as bigint) as draw
-    from hashed
-),
-summed as (
-    select
-        count(*) as row_count,
-        coalesce(cast(sum(draw // 1073741824) as bigint), 0) as sum_1,
-        coalesce(cast(sum(draw % 1073741824) as bigint), 0) as sum_2
-    from drawn
-)
-select
-    sha256(key.secret || 'draws/' || cast(summed.row_count as varchar) || '/' || cast(summed.sum_1 as varchar) || '/' || cast(summed.sum_2 as varchar)) as secret
-from summed
-cross join "sqlanon_key" as key;
+-- key: as in duckdb.sql, but for
+-- -    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N')) as hash
+-- +    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N') || coalesce(cast(length(cast("sensitive_2" as varchar)) as varchar) || ':' || cast("sensitive_2" as varchar), 'N')) as hash
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
+-- population: every row with the text that identifies it: its identifier columns, which are unique
+create temporary view "sqlanon_population_2" as
 select
-    "quasi_1",
-    "quasi_2",
-    "sensitive",
-    "sensitive_2",
+    "quasi_1", "quasi_2", "sensitive", "sensitive_2",
 coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
-        as identity
+    as identity
 from "sqlanon_population";
 
 -- frequency_1: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
@@ -230,7 +181,7 @@ with valued as (
         tally.row_count,
         sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
     from "sqlanon_tally_1" as tally
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
     where tally.sensitive is not null or false
 ),
 ordered as (
@@ -268,7 +219,7 @@ with valued as (
         tally.row_count,
         sha256(key.secret || 'anatomy/income/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
     from "sqlanon_tally_2" as tally
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
     where tally.sensitive is not null or false
 ),
 ordered as (
@@ -346,7 +297,7 @@ with given as (
         valued."identity",
         "number_1".code as "number_1",
         "number_2".code as "number_2"
-    from "sqlanon_identified" as valued
+    from "sqlanon_population_2" as valued
     inner join "sqlanon_frequency_1" as "number_1"
         on valued."sensitive" is not distinct from "number_1".sensitive
     inner join "sqlanon_frequency_2" as "number_2"
@@ -371,7 +322,7 @@ cross join "sqlanon_foremost" as foremost;
 create temporary view "sqlanon_drawn_1" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
-    from "sqlanon_key_of_rows" as key
+    from "sqlanon_key_2" as key
 ),
 hashed as (
     select
@@ -493,7 +444,7 @@ hashed as (
             - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
 )
 select
     cell,
@@ -1252,7 +1203,7 @@ from (
     from (
         with everyone as (
             select count(*) as row_count
-            from "sqlanon_population"
+            from "sqlanon_population_2"
         ),
         published as (
             select count(*) as row_count

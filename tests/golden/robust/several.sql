@@ -26,13 +26,15 @@ from (
 
 -- source: as in anatomy/several.sql
 
--- population: as in anatomy/several.sql
+-- population: as in duckdb.sql
+
+-- persons: as in duckdb.sql
 
 -- limits: as in anatomy/several.sql, but for
 -- -            when row_count < 4 then 'l = 4 needs at least 4 rows'
 -- -            when largest_count > row_count // 4 then 'l = 4 is not possible: a value of a sensitive column stands in more than 1/4 of the rows'
 
--- key_of_rows: as in anatomy/several.sql
+-- key: as in anatomy/several.sql
 
 -- signature_tally_2: How often each value of a sensitive column occurs with each signature, NULL included
 create temporary table "sqlanon_signature_tally_2" as
@@ -77,7 +79,7 @@ hashed as (
         spelled."quasi_2",
         sha256(key.secret || 'robust/disease/class/' || spelled.signature_text) as hash
     from spelled
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
 )
 select
     "quasi_2",
@@ -96,7 +98,7 @@ with valued as (
     from "sqlanon_signature_tally_2" as tally
     inner join "sqlanon_class" as class
         on tally."quasi_2" is not distinct from class."quasi_2"
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
     where tally.sensitive is not null or false
 ),
 placed as (
@@ -169,7 +171,7 @@ with valued as (
     from "sqlanon_signature_tally_1" as tally
     inner join "sqlanon_class" as class
         on tally."quasi_2" is not distinct from class."quasi_2"
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
     where tally.sensitive is not null or false
 ),
 placed as (
@@ -315,19 +317,29 @@ from (
     ) as looked_at
 ) as checked;
 
--- persons: as in anatomy/several.sql
-
 -- uniqueness: as in anatomy/several.sql
 
 -- own_values_1: as in duckdb.sql
 
 -- own_values_2: as in anatomy/several.sql
 
--- identified: as in anatomy/several.sql
+-- population: as in anatomy/several.sql
 
--- tally_1: as in anatomy/several.sql
+-- tally_1: How often each sensitive value occurs (c_v), NULL included
+create temporary table "sqlanon_tally_1" as
+select
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population_2"
+group by "sensitive";
 
--- tally_2: as in anatomy/several.sql
+-- tally_2: How often each sensitive value occurs (c_v), NULL included
+create temporary table "sqlanon_tally_2" as
+select
+    "sensitive_2" as sensitive,
+    count(*) as row_count
+from "sqlanon_population_2"
+group by "sensitive_2";
 
 -- foremost: as in anatomy/several.sql
 
@@ -364,7 +376,7 @@ inner join "sqlanon_class" as class
 create temporary table "sqlanon_drawn_1" as
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
-    from "sqlanon_key_of_rows" as key
+    from "sqlanon_key_2" as key
 ),
 hashed as (
     select
@@ -444,7 +456,7 @@ hashed as (
         counted.*,
         sha256(key.secret || 'robust/disease/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
     from counted
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
 ),
 placed as (
     select
@@ -506,7 +518,7 @@ hashed as (
         counted.*,
         sha256(key.secret || 'robust/income/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
     from counted
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
 ),
 placed as (
     select
@@ -674,7 +686,7 @@ hashed as (
         counted.*,
         sha256(key.secret || 'robust/disease/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
     from counted
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
 ),
 placed as (
     select
@@ -736,7 +748,7 @@ hashed as (
         counted.*,
         sha256(key.secret || 'robust/income/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
     from counted
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
 ),
 placed as (
     select
@@ -841,8 +853,6 @@ inner join "sqlanon_frequency" as frequency
 -- renumbered: as in duckdb.sql, but for
 -- -    from "sqlanon_block"
 -- +    from "sqlanon_block_1"
--- -    cross join "sqlanon_key_2" as key
--- +    cross join "sqlanon_key_of_rows" as key
 
 -- seated: The group of every row that is kept, under the group's final number
 create temporary table "sqlanon_seated" as
@@ -959,7 +969,7 @@ from (
     from (
         with everyone as (
             select count(*) as everyone_count
-            from "sqlanon_population"
+            from "sqlanon_population_2"
         ),
         published as (
             select count(*) as published_count

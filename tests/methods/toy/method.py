@@ -3,21 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated, Required
 
-from sqlanon.methods import qit_st
+from sqlanon.methods import grouping, qit_st
 from sqlanon.methods.base import Method, Steps
-from sqlanon.methods.grouping import (
-    check_persons,
-    check_values,
-    draw,
-    form_groups,
-    identify_rows,
-    order_values,
-    seat_rows,
-    select_rows,
-)
 from sqlanon.methods.parameter_types import Whole
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.qit_st import Grouped, publish_qit, publish_st
+from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.request_options import SENSITIVE, RequestOptions
 from sqlanon.plans.plan import Request, Step
 
@@ -38,11 +28,30 @@ class Toy(Grouped):
 
     first: int
 
+    @property
+    def values(self) -> dict[str, object]:
+        """Return nothing: chapters take their own."""
+        return {}
+
 
 def design(request: Request, l: int, first_group: int) -> Toy:
     """Decide on groups as Anatomy does."""
     attribute = qit_st.attribute("toy", request, "l", l, None)
     return Toy(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l}, first=first_group)
+
+
+def group_rows(design: Toy) -> Steps:
+    """Return the chapters that end in `grouped`."""
+    return (
+        grouping.population(design.request),
+        grouping.tally(),
+        grouping.refuse_missing(design),
+        grouping.refuse_frequent(design),
+        grouping.count_values(design),
+        *grouping.identify(design),
+        grouping.shuffle(design),
+        grouping.group(design),
+    )
 
 
 def move_groups(design: Toy) -> Steps:
@@ -57,11 +66,8 @@ TOY = Method(
     form="qit_st",
     options=ToyOptions,
     design=design,
-    steps=(
-        *(select_rows, check_values, check_persons, identify_rows, draw, order_values, seat_rows, form_groups),
-        move_groups,
-    ),
-    outputs=(publish_qit, publish_st),
+    steps=(group_rows, move_groups),
+    outputs=(qit_st.publish,),
     sentence="Publish groups under other numbers.",
     example="patients.parquet --quasi age --sensitive disease -l 4 --out release",
     compile_sentence="Print a script of the same.",

@@ -6,9 +6,9 @@ A crowd is published where none of its sensitive values is held by more than 1/l
 from dataclasses import dataclass
 from typing import Annotated, Any, Required
 
-from sqlanon.methods import qit_st
+from sqlanon.methods import grouping, qit_st
 from sqlanon.methods.base import Method, Steps, Strength
-from sqlanon.methods.grouping import Grouping, check_persons, check_values, select_rows
+from sqlanon.methods.grouping import Grouping
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.parameter_types import Whole
 from sqlanon.methods.parameters import Parameter, Range
@@ -51,6 +51,12 @@ def design(request: Request, l: int) -> Tally:
     return Tally(request=request, attribute=qit_st.attribute("tally", request, "l", l, None), l=l)
 
 
+def read_rows(design: Tally) -> Steps:
+    """Return the chapters that end in `population`, and refuse a value that is too frequent."""
+    checks = (grouping.refuse_missing(design), grouping.refuse_frequent(design))
+    return (grouping.population(design.request), grouping.tally(), *checks)
+
+
 def count_crowds(design: Tally) -> Steps:
     """Return the steps that count what each crowd holds, and how many rows lie in crowds that are left out."""
     values = {"quasi": quasi_names(design.request), "l": design.l}
@@ -78,7 +84,7 @@ TALLY_METHOD = Method(
     form="tally_form",
     options=TallyOptions,
     design=design,
-    steps=(select_rows, check_values, check_persons, count_crowds),
+    steps=(read_rows, count_crowds),
     outputs=(publish_tally,),
     sentence="Publish how often each value occurs among people alike.",
     example="patients.parquet --quasi sex --sensitive disease -l 4 --out release",
