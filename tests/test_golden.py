@@ -104,7 +104,7 @@ FOLLOWED = {"anatomy": {"l": 4}, "splu": {"gamma": 4}, "robust": {"r": 2.5, "bac
 # of several sensitive columns: what is asked, and a relation that only they have
 SEVERAL = {
     "anatomy": ({"l": 4}, "clashing"),
-    "mondrian": ({"k": 10, "l": 4}, "diverse_place_2"),
+    "mondrian": ({"k": 10, "l": 4}, "allowed_2"),
     "robust": ({"r": 2.5, "background_from": [("sex",)]}, "room_last"),
 }
 PACKED = {"anatomy": {"l": 4}, "robust": {"r": 3, "background_from": [("sex",)]}, "splu": {"gamma": 4}}

@@ -155,7 +155,7 @@ def refuse_frequent(design: Grouping, note: Callable[[Row], str] | None = None) 
     return Chapter("feasible", {**values, "suffix": attribute.suffix}, {} if note is None else {name: note})
 
 
-def bind(design: Grouping) -> Steps:
+def bind(design: Design) -> Steps:
     """Return the chapter that makes the secret of the draws of a given key and of the rows, in the place of `key`.
 
     A fresh key is of one run, and so of one table, anyhow.
@@ -169,26 +169,33 @@ def bind(design: Grouping) -> Steps:
     )
 
 
+def tell_apart(design: Design) -> Steps:
+    """Return the chapter that gives rows what they are drawn for by under a given key."""
+    request = design.request
+    if identity_names(request) != ("identity",):
+        return ()
+    by_identifier = request.identity == "identifier"
+    own = (*quasi_names(request), *sensitive_names(request))
+    every = (*quasi_names(request), *identifier_names(request), *sensitive_names(request))
+    values = {
+        "payload": own,
+        "identifiers": identifier_names(request) if by_identifier else (),
+        "compared": () if by_identifier else every,
+    }
+    return (Chapter("identity", values),)
+
+
 def identify(design: Grouping, signature: Sequence[str] = ()) -> Steps:
     """Return the chapters that give rows what they are drawn for by, and pack their quasi values."""
     request = design.request
-    chapters: list[Chapter] = []
-    if identity_names(request) == ("identity",):
-        quasi, sensitive = quasi_names(request), sensitive_names(request)
-        by_identifier = request.identity == "identifier"
-        values: dict[str, object] = {
-            "payload": (*quasi, *sensitive),
-            "identifiers": identifier_names(request) if by_identifier else (),
-            "compared": () if by_identifier else (*quasi, *identifier_names(request), *sensitive),
-        }
-        chapters.append(Chapter("identity", values))
-    if design.layout is not None:
-        kept = (*signature, *sensitive_names(request), *identity_names(request))
-        chapters.append(Chapter("packing", {"quasi": quasi_names(request), "kept": kept}))
-    return tuple(chapters)
+    if design.layout is None:
+        return tell_apart(design)
+    kept = (*signature, *sensitive_names(request), *identity_names(request))
+    return (*tell_apart(design), Chapter("packing", {"quasi": quasi_names(request), "kept": kept}))
 
 
-def _drawing(request: Request) -> str:
+def drawing_of(request: Request) -> str:
+    """Return what rows are drawn for by: their number, their identity, or nothing."""
     return "random" if request.draws == "random" else "number" if request.identity == "number" else "identity"
 
 
@@ -197,7 +204,7 @@ def shuffle(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
     attribute = design.attribute
     kept = (*(name for name in attribute.payload if name not in attribute.draws), *signature, "sensitive")
     values = {
-        "drawing": _drawing(design.request),
+        "drawing": drawing_of(design.request),
         "kept": tuple(dict.fromkeys(kept)),
         "further": list(attribute.draws[1:]),
         "purpose": attribute.purpose,
@@ -214,7 +221,7 @@ def group(design: Grouping, signature: Sequence[str] = (), slots: bool = False) 
         "purpose": attribute.purpose,
         "carried": attribute.payload,
         "slots": slots,
-        "drawing": _drawing(request),
+        "drawing": drawing_of(request),
         # only where NULL is a value need it be compared as one
         "equals": Sql("is not distinct from" if request.nulls == "value" else "="),
     }

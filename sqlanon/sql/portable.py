@@ -61,7 +61,7 @@ PORTABLE: dict[type[exp.Expr], set[str]] = {
     exp.NullSafeEQ: _BINARY,
     exp.NullSafeNEQ: _BINARY,
     exp.Window: {"this", "partition_by", "order", "spec", "over", "alias"},
-    exp.WindowSpec: {"kind", "start", "start_side"},
+    exp.WindowSpec: {"kind", "start", "start_side", "end", "end_side"},
     exp.SHA2: {"this", "length"},
     exp.Substring: {"this", "start", "length"},
     exp.Length: {"this"},

@@ -15,7 +15,7 @@ from sqlanon.forms import MODULES as FORM_MODULES
 from sqlanon.methods import METHODS, MODULES
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import templates
-from sqlanon.plans.plan import Check, Report
+from sqlanon.plans.plan import Check, Loop, Report, statements_of
 from tests.conftest import ROOT
 from tests.methods.toy.method import TOY
 from tests.test_golden import PLANS
@@ -92,8 +92,8 @@ def test_what_readme_shows_as_steps_is_what_runs(name):
     method, plan = METHODS[name], PLANS[name]("duckdb")
     golden = (ROOT / "tests" / "golden" / name / "duckdb.sql").read_text()
     shown = [line[3:].partition(":")[0] for line in golden.splitlines() if re.match(r"-- \w+: (?!turn \d)\S", line)]
-    run = [step.statement if isinstance(step, Report) else step for step in plan.steps]
-    names = [one.name for one in (*run, *plan.outputs) if hasattr(one, "sql")]
+    run = [one for step in plan.steps for one in (step.body if isinstance(step, Loop) else statements_of(step))]
+    names = [one.name for one in (*run, *plan.outputs)]
     assert [one for one in shown if one in names and one != "key"] == [one for one in names if one != "key"]
     assert plan.method == method.name == name and method.paper and method.steps and method.outputs
 

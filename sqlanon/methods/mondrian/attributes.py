@@ -4,23 +4,16 @@ Numbers, dates and times have an order of their own and are published as bounds;
 published as the lowest node above a box's values, in any other case as the set of these values.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from sqlanon.methods.base import Steps
-from sqlanon.methods.internal_names import quasi_names
-from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn
-from sqlanon.methods.uncertain.cell_faults import refuse_outside
 from sqlanon.methods.uncertain.columns import Column, find_hierarchies
-from sqlanon.methods.uncertain.hierarchy import SHOWN, Hierarchy
-from sqlanon.plans.plan import Beside, Guard, Request, Row, Step, relation_name
+from sqlanon.methods.uncertain.hierarchy import Hierarchy
+from sqlanon.plans.plan import Beside, Request
 from sqlanon.plans.roles import free_name
-from sqlanon.plans.templates import Sql
 
 Shape = Literal["bounds", "node", "set"]
-UNKNOWN_CODE = 2**31 - 1  # of NULL among numbers
-SHOWN_PLACES = range(1, SHOWN + 1)
 
 
 @dataclass(frozen=True)
@@ -40,6 +33,11 @@ class Attribute:
     has_unknown: bool = True
 
     @property
+    def column(self) -> Column:
+        """Return the attribute as kinds of types are told."""
+        return Column(self.name, f"quasi_{self.number}", self.number, self.type, False, self.hierarchy)
+
+    @property
     def shape(self) -> Shape:
         """Return how a box's values are published."""
         if self.hierarchy is not None:
@@ -47,19 +45,9 @@ class Attribute:
         return "set" if self.column.scale == "category" else "bounds"
 
     @property
-    def column(self) -> Column:
-        """Return the attribute as the faults of a hierarchy name it, and as kinds of types are told."""
-        return Column(self.name, f"quasi_{self.number}", self.number, self.type, False, self.hierarchy)
-
-    @property
-    def code(self) -> str:
-        """Return the column of its codes."""
-        return f"code_{self.number}"
-
-    @property
-    def suffix(self) -> str:
-        """Return what tells its relations from the others'."""
-        return f"_{self.number}"
+    def reading(self) -> str:
+        """Return what reads a value as a number."""
+        return "epoch(value)" if self.column.scale == "moment" else "value"
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -69,11 +57,7 @@ class Attribute:
     @property
     def shown(self) -> list[tuple[str, str]]:
         """Return the columns of a box that are published, with their names."""
-        return [(f"{part}{self.suffix}", name) for part, name in self.names.items()]
-
-    def dictionary(self, prefix: str) -> Sql:
-        """Return the relation of its numbered values."""
-        return relation_name(prefix, f"dictionary{self.suffix}")
+        return [(f"{part}_{self.number}", name) for part, name in self.names.items()]
 
 
 def read_attributes(request: Request, hierarchies: Mapping[str, Beside]) -> tuple[Attribute, ...]:
@@ -103,95 +87,6 @@ def name_columns(request: Request, attributes: Iterable[Attribute], unknown: fro
                 used_names.append(names[part])
         answer.append(replace(attribute, names=names, has_unknown=attribute.name in unknown))
     return tuple(answer)
-
-
-def number_values(attributes: Iterable[Attribute]) -> Steps:
-    """Return the steps that number the values of every attribute."""
-    return tuple(step for attribute in attributes for step in _dictionary(attribute))
-
-
-def _dictionary(attribute: Attribute) -> Steps:
-    column: dict[str, object] = {"column": f"quasi_{attribute.number}"}
-    suffix = attribute.suffix
-    if attribute.hierarchy is None:
-        if attribute.shape == "set":
-            return (_named("methods/mondrian/attributes/category", suffix, column),)
-        reading = Sql("epoch(value)" if attribute.column.scale == "moment" else "value")
-        return (
-            _named(
-                "methods/mondrian/attributes/number",
-                suffix,
-                {**column, "reading": reading, "unknown_code": UNKNOWN_CODE},
-            ),
-        )
-    levels = attribute.levels
-    shares = [(level, f"share_{depth}", levels[:depth]) for depth, level in enumerate(levels, start=1)]
-    guard = Guard(
-        "outside_count > 0 or inner_count > 0", f"{attribute.name!r} has values that are not leaves of its hierarchy"
-    )
-    return (
-        attribute.hierarchy.step(suffix),
-        Step(
-            "methods/mondrian/attributes/outside",
-            "query",
-            refuse=_refuse_listed(attribute.column),
-            guards=(guard,),
-            values={**column, "places": list(SHOWN_PLACES)},
-            suffix=suffix,
-        ),
-        _named("methods/mondrian/attributes/branch", suffix, {**column, "level_shares": shares}),
-    )
-
-
-def _refuse_listed(column: Column) -> Callable[[Row], None]:
-    """Return what refuses values that are no leaves of their hierarchy: the first ones stand in columns."""
-    refuse = refuse_outside(column)
-
-    def listed(row: Row, name: str) -> list[str]:
-        return [row[f"{name}_{place}"] for place in SHOWN_PLACES if row[f"{name}_{place}"] is not None]
-
-    return lambda row: refuse({**row, "outside": listed(row, "outside"), "inner_nodes": listed(row, "inner")})
-
-
-def _named(template: str, suffix: str, values: Mapping[str, object]) -> Step:
-    return Step(template, yields="dictionary", suffix=suffix, values=values)
-
-
-def start_partition(
-    request: Request,
-    attributes: Sequence[Attribute],
-    sensitive: Sequence[SensitiveColumn],
-    prefix: str,
-    rows: str,
-    payload: Sequence[str],
-) -> Steps:
-    """Return the steps that put every row's codes in the place of its values: one partition of all rows.
-
-    rows: the relation of the rows. payload: what else of them is kept.
-    """
-    pairs = zip(attributes, quasi_names(request), strict=True)
-    values = {
-        "dictionaries": [(attribute.number, column, attribute.dictionary(prefix)) for attribute, column in pairs],
-        "sensitive_values": [
-            (sensitive_column.internal, sensitive_column.code, sensitive_column.dictionary(prefix))
-            for sensitive_column in sensitive
-        ],
-        "payload": list(payload),
-    }
-    return (
-        *(_sensitive_value(sensitive_column) for sensitive_column in reversed(sensitive)),
-        Step(
-            "methods/mondrian/attributes/whole_partition", yields="splitting", values=values, reads={"population": rows}
-        ),
-    )
-
-
-def _sensitive_value(sensitive_column: SensitiveColumn) -> Step:
-    return Step(
-        "methods/mondrian/attributes/sensitive_value",
-        suffix=sensitive_column.suffix,
-        values={"sensitive_column": sensitive_column.internal},
-    )
 
 
 def described_attributes(attributes: Iterable[Attribute]) -> dict[str, Any]:

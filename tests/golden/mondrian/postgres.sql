@@ -30,7 +30,7 @@ begin
 end
 $sqlanon$;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+-- source: the rows under names of our own, so that no column of the user's meets one of ours
 create temporary view "sqlanon_source" as
 select
   "education" as "quasi_1",
@@ -41,153 +41,11 @@ select
   "disease" as "sensitive"
 from "patients";
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select
-  *
-from "sqlanon_source";
+-- population: as in anatomy/postgres.sql
 
--- facts: What decides whether a release is possible, and which columns it has: rows, different sensitive values, NULLs
-do $sqlanon$
-declare refusal text := (
-    select
-      case
-        when "null_count_1" > 0
-        then 'rows have no value in the sensitive column ''disease'''
-        when "row_count" = 0
-        then 'the source has no rows to publish'
-        when "row_count" < 10
-        then 'k = 10 needs at least 10 rows'
-        when "value_count_1" < 4
-        then 'l = 4 asks for more different values of ''disease'' than there are'
-        when "largest_count_1" * 4 > "row_count"
-        then 'l = 4 asks for each value of ''disease'' in at most 1/4 of a box'
-      end as "refusal"
-    from (
-      select
-        coalesce(cast(sum(case when "quasi_1" is null then 1 else 0 end) as bigint), 0) as "unknown_1",
-        coalesce(cast(sum(case when "quasi_2" is null then 1 else 0 end) as bigint), 0) as "unknown_2",
-        coalesce(cast(sum(case when "quasi_3" is null then 1 else 0 end) as bigint), 0) as "unknown_3",
-        coalesce(cast(sum(case when "quasi_4" is null then 1 else 0 end) as bigint), 0) as "unknown_4",
-        (
-          select
-            max("row_count")
-          from (
-            select
-              count(*) as "row_count"
-            from "sqlanon_population"
-            group by
-              "sensitive"
-          ) as "value_count"
-        ) as "largest_count_1",
-        count(*) - count("sensitive") as "null_count_1",
-        count(distinct "sensitive") + case when count(*) > count("sensitive") and false then 1 else 0 end as "value_count_1",
-        count(*) as "row_count"
-      from "sqlanon_population"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
-
--- persons: How many rows share their identifier with another row: the guarantees are per row
-do $sqlanon$
-declare refusal text := (
-    select
-      case when "repeating_persons" > 0 then 'persons have more than one row, and the guarantee is per row' end as "refusal"
-    from (
-      with "person" as (
-        select
-          count(*) as "row_count"
-        from "sqlanon_population"
-        group by
-          "identifier_1"
-      )
-      select
-        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
-        count(*) as "person_count",
-        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
-      from "person"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
+-- persons: as in anatomy/postgres.sql
 
 -- own_values_1: as in anatomy/postgres.sql
-
--- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
-create temporary table "sqlanon_key_of_rows" as
-with "row_key" as (
-  select
-    substring((encode(sha256(convert_to("key"."secret" || 'rows/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
-  from "sqlanon_key" as "key"
-  offset 0
-), "hashed" as (
-  select
-    (encode(sha256(convert_to("row_key"."secret" || coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') || coalesce(cast(length(cast("sensitive" as text)) as text) || ':' || cast("sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_population" as "population"
-  cross join "row_key"
-  offset 0
-), "drawn" as (
-  select
-    cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw"
-  from "hashed"
-), "summed" as (
-  select
-    count(*) as "row_count",
-    coalesce(cast(sum(("draw" / 1073741824)) as bigint), 0) as "sum_1",
-    coalesce(cast(sum("draw" % 1073741824) as bigint), 0) as "sum_2"
-  from "drawn"
-)
-select
-  (encode(sha256(convert_to("key"."secret" || 'draws/' || cast("summed"."row_count" as text) || '/' || cast("summed"."sum_1" as text) || '/' || cast("summed"."sum_2" as text), 'UTF8')), 'hex') collate "C") as "secret"
-from "summed"
-cross join "sqlanon_key" as "key";
-analyze "sqlanon_key_of_rows";
-
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
-select
-  "quasi_1",
-  "quasi_2",
-  "quasi_3",
-  "quasi_4",
-  "sensitive",
-  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
-from "sqlanon_population";
-
--- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
-create temporary table "sqlanon_drawn" as
-with "row_key" as (
-  select
-    substring((encode(sha256(convert_to("key"."secret" || 'mondrian/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
-  from "sqlanon_key_of_rows" as "key"
-  offset 0
-), "hashed" as (
-  select
-    "valued"."quasi_1",
-    "valued"."quasi_2",
-    "valued"."quasi_3",
-    "valued"."quasi_4",
-    "valued"."sensitive",
-    (encode(sha256(convert_to("row_key"."secret" || "valued"."identity", 'UTF8')), 'hex') collate "C") as "hash"
-  from "sqlanon_identified" as "valued"
-  cross join "row_key"
-  offset 0
-)
-select
-  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
-  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie",
-  "quasi_1",
-  "quasi_2",
-  "quasi_3",
-  "quasi_4",
-  "sensitive"
-from "hashed";
-analyze "sqlanon_drawn";
 
 -- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
 create temporary table "sqlanon_hierarchy_1" as
@@ -211,14 +69,28 @@ select
 from "line";
 analyze "sqlanon_hierarchy_1";
 
--- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only, and the first of them
+-- sensitive_value: the values of a sensitive column, numbered, NULL is a value, and the last
+create temporary table "sqlanon_sensitive_value" as
+with "counted" as (
+  select
+    "sensitive" as "sensitive",
+    count(*) as "row_count"
+  from "sqlanon_population"
+  group by
+    "sensitive"
+)
+select
+  "sensitive",
+  "row_count",
+  cast(row_number() over (order by "sensitive" asc) as int) as "code"
+from "counted";
+analyze "sqlanon_sensitive_value";
+
+-- outside_1: the values are leaves of their hierarchy
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "outside_count" > 0 or "inner_count" > 0
-        then '''education'' has values that are not leaves of its hierarchy'
-      end as "refusal"
+      "refusal"
     from (
       with "different" as (
         select
@@ -239,35 +111,45 @@ declare refusal text := (
         select
           "text",
           "held",
-          row_number() over (partition by "held" order by "text" asc) as "place"
+          row_number() over (partition by "held" order by "text" asc) as "place",
+          count(*) over (partition by "held") as "value_count"
         from "looked_up"
         where
           "held" <> 1
+      ), "told" as (
+        select
+          "held",
+          max("value_count") as "value_count",
+          string_agg('''' || "text" || '''', ', '
+          order by
+            "place" asc) as "listed"
+        from "placed"
+        where
+          "place" <= 10
+        group by
+          "held"
+      ), "ranked" as (
+        select
+          "told".*,
+          row_number() over (order by "held" desc) as "place"
+        from "told"
       )
       select
-        max(case when "held" = 2 and "place" = 1 then "text" end) as "outside_1",
-        max(case when "held" = 0 and "place" = 1 then "text" end) as "inner_1",
-        max(case when "held" = 2 and "place" = 2 then "text" end) as "outside_2",
-        max(case when "held" = 0 and "place" = 2 then "text" end) as "inner_2",
-        max(case when "held" = 2 and "place" = 3 then "text" end) as "outside_3",
-        max(case when "held" = 0 and "place" = 3 then "text" end) as "inner_3",
-        max(case when "held" = 2 and "place" = 4 then "text" end) as "outside_4",
-        max(case when "held" = 0 and "place" = 4 then "text" end) as "inner_4",
-        max(case when "held" = 2 and "place" = 5 then "text" end) as "outside_5",
-        max(case when "held" = 0 and "place" = 5 then "text" end) as "inner_5",
-        max(case when "held" = 2 and "place" = 6 then "text" end) as "outside_6",
-        max(case when "held" = 0 and "place" = 6 then "text" end) as "inner_6",
-        max(case when "held" = 2 and "place" = 7 then "text" end) as "outside_7",
-        max(case when "held" = 0 and "place" = 7 then "text" end) as "inner_7",
-        max(case when "held" = 2 and "place" = 8 then "text" end) as "outside_8",
-        max(case when "held" = 0 and "place" = 8 then "text" end) as "inner_8",
-        max(case when "held" = 2 and "place" = 9 then "text" end) as "outside_9",
-        max(case when "held" = 0 and "place" = 9 then "text" end) as "inner_9",
-        max(case when "held" = 2 and "place" = 10 then "text" end) as "outside_10",
-        max(case when "held" = 0 and "place" = 10 then "text" end) as "inner_10",
-        coalesce(cast(sum(case when "held" = 2 then 1 else 0 end) as bigint), 0) as "outside_count",
-        coalesce(cast(sum(case when "held" = 0 then 1 else 0 end) as bigint), 0) as "inner_count"
-      from "placed"
+        true as "is_usage",
+        coalesce(cast("value_count" as text), '') || ' values of ''education'' ' || coalesce(
+          cast(case "held"
+            when 2
+            then 'are not in its hierarchy'
+            else 'are inner nodes of its hierarchy, and cells hold leaves'
+          end as text),
+          ''
+        ) || ': ' || coalesce(cast("listed" as text), '') || coalesce(
+          cast(case when "value_count" > 10 then ' and ' || cast("value_count" - 10 as text) || ' more' else '' end as text),
+          ''
+        ) as "refusal"
+      from "ranked"
+      where
+        "place" = 1
     ) as "looked_at"
 );
 begin
@@ -275,8 +157,8 @@ begin
 end
 $sqlanon$;
 
--- dictionary_1: The values of an attribute with a hierarchy, numbered so that the leaves below a node are neighbours, share_1 …: which share of all leaves lies below the ancestor at this level
-create temporary table "sqlanon_dictionary_1" as
+-- value_1: the values of an attribute with a hierarchy, the leaves below a node being neighbours, share_n: which share of all leaves lies below the ancestor at a level, NULL is a value below the root, and the last
+create temporary table "sqlanon_value_1" as
 with "different" as (
   select
     "quasi_1" as "value",
@@ -286,43 +168,41 @@ with "different" as (
     "quasi_1"
 ), "weighed" as (
   select
-    "node",
-    "level_1",
     (cast(sum("held") over (partition by "level_1") as double precision) / nullif(cast(sum("held") over () as double precision), 0)) as "share_1",
+    (cast(sum("held") over (partition by "level_1", "level_2") as double precision) / nullif(cast(sum("held") over () as double precision), 0)) as "share_2",
+    "level_1",
     "level_2",
-    (cast(sum("held") over (partition by "level_1", "level_2") as double precision) / nullif(cast(sum("held") over () as double precision), 0)) as "share_2"
+    "node"
   from "sqlanon_hierarchy_1"
 )
 select
   "different"."value",
-  "weighed"."level_1",
   "weighed"."share_1",
-  "weighed"."level_2",
   "weighed"."share_2",
+  "weighed"."level_1",
+  "weighed"."level_2",
   cast(row_number() over (
-    order by case when "different"."value" is null then 1 else 0 end asc, case when "weighed"."level_1" is null then 0 else 1 end asc, "weighed"."level_1" collate "C" asc, case when "weighed"."level_2" is null then 0 else 1 end asc, "weighed"."level_2" collate "C" asc, "different"."text" asc
+    order by case when "different"."value" is null then 1 else 0 end asc, coalesce("weighed"."level_1", '') collate "C" asc, coalesce("weighed"."level_2", '') collate "C" asc, "different"."text" asc
   ) as int) as "code"
 from "different"
 left join "weighed"
   on "different"."text" = "weighed"."node";
-analyze "sqlanon_dictionary_1";
+analyze "sqlanon_value_1";
 
--- dictionary_2: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1 - 1/n for n values (so that two values are not cut before many)
-create temporary table "sqlanon_dictionary_2" as
-with "different" as (
-  select
-    "quasi_2" as "value"
-  from "sqlanon_population"
-  group by
-    "quasi_2"
-), "placed" as (
+-- value_2: the values of a number or a moment in their order, place: where one lies in the range of all, from 0 to 1 - 1/n for n values (two values are not cut before many), NULL comes last, and lies far from every value
+create temporary table "sqlanon_value_2" as
+with "placed" as (
   select
     "value",
     case
       when abs(cast("value" as double precision)) <= cast(1e300 as double precision)
       then cast("value" as double precision)
     end as "number"
-  from "different"
+  from (
+    select distinct
+      "quasi_2" as "value"
+    from "sqlanon_population"
+  ) as "different"
 ), "span" as (
   select
     min("number") as "lowest",
@@ -332,11 +212,7 @@ with "different" as (
 )
 select
   "placed"."value",
-  cast(case
-    when "placed"."value" is null
-    then 2147483647
-    else row_number() over (order by case when "placed"."value" is null then 1 else 0 end asc, "placed"."value" asc)
-  end as int) as "code",
+  cast(case when "placed"."value" is null then 2147483647 else row_number() over (order by "placed"."value" asc) end as int) as "code",
   case
     when "placed"."value" is null
     then 2
@@ -346,27 +222,25 @@ select
       1
     )
     else 0
-  end as "position"
+  end as "place"
 from "placed"
 cross join "span";
-analyze "sqlanon_dictionary_2";
+analyze "sqlanon_value_2";
 
--- dictionary_3: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1 - 1/n for n values (so that two values are not cut before many)
-create temporary table "sqlanon_dictionary_3" as
-with "different" as (
-  select
-    "quasi_3" as "value"
-  from "sqlanon_population"
-  group by
-    "quasi_3"
-), "placed" as (
+-- value_3: the values of a number or a moment in their order, place: where one lies in the range of all, from 0 to 1 - 1/n for n values (two values are not cut before many), NULL comes last, and lies far from every value
+create temporary table "sqlanon_value_3" as
+with "placed" as (
   select
     "value",
     case
       when abs(cast(cast(extract(epoch from "value") as double precision) as double precision)) <= cast(1e300 as double precision)
       then cast(cast(extract(epoch from "value") as double precision) as double precision)
     end as "number"
-  from "different"
+  from (
+    select distinct
+      "quasi_3" as "value"
+    from "sqlanon_population"
+  ) as "different"
 ), "span" as (
   select
     min("number") as "lowest",
@@ -376,11 +250,7 @@ with "different" as (
 )
 select
   "placed"."value",
-  cast(case
-    when "placed"."value" is null
-    then 2147483647
-    else row_number() over (order by case when "placed"."value" is null then 1 else 0 end asc, "placed"."value" asc)
-  end as int) as "code",
+  cast(case when "placed"."value" is null then 2147483647 else row_number() over (order by "placed"."value" asc) end as int) as "code",
   case
     when "placed"."value" is null
     then 2
@@ -390,13 +260,13 @@ select
       1
     )
     else 0
-  end as "position"
+  end as "place"
 from "placed"
 cross join "span";
-analyze "sqlanon_dictionary_3";
+analyze "sqlanon_value_3";
 
--- dictionary_4: The values of an attribute without an order of its own, numbered by their texts (NULL is a value, and the last), each also as a JSON text, position: which share of the values lies before it
-create temporary table "sqlanon_dictionary_4" as
+-- value_4: the values of an attribute without an order of its own by their texts, place: which share of the values lies before one
+create temporary table "sqlanon_value_4" as
 with "different" as (
   select
     "quasi_4" as "value",
@@ -407,38 +277,157 @@ with "different" as (
 ), "numbered" as (
   select
     "value",
-    coalesce(
-      cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("text", '\', '\\'), '"', '\"'), chr(1), '\u0001'), chr(2), '\u0002'), chr(3), '\u0003'), chr(4), '\u0004'), chr(5), '\u0005'), chr(6), '\u0006'), chr(7), '\u0007'), chr(8), '\b'), chr(9), '\t'), chr(10), '\n'), chr(11), '\u000B'), chr(12), '\f'), chr(13), '\r'), chr(14), '\u000E'), chr(15), '\u000F'), chr(16), '\u0010'), chr(17), '\u0011'), chr(18), '\u0012'), chr(19), '\u0013'), chr(20), '\u0014'), chr(21), '\u0015'), chr(22), '\u0016'), chr(23), '\u0017'), chr(24), '\u0018'), chr(25), '\u0019'), chr(26), '\u001A'), chr(27), '\u001B'), chr(28), '\u001C'), chr(29), '\u001D'), chr(30), '\u001E'), chr(31), '\u001F') || '"') as text),
-      'null'
-    ) as "shown",
-    row_number() over (order by case when "text" is null then 1 else 0 end asc, "text" asc) as "code",
+    "text",
+    row_number() over (order by "text" asc) as "code",
     count(*) over () as "value_count"
   from "different"
 )
 select
   "value",
-  "shown",
+  coalesce(
+    cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("text", '\', '\\'), '"', '\"'), chr(1), '\u0001'), chr(2), '\u0002'), chr(3), '\u0003'), chr(4), '\u0004'), chr(5), '\u0005'), chr(6), '\u0006'), chr(7), '\u0007'), chr(8), '\b'), chr(9), '\t'), chr(10), '\n'), chr(11), '\u000B'), chr(12), '\f'), chr(13), '\r'), chr(14), '\u000E'), chr(15), '\u000F'), chr(16), '\u0010'), chr(17), '\u0011'), chr(18), '\u0012'), chr(19), '\u0013'), chr(20), '\u0014'), chr(21), '\u0015'), chr(22), '\u0016'), chr(23), '\u0017'), chr(24), '\u0018'), chr(25), '\u0019'), chr(26), '\u001A'), chr(27), '\u001B'), chr(28), '\u001C'), chr(29), '\u001D'), chr(30), '\u001E'), chr(31), '\u001F') || '"') as text),
+    'null'
+  ) as "shown",
   cast("code" as int) as "code",
-  (cast(("code" - 1) as double precision) / nullif(cast("value_count" as double precision), 0)) as "position"
+  (cast(("code" - 1) as double precision) / nullif(cast("value_count" as double precision), 0)) as "place"
 from "numbered";
-analyze "sqlanon_dictionary_4";
+analyze "sqlanon_value_4";
 
--- sensitive_value: The values of a sensitive column, numbered, NULL is a value
-create temporary table "sqlanon_sensitive_value" as
-with "different" as (
+-- facts: there are k rows, and values enough of every sensitive column, unknown_n: how many values of an attribute are NULL, which gets a column that says so where there are some
+do $sqlanon$
+declare refusal text := (
+    select
+      "refusal"
+    from (
+      with "fact" as (
+        select
+          'disease' as "name",
+          coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
+          coalesce(cast(sum(case when "sensitive" is null then "row_count" else 0 end) as bigint), 0) as "null_count",
+          count(*) as "value_count",
+          coalesce(max("row_count"), 0) as "largest_count"
+        from "sqlanon_sensitive_value"
+      ), "judged" as (
+        select
+          "fact".*,
+          case
+            when "null_count" > 0 and true
+            then 1
+            when "row_count" < 10
+            then 2
+            when "value_count" < 4
+            then 3
+            when "largest_count" * 4 > "row_count" and true
+            then 4
+          end as "fault"
+        from "fact"
+      ), "ranked" as (
+        /* the column with the fewest values is the one that stands in the way */
+        select
+          "judged".*,
+          row_number() over (order by "fault" asc, case "fault" when 3 then "value_count" when 4 then 0 - "largest_count" else 0 end asc) as "place"
+        from "judged"
+      )
+      select
+        (
+          select
+            count(*)
+          from "sqlanon_value_1"
+          where
+            "value" is null
+        ) as "unknown_1",
+        (
+          select
+            count(*)
+          from "sqlanon_value_2"
+          where
+            "value" is null
+        ) as "unknown_2",
+        (
+          select
+            count(*)
+          from "sqlanon_value_3"
+          where
+            "value" is null
+        ) as "unknown_3",
+        (
+          select
+            count(*)
+          from "sqlanon_value_4"
+          where
+            "value" is null
+        ) as "unknown_4",
+        case when "fault" = 1 then "name" when "fault" > 2 then 'l' end as "about",
+        case "fault" when 3 then "value_count" when 4 then ("row_count" / "largest_count") end as "possible",
+        case
+          when "fault" = 1
+          then coalesce(cast("null_count" as text), '') || ' rows have no value in the sensitive column ' || coalesce(cast('''' || "name" || '''' as text), '') || '; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+          when "row_count" = 0
+          then 'the source has no rows to publish'
+          when "row_count" = 1
+          then 'the source has one row, and no k of at least 2 works with it'
+          when "fault" = 2
+          then 'k = 10 needs at least 10 rows; the source has ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || '; the largest k that works is ' || coalesce(cast("row_count" as text), '')
+          when "fault" = 3
+          then 'l = 4 asks for 4 different values of ''' || coalesce(cast("name" as text), '') || '''; the source has ' || coalesce(cast("value_count" as text), '') || '; the largest l that works is ' || coalesce(cast("value_count" as text), '')
+          when "fault" = 4
+          then 'l = 4 asks for each value of ''' || coalesce(cast("name" as text), '') || ''' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(to_char("largest_count", 'FM999,999,999,999,999,990'), '') || ' of ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows; the largest l that works is ' || coalesce(cast((
+            ("row_count" / "largest_count")
+          ) as text), '') || '; --diversity distinct asks for different values alone'
+        end as "refusal"
+      from "ranked"
+      where
+        "place" = 1
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- key: as in anatomy/postgres.sql
+
+-- population: every row with the text that identifies it: its identifier columns, which are unique
+create temporary view "sqlanon_population_2" as
+select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  "quasi_4",
+  "sensitive",
+  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
+from "sqlanon_population";
+
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view "sqlanon_population_3" as
+with "row_key" as (
   select
-    "sensitive" as "sensitive"
-  from "sqlanon_population"
-  group by
-    "sensitive"
+    substring((encode(sha256(convert_to("key"."secret" || 'mondrian/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
+  from "sqlanon_key_2" as "key"
+  offset 0
+), "hashed" as (
+  select
+    "valued"."quasi_1",
+    "valued"."quasi_2",
+    "valued"."quasi_3",
+    "valued"."quasi_4",
+    "valued"."sensitive",
+    (encode(sha256(convert_to("row_key"."secret" || "valued"."identity", 'UTF8')), 'hex') collate "C") as "hash"
+  from "sqlanon_population_2" as "valued"
+  cross join "row_key"
+  offset 0
 )
 select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  "quasi_4",
   "sensitive",
-  cast(row_number() over (order by case when "sensitive" is null then 1 else 0 end asc, "sensitive" asc) as int) as "code"
-from "different";
-analyze "sqlanon_sensitive_value";
+  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
+from "hashed";
 
--- splitting: Every row by the codes of its values, all rows in one partition, which is open: it may be split
+-- splitting: the rows by the codes of their values: all are one partition, which is open: it may be cut
 create temporary table "sqlanon_splitting" as
 select
   cast(1 as bigint) as "partition",
@@ -450,27 +439,26 @@ select
   "value_4"."code" as "code_4",
   "population"."draw",
   "population"."tie",
-  "sensitive_value_1"."code" as "sensitive_code"
-from "sqlanon_drawn" as "population"
-inner join "sqlanon_sensitive_value" as "sensitive_value_1"
-  on array["population"."sensitive"] = array["sensitive_value_1"."sensitive"]
-inner join "sqlanon_dictionary_1" as "value_1"
+  "sensitive_value"."code" as "code"
+from "sqlanon_population_3" as "population"
+inner join "sqlanon_sensitive_value" as "sensitive_value"
+  on array["population"."sensitive"] = array["sensitive_value"."sensitive"]
+inner join "sqlanon_value_1" as "value_1"
   on array["population"."quasi_1"] = array["value_1"."value"]
-inner join "sqlanon_dictionary_2" as "value_2"
+inner join "sqlanon_value_2" as "value_2"
   on array["population"."quasi_2"] = array["value_2"."value"]
-inner join "sqlanon_dictionary_3" as "value_3"
+inner join "sqlanon_value_3" as "value_3"
   on array["population"."quasi_3"] = array["value_3"."value"]
-inner join "sqlanon_dictionary_4" as "value_4"
+inner join "sqlanon_value_4" as "value_4"
   on array["population"."quasi_4"] = array["value_4"."value"];
 analyze "sqlanon_splitting";
 
--- splitting: turn 1 of 1
+-- cuts: turn 1 of 1
 
--- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+-- choice: the attribute by which each open partition is cut: the widest of those that it was not tried by (figure 3: choose_dimension), a width is a share of the attribute's range, or of its hierarchy's leaves
 create temporary table "sqlanon_choice" as
 with "extent" as (
   select
-    "partition",
     min("code_1") as "least_1",
     max("code_1") as "largest_1",
     min("code_2") as "least_2",
@@ -479,6 +467,7 @@ with "extent" as (
     max("code_3") as "largest_3",
     min("code_4") as "least_4",
     max("code_4") as "largest_4",
+    "partition",
     max("attempts") as "attempts",
     count(*) as "row_count"
   from "sqlanon_splitting"
@@ -502,60 +491,57 @@ with "extent" as (
       else 0
     end as "width"
   from "extent"
-  inner join "sqlanon_dictionary_1" as "least"
+  inner join "sqlanon_value_1" as "least"
     on "extent"."least_1" = "least"."code"
-  inner join "sqlanon_dictionary_1" as "largest"
+  inner join "sqlanon_value_1" as "largest"
     on "extent"."largest_1" = "largest"."code"
   where
-    "extent"."least_1" < "extent"."largest_1"
+    "least"."code" < "largest"."code"
   union all
   select
     "extent"."partition",
     "extent"."row_count",
     "extent"."attempts",
     2 as "attribute",
-    "largest"."position" - "least"."position" as "width"
+    "largest"."place" - "least"."place" as "width"
   from "extent"
-  inner join "sqlanon_dictionary_2" as "least"
+  inner join "sqlanon_value_2" as "least"
     on "extent"."least_2" = "least"."code"
-  inner join "sqlanon_dictionary_2" as "largest"
+  inner join "sqlanon_value_2" as "largest"
     on "extent"."largest_2" = "largest"."code"
   where
-    "extent"."least_2" < "extent"."largest_2"
+    "least"."code" < "largest"."code"
   union all
   select
     "extent"."partition",
     "extent"."row_count",
     "extent"."attempts",
     3 as "attribute",
-    "largest"."position" - "least"."position" as "width"
+    "largest"."place" - "least"."place" as "width"
   from "extent"
-  inner join "sqlanon_dictionary_3" as "least"
+  inner join "sqlanon_value_3" as "least"
     on "extent"."least_3" = "least"."code"
-  inner join "sqlanon_dictionary_3" as "largest"
+  inner join "sqlanon_value_3" as "largest"
     on "extent"."largest_3" = "largest"."code"
   where
-    "extent"."least_3" < "extent"."largest_3"
+    "least"."code" < "largest"."code"
   union all
   select
     "extent"."partition",
     "extent"."row_count",
     "extent"."attempts",
     4 as "attribute",
-    "largest"."position" - "least"."position" as "width"
+    "largest"."place" - "least"."place" as "width"
   from "extent"
-  inner join "sqlanon_dictionary_4" as "least"
+  inner join "sqlanon_value_4" as "least"
     on "extent"."least_4" = "least"."code"
-  inner join "sqlanon_dictionary_4" as "largest"
+  inner join "sqlanon_value_4" as "largest"
     on "extent"."largest_4" = "largest"."code"
   where
-    "extent"."least_4" < "extent"."largest_4"
+    "least"."code" < "largest"."code"
 ), "ranked" as (
   select
-    "partition",
-    "attribute",
-    "row_count",
-    "attempts",
+    "width".*,
     row_number() over (partition by "partition" order by "width" desc, "attribute" asc) as "turn"
   from "width"
 )
@@ -568,12 +554,11 @@ where
   "turn" = "attempts" + 1;
 analyze "sqlanon_choice";
 
--- frequency_set: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
-create temporary table "sqlanon_frequency_set" as
-with "read" as (
+-- allowed_1: the places at which a partition may be cut: both sides have k rows and are diverse in one sensitive column, by how often its most frequent value occurs on either side, or by how many values begin before the cut and end behind it
+create temporary table "sqlanon_allowed_1" as
+with "counted" as (
   select
     "splitting"."partition",
-    "splitting"."sensitive_code" as "sensitive_code",
     case "choice"."attribute"
       when 1
       then "splitting"."code_1"
@@ -583,109 +568,119 @@ with "read" as (
       then "splitting"."code_3"
       when 4
       then "splitting"."code_4"
-    end as "code"
+    end as "place",
+    "splitting"."code",
+    count(*) as "row_count"
   from "sqlanon_splitting" as "splitting"
   inner join "sqlanon_choice" as "choice"
     on "splitting"."partition" = "choice"."partition"
-), "counted" as (
-  select
-    "partition",
-    "code",
-    "sensitive_code",
-    count(*) as "row_count"
-  from "read"
   group by
-    "partition",
-    "code",
-    "sensitive_code"
+    "splitting"."code",
+    "splitting"."partition",
+    case "choice"."attribute"
+      when 1
+      then "splitting"."code_1"
+      when 2
+      then "splitting"."code_2"
+      when 3
+      then "splitting"."code_3"
+      when 4
+      then "splitting"."code_4"
+    end
 ), "spanned" as (
   select
-    "partition",
-    "code",
-    "row_count",
-    sum("row_count") over (partition by "partition", "sensitive_code" order by "code" asc rows between unbounded preceding and current row) as "is_first",
-    sum("row_count") over (partition by "partition", "sensitive_code" order by "code" desc rows between unbounded preceding and current row) as "is_last"
+    "counted".*,
+    sum("row_count") over (partition by "code", "partition" order by "place" asc rows between unbounded preceding and current row) as "so_far",
+    sum("row_count") over (partition by "code", "partition" order by "place" desc rows between unbounded preceding and current row) as "from_here"
   from "counted"
+), "placed" as (
+  select
+    "partition",
+    "place",
+    sum("row_count") as "row_count",
+    max("so_far") as "so_far",
+    max("from_here") as "from_here"
+  from "spanned"
+  group by
+    "partition",
+    "place"
+), "running" as (
+  select
+    "partition",
+    "place",
+    sum("row_count") over (partition by "partition") as "all_rows",
+    lead("place") over (partition by "partition" order by "place" asc) as "next_place",
+    sum("row_count") over (partition by "partition" order by "place" asc rows between unbounded preceding and current row) as "left_count",
+    max("so_far") over (partition by "partition" order by "place" asc rows between unbounded preceding and current row) as "left_values",
+    max("from_here") over (partition by "partition" order by "place" desc rows between unbounded preceding and 1 preceding) as "right_values"
+  from "placed"
 )
 select
   "partition",
-  "code",
-  sum("row_count") as "row_count",
-  max("is_first") as "first_count",
-  max(max("is_last")) over (partition by "partition" order by "code" desc rows between unbounded preceding and current row) as "last_count"
-from "spanned"
-group by
-  "partition",
-  "code";
-analyze "sqlanon_frequency_set";
+  "place",
+  "next_place",
+  "left_count"
+from "running"
+where
+  "left_count" >= 10
+  and "all_rows" - "left_count" >= 10
+  and "left_values" * 4 <= "left_count"
+  and "right_values" * 4 <= (
+    "all_rows" - "left_count"
+  );
+analyze "sqlanon_allowed_1";
 
--- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and where that is asked (of each further column, too) l different sensitive values, or with `frequent` none of them in more than 1/l of the rows, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+-- cut: where each partition is cut, if anywhere: the place nearest to the median, in a hierarchy first between children of the node above all values of the partition. Rows up to it go to one side
 create temporary table "sqlanon_cut" as
-with "running" as (
+with "allowed" as (
   select
-    "partition",
-    "code",
-    max("first_count") over (partition by "partition" order by "code" asc rows between unbounded preceding and current row) as "left_values",
-    lead("last_count") over (partition by "partition" order by "code" asc) as "right_values",
-    sum("row_count") over (partition by "partition" order by "code" asc rows between unbounded preceding and current row) as "left_count",
-    lead("code") over (partition by "partition" order by "code" asc) as "next_code"
-  from "sqlanon_frequency_set"
-), "allowed" as (
-  select
-    "running"."partition",
-    "running"."code",
-    "running"."left_count",
+    "choice"."partition",
+    "allowed_1"."place",
+    "allowed_1"."left_count",
     0 + case when "before_1"."level_1" = "behind_1"."level_1" then 1 else 0 end + case when "before_1"."level_2" = "behind_1"."level_2" then 1 else 0 end as "depth",
-    abs(2 * "running"."left_count" - "choice"."row_count") as "imbalance"
-  from "running"
-  inner join "sqlanon_choice" as "choice"
-    on "running"."partition" = "choice"."partition"
-  left join "sqlanon_dictionary_1" as "before_1"
-    on "choice"."attribute" = 1 and "running"."code" = "before_1"."code"
-  left join "sqlanon_dictionary_1" as "behind_1"
-    on "choice"."attribute" = 1 and "running"."next_code" = "behind_1"."code"
-  where
-    "running"."left_count" >= 10
-    and "choice"."row_count" - "running"."left_count" >= 10
-    and "running"."left_values" * 4 <= "running"."left_count"
-    and "running"."right_values" * 4 <= "choice"."row_count" - "running"."left_count"
+    abs(2 * "allowed_1"."left_count" - "choice"."row_count") as "imbalance"
+  from "sqlanon_choice" as "choice"
+  inner join "sqlanon_allowed_1" as "allowed_1"
+    on "choice"."partition" = "allowed_1"."partition"
+  left join "sqlanon_value_1" as "before_1"
+    on "choice"."attribute" = 1 and "allowed_1"."place" = "before_1"."code"
+  left join "sqlanon_value_1" as "behind_1"
+    on "choice"."attribute" = 1 and "allowed_1"."next_place" = "behind_1"."code"
 ), "ranked" as (
   select
-    "partition",
-    "code",
-    "left_count",
-    row_number() over (partition by "partition" order by "depth" asc, "imbalance" asc, "code" asc) as "place"
+    "allowed".*,
+    row_number() over (partition by "partition" order by "depth" asc, "imbalance" asc, "place" asc) as "turn"
   from "allowed"
 )
 select
   "choice"."partition",
   "choice"."attribute",
-  "ranked"."code",
+  "ranked"."place",
   "ranked"."left_count",
   "choice"."row_count" - "ranked"."left_count" as "right_count"
 from "sqlanon_choice" as "choice"
 left join "ranked"
-  on "choice"."partition" = "ranked"."partition" and "ranked"."place" = 1;
+  on "choice"."partition" = "ranked"."partition" and "ranked"."turn" = 1;
 analyze "sqlanon_cut";
 
--- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
-create temporary table "sqlanon_placed" as
-with "told" as (
+-- splitting: every row in its part: those of p are 2p and 2p + 1, a partition that is not cut is tried by its next attribute, and closed when there is none, or when it is too small
+create temporary table "sqlanon_splitting_next" as
+with "sided" as (
   select
-    "splitting"."partition",
-    "splitting"."attempts",
     "splitting"."code_1",
     "splitting"."code_2",
     "splitting"."code_3",
     "splitting"."code_4",
+    "splitting"."code",
     "splitting"."draw",
     "splitting"."tie",
-    "splitting"."sensitive_code",
-    "cut"."partition" as "cut_partition",
+    "splitting"."partition",
+    "splitting"."attempts",
+    "choice"."partition" as "cut_partition",
     case
-      when "cut"."code" is null
+      when "choice"."place" is null
       then 0
-      when case "cut"."attribute"
+      when case "choice"."attribute"
         when 1
         then "splitting"."code_1"
         when 2
@@ -694,15 +689,15 @@ with "told" as (
         then "splitting"."code_3"
         when 4
         then "splitting"."code_4"
-      end <= "cut"."code"
+      end <= "choice"."place"
       then 1
       else 2
     end as "side",
-    "cut"."left_count",
-    "cut"."right_count"
+    "choice"."left_count",
+    "choice"."right_count"
   from "sqlanon_splitting" as "splitting"
-  left join "sqlanon_cut" as "cut"
-    on "splitting"."partition" = "cut"."partition"
+  left join "sqlanon_cut" as "choice"
+    on "splitting"."partition" = "choice"."partition"
 )
 select
   case "side" when 0 then "partition" when 1 then 2 * "partition" else 2 * "partition" + 1 end as "partition",
@@ -720,31 +715,31 @@ select
   "code_2",
   "code_3",
   "code_4",
+  "code",
   "draw",
-  "tie",
-  "sensitive_code"
-from "told";
-analyze "sqlanon_placed";
+  "tie"
+from "sided";
+analyze "sqlanon_splitting_next";
 
 drop table "sqlanon_splitting";
 
--- splitting
+-- cuts
 create temporary table "sqlanon_splitting" as
 select
   *
-from "sqlanon_placed";
+from "sqlanon_splitting_next";
 analyze "sqlanon_splitting";
 
-drop table "sqlanon_placed";
+drop table "sqlanon_splitting_next";
 
 drop table "sqlanon_cut";
 
-drop table "sqlanon_frequency_set";
+drop table "sqlanon_allowed_1";
 
 drop table "sqlanon_choice";
 
--- reopened: All partitions once more, numbered anew and open: what could not be cut between values may be cut among equal ones
-create temporary table "sqlanon_reopened" as
+-- splitting: all partitions once more, numbered anew and open: what could not be cut between values may be cut among equal ones (from N to below 2N: no part of one, 2p or 2p + 1, has the number of another)
+create temporary table "sqlanon_splitting_2" as
 select
   count(*) over () + dense_rank() over (order by "partition" asc) - 1 as "partition",
   0 as "attempts",
@@ -753,19 +748,18 @@ select
   "code_2",
   "code_3",
   "code_4",
+  "code",
   "draw",
-  "tie",
-  "sensitive_code"
+  "tie"
 from "sqlanon_splitting";
-analyze "sqlanon_reopened";
+analyze "sqlanon_splitting_2";
 
--- halving: turn 1 of 1
+-- halves: turn 1 of 1
 
--- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
-create temporary table "sqlanon_choice" as
+-- choice: the attribute by which each open partition is cut: the widest of those that it was not tried by (figure 3: choose_dimension), a width is a share of the attribute's range, or of its hierarchy's leaves
+create temporary table "sqlanon_choice_2" as
 with "extent" as (
   select
-    "partition",
     min("code_1") as "least_1",
     max("code_1") as "largest_1",
     min("code_2") as "least_2",
@@ -774,9 +768,10 @@ with "extent" as (
     max("code_3") as "largest_3",
     min("code_4") as "least_4",
     max("code_4") as "largest_4",
+    "partition",
     max("attempts") as "attempts",
     count(*) as "row_count"
-  from "sqlanon_reopened"
+  from "sqlanon_splitting_2"
   where
     "open" = 1
   group by
@@ -797,60 +792,57 @@ with "extent" as (
       else 0
     end as "width"
   from "extent"
-  inner join "sqlanon_dictionary_1" as "least"
+  inner join "sqlanon_value_1" as "least"
     on "extent"."least_1" = "least"."code"
-  inner join "sqlanon_dictionary_1" as "largest"
+  inner join "sqlanon_value_1" as "largest"
     on "extent"."largest_1" = "largest"."code"
   where
-    "extent"."least_1" < "extent"."largest_1"
+    "least"."code" < "largest"."code"
   union all
   select
     "extent"."partition",
     "extent"."row_count",
     "extent"."attempts",
     2 as "attribute",
-    "largest"."position" - "least"."position" as "width"
+    "largest"."place" - "least"."place" as "width"
   from "extent"
-  inner join "sqlanon_dictionary_2" as "least"
+  inner join "sqlanon_value_2" as "least"
     on "extent"."least_2" = "least"."code"
-  inner join "sqlanon_dictionary_2" as "largest"
+  inner join "sqlanon_value_2" as "largest"
     on "extent"."largest_2" = "largest"."code"
   where
-    "extent"."least_2" < "extent"."largest_2"
+    "least"."code" < "largest"."code"
   union all
   select
     "extent"."partition",
     "extent"."row_count",
     "extent"."attempts",
     3 as "attribute",
-    "largest"."position" - "least"."position" as "width"
+    "largest"."place" - "least"."place" as "width"
   from "extent"
-  inner join "sqlanon_dictionary_3" as "least"
+  inner join "sqlanon_value_3" as "least"
     on "extent"."least_3" = "least"."code"
-  inner join "sqlanon_dictionary_3" as "largest"
+  inner join "sqlanon_value_3" as "largest"
     on "extent"."largest_3" = "largest"."code"
   where
-    "extent"."least_3" < "extent"."largest_3"
+    "least"."code" < "largest"."code"
   union all
   select
     "extent"."partition",
     "extent"."row_count",
     "extent"."attempts",
     4 as "attribute",
-    "largest"."position" - "least"."position" as "width"
+    "largest"."place" - "least"."place" as "width"
   from "extent"
-  inner join "sqlanon_dictionary_4" as "least"
+  inner join "sqlanon_value_4" as "least"
     on "extent"."least_4" = "least"."code"
-  inner join "sqlanon_dictionary_4" as "largest"
+  inner join "sqlanon_value_4" as "largest"
     on "extent"."largest_4" = "largest"."code"
   where
-    "extent"."least_4" < "extent"."largest_4"
+    "least"."code" < "largest"."code"
 ), "ranked" as (
   select
-    "partition",
-    "attribute",
-    "row_count",
-    "attempts",
+    "width".*,
     row_number() over (partition by "partition" order by "width" desc, "attribute" asc) as "turn"
   from "width"
 )
@@ -861,21 +853,21 @@ select
 from "ranked"
 where
   "turn" = "attempts" + 1;
-analyze "sqlanon_choice";
+analyze "sqlanon_choice_2";
 
--- half: The rows of the open partitions, each in the half where its value lies, rows with the value at the middle go in the order of their other values, then of draws
+-- half: the rows of the open partitions, each in the half where its value lies, rows with the value at the middle go in the order of their other values, then of draws (section 3.2)
 create temporary table "sqlanon_half" as
 with "read" as (
   select
-    "splitting"."partition",
-    "splitting"."attempts",
     "splitting"."code_1",
     "splitting"."code_2",
     "splitting"."code_3",
     "splitting"."code_4",
+    "splitting"."code",
     "splitting"."draw",
     "splitting"."tie",
-    "splitting"."sensitive_code",
+    "splitting"."partition",
+    "splitting"."attempts",
     "choice"."partition" as "cut_partition",
     "choice"."row_count",
     case "choice"."attribute"
@@ -887,29 +879,30 @@ with "read" as (
       then "splitting"."code_3"
       when 4
       then "splitting"."code_4"
-    end as "code"
-  from "sqlanon_reopened" as "splitting"
-  left join "sqlanon_choice" as "choice"
+    end as "place"
+  from "sqlanon_splitting_2" as "splitting"
+  left join "sqlanon_choice_2" as "choice"
     on "splitting"."partition" = "choice"."partition"
 )
 select
-  "partition",
-  "attempts",
   "code_1",
   "code_2",
   "code_3",
   "code_4",
+  "code",
   "draw",
   "tie",
-  "sensitive_code",
+  "partition",
+  "attempts",
   "cut_partition",
-  "row_count",
+  ("row_count" / 2) as "left_count",
+  "row_count" - ("row_count" / 2) as "right_count",
   case
     when "cut_partition" is null
     then 0
     when row_number() over (
       partition by "partition"
-      order by "code" asc, "code_1" asc, "code_2" asc, "code_3" asc, "code_4" asc, "draw" asc, "tie" asc
+      order by "place" asc, "code_1" asc, "code_2" asc, "code_3" asc, "code_4" asc, "draw" asc, "tie" asc
     ) <= ("row_count" / 2)
     then 1
     else 2
@@ -917,84 +910,70 @@ select
 from "read";
 analyze "sqlanon_half";
 
--- judged_half: The partitions whose halves may stand: both have k rows, and of each sensitive column l different values, or (`frequent`) no value in more than 1/l of the rows, where that is asked
-create temporary table "sqlanon_judged_half" as
-with "counted" as (
+-- standing: the partitions whose halves may stand: both have k rows, and are diverse in every sensitive column
+create temporary table "sqlanon_standing" as
+with "held" as (
   select
+    1 as "number",
     "partition",
     "side",
-    count(*) as "row_count",
-    count(distinct "sensitive_code") as "value_count_1"
+    count(*) as "row_count"
   from "sqlanon_half"
   where
     "side" > 0
   group by
+    "code",
     "partition",
     "side"
-), "crowded_1" as (
-  select distinct
-    "held"."partition"
-  from (
-    select
-      "partition",
-      "side",
-      "sensitive_code",
-      count(*) as "row_count"
-    from "sqlanon_half"
-    where
-      "side" > 0
-    group by
-      "partition",
-      "side",
-      "sensitive_code"
-  ) as "held"
-  inner join "counted"
-    on "held"."partition" = "counted"."partition" and "held"."side" = "counted"."side"
-  where
-    "held"."row_count" * 4 > "counted"."row_count"
+), "judged" as (
+  select
+    "partition",
+    case when sum("row_count") >= 10 and max("row_count") * 4 <= sum("row_count") then 1 else 0 end as "stands"
+  from "held"
+  group by
+    "number",
+    "partition",
+    "side"
 )
 select
-  "counted"."partition"
-from "counted"
-left join "crowded_1"
-  on "counted"."partition" = "crowded_1"."partition"
-where
-  "crowded_1"."partition" is null
+  "partition"
+from "judged"
 group by
-  "counted"."partition"
+  "partition"
 having
-  min("counted"."row_count") >= 10 and min("counted"."value_count_1") >= 4;
-analyze "sqlanon_judged_half";
+  min("stands") = 1;
+analyze "sqlanon_standing";
 
--- placed: Every row in its half: the parts of p are 2p and 2p + 1
-create temporary table "sqlanon_placed" as
-with "told" as (
+-- splitting: every row in its half, where both may stand
+create temporary table "sqlanon_splitting_next" as
+with "sided" as (
   select
-    "half"."partition",
-    "half"."attempts",
     "half"."code_1",
     "half"."code_2",
     "half"."code_3",
     "half"."code_4",
+    "half"."code",
     "half"."draw",
     "half"."tie",
-    "half"."sensitive_code",
+    "half"."partition",
+    "half"."attempts",
     "half"."cut_partition",
-    "half"."row_count",
-    case when "judged_half"."partition" is null then 0 else "half"."side" end as "taken"
+    "half"."left_count",
+    "half"."right_count",
+    case when "standing"."partition" is null then 0 else "half"."side" end as "side"
   from "sqlanon_half" as "half"
-  left join "sqlanon_judged_half" as "judged_half"
-    on "half"."partition" = "judged_half"."partition"
+  left join "sqlanon_standing" as "standing"
+    on "half"."partition" = "standing"."partition"
 )
 select
-  case "taken" when 0 then "partition" when 1 then 2 * "partition" else 2 * "partition" + 1 end as "partition",
-  case "taken" when 0 then "attempts" + 1 else 0 end as "attempts",
+  case "side" when 0 then "partition" when 1 then 2 * "partition" else 2 * "partition" + 1 end as "partition",
+  case "side" when 0 then "attempts" + 1 else 0 end as "attempts",
   case
     when "cut_partition" is null
     then 0
-    when "taken" = 0
+    when "side" = 0
     then 1
-    when case "taken" when 1 then ("row_count" / 2) else "row_count" - ("row_count" / 2) end >= 2 * 10
+    when case "side" when 1 then "left_count" else "right_count" end >= 2 * 10
     then 1
     else 0
   end as "open",
@@ -1002,76 +981,71 @@ select
   "code_2",
   "code_3",
   "code_4",
+  "code",
   "draw",
-  "tie",
-  "sensitive_code"
-from "told";
-analyze "sqlanon_placed";
+  "tie"
+from "sided";
+analyze "sqlanon_splitting_next";
 
-drop table "sqlanon_reopened";
+drop table "sqlanon_splitting_2";
 
--- halving
-create temporary table "sqlanon_reopened" as
+-- halves
+create temporary table "sqlanon_splitting_2" as
 select
   *
-from "sqlanon_placed";
-analyze "sqlanon_reopened";
+from "sqlanon_splitting_next";
+analyze "sqlanon_splitting_2";
 
-drop table "sqlanon_placed";
+drop table "sqlanon_splitting_next";
 
-drop table "sqlanon_judged_half";
+drop table "sqlanon_standing";
 
 drop table "sqlanon_half";
 
-drop table "sqlanon_choice";
+drop table "sqlanon_choice_2";
 
--- value_set_4: The values of one attribute in each partition, as a JSON list of texts in their order, NULL stands as null
+-- value_set_4: the values of one attribute in each partition, as a JSON list of texts in their order, NULL stands as null
 create temporary table "sqlanon_value_set_4" as
 with "held" as (
-  select
+  select distinct
     "partition",
     "code_4" as "code"
-  from "sqlanon_reopened"
-  group by
-    "partition",
-    "code_4"
+  from "sqlanon_splitting_2"
 )
 select
   "held"."partition",
-  '[' || string_agg("dictionary"."shown", ','
+  '[' || string_agg("numbered"."shown", ','
   order by
     "held"."code" asc) || ']' as "value_set"
 from "held"
-inner join "sqlanon_dictionary_4" as "dictionary"
-  on "held"."code" = "dictionary"."code"
+inner join "sqlanon_value_4" as "numbered"
+  on "held"."code" = "numbered"."code"
 group by
   "held"."partition";
 analyze "sqlanon_value_set_4";
 
--- box: What is published of each partition: the exact bounds of its numbers, the lowest common ancestor of its nodes, its sets of values
+-- box: what is published of each partition: the exact bounds of its numbers, the lowest common ancestor of its nodes, its sets of values
 create temporary table "sqlanon_box" as
 with "extent" as (
   select
+    min(nullif("code_1", 2147483647)) as "least_1",
+    max(nullif("code_1", 2147483647)) as "largest_1",
+    max("code_1") = 2147483647 as "unknown_1",
     min(nullif("code_2", 2147483647)) as "least_2",
     max(nullif("code_2", 2147483647)) as "largest_2",
     max("code_2") = 2147483647 as "unknown_2",
     min(nullif("code_3", 2147483647)) as "least_3",
     max(nullif("code_3", 2147483647)) as "largest_3",
     max("code_3") = 2147483647 as "unknown_3",
-    min("code_1") as "least_1",
-    max("code_1") as "largest_1",
+    min(nullif("code_4", 2147483647)) as "least_4",
+    max(nullif("code_4", 2147483647)) as "largest_4",
+    max("code_4") = 2147483647 as "unknown_4",
     "partition"
-  from "sqlanon_reopened"
+  from "sqlanon_splitting_2"
   group by
     "partition"
 )
 select
-  "least_2"."value" as "low_2",
-  "largest_2"."value" as "high_2",
-  "extent"."unknown_2",
-  "least_3"."value" as "low_3",
-  "largest_3"."value" as "high_3",
-  "extent"."unknown_3",
   case
     when "least_1"."value" is null
     then null
@@ -1081,26 +1055,32 @@ select
     then "least_1"."level_1"
     else 'Any'
   end as "node_1",
+  "least_2"."value" as "low_2",
+  "largest_2"."value" as "high_2",
+  "extent"."unknown_2",
+  "least_3"."value" as "low_3",
+  "largest_3"."value" as "high_3",
+  "extent"."unknown_3",
   "value_set_4"."value_set" as "set_4",
   "extent"."partition"
 from "extent"
-left join "sqlanon_dictionary_2" as "least_2"
-  on "extent"."least_2" = "least_2"."code"
-left join "sqlanon_dictionary_2" as "largest_2"
-  on "extent"."largest_2" = "largest_2"."code"
-left join "sqlanon_dictionary_3" as "least_3"
-  on "extent"."least_3" = "least_3"."code"
-left join "sqlanon_dictionary_3" as "largest_3"
-  on "extent"."largest_3" = "largest_3"."code"
-inner join "sqlanon_dictionary_1" as "least_1"
+left join "sqlanon_value_1" as "least_1"
   on "extent"."least_1" = "least_1"."code"
-inner join "sqlanon_dictionary_1" as "largest_1"
+left join "sqlanon_value_1" as "largest_1"
   on "extent"."largest_1" = "largest_1"."code"
+left join "sqlanon_value_2" as "least_2"
+  on "extent"."least_2" = "least_2"."code"
+left join "sqlanon_value_2" as "largest_2"
+  on "extent"."largest_2" = "largest_2"."code"
+left join "sqlanon_value_3" as "least_3"
+  on "extent"."least_3" = "least_3"."code"
+left join "sqlanon_value_3" as "largest_3"
+  on "extent"."largest_3" = "largest_3"."code"
 inner join "sqlanon_value_set_4" as "value_set_4"
   on "extent"."partition" = "value_set_4"."partition";
 analyze "sqlanon_box";
 
--- data: The published table: each row's box and its exact sensitive value, in an order that depends on nothing but what it shows: boxes are numbered by their columns
+-- data: each row's box and its exact sensitive value
 create table "sqlanon_data" as
 with "ordered" as (
   select
@@ -1119,15 +1099,15 @@ select
   "ordered"."high_3" as "seen_high",
   "ordered"."unknown_3" as "seen_unknown",
   "ordered"."set_4" as "sex",
-  "sensitive_value"."sensitive" as "disease"
-from "sqlanon_reopened" as "splitting"
+  "value"."sensitive" as "disease"
+from "sqlanon_splitting_2" as "splitting"
 inner join "ordered"
   on "splitting"."partition" = "ordered"."partition"
-inner join "sqlanon_sensitive_value" as "sensitive_value"
-  on "splitting"."sensitive_code" = "sensitive_value"."code"
+inner join "sqlanon_sensitive_value" as "value"
+  on "splitting"."code" = "value"."code"
 order by
   "ordered"."place" asc,
-  "splitting"."sensitive_code" asc;
+  "value"."code" asc;
 analyze "sqlanon_data";
 
 -- the rest is microdata and the key: forget it
