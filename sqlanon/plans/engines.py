@@ -13,19 +13,18 @@ from sqlanon.plans.marks import ENGINE, OURS, Mark
 class Traits:
     """What an engine does cheaply.
 
-    row_by_row: rows are taken one by one, by one process, so that any window spills, and a view that is read once costs
-    no table. few_tables: a table between two statements costs more than one longer statement. shares_hashes: a join
-    costs less than a hash of each row, so that of a fresh key neighbours share one. wide_hashes: a hash has 64 bytes,
-    and a row takes its own out of those of many rows at a fraction of what a hash costs. numbers_rows: a table numbers
-    its rows one after the other (rowid), in the order in which they were written, and a sort costs less than a window.
-    packs_keys: columns of a sort that have eight bytes together, one more for each column, are sorted as one number.
-    sketches_counts: how many rows differ is estimated, to a few tenths, at a fraction of what a GROUP BY costs.
-    lists_numbers: a SELECT unnests a list of whole numbers. packs_rows: the source can be asked for the ranges of its
-    values first, and rows that are sorted stay so where columns are read off them.
+    row_by_row: rows are taken one by one, by one process, so that any window spills, and a view that is read once
+    costs no table. shares_hashes: a join costs less than a hash of each row, so that of a fresh key neighbours
+    share one. wide_hashes: a hash has 64 bytes, and a row takes its own out of those of many rows at a fraction of
+    what a hash costs. numbers_rows: a table numbers its rows one after the other (rowid), in the order in which
+    they were written, and a sort costs less than a window. packs_keys: columns of a sort that have eight bytes
+    together, one more for each column, are sorted as one number. sketches_counts: how many rows differ is
+    estimated, to a few tenths, at a fraction of what a GROUP BY costs. lists_numbers: a SELECT unnests a list of
+    whole numbers. packs_rows: the source can be asked for the ranges of its values first, and rows that are sorted
+    stay so where columns are read off them.
     """
 
     row_by_row: bool = False
-    few_tables: bool = False
     shares_hashes: bool = False
     wide_hashes: bool = False
     numbers_rows: bool = False
@@ -74,7 +73,6 @@ ENGINES: Mapping[str, DeclaredEngine] = {
             "query": (("query",), ("database", "types", "missing")),
         },
         traits=Traits(
-            few_tables=True,
             shares_hashes=True,
             numbers_rows=True,
             packs_keys=True,
@@ -89,7 +87,7 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         reads="Parquet only",
         options=("--master", *_LIMITS),
         sources={name: ((name,), ("master",)) for name in ("path", "table", "query")},
-        traits=Traits(few_tables=True, sketches_counts=True, lists_numbers=True, packs_rows=True),
+        traits=Traits(sketches_counts=True, lists_numbers=True, packs_rows=True),
         lacks={
             "schema": Mark(OURS, "publishes to a directory"),
             "session": Mark(OURS, "publishes to a directory"),
@@ -107,7 +105,6 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         sources={name: ((name,), ("dsn",)) for name in ("table", "query")},
         traits=Traits(
             row_by_row=True,
-            few_tables=True,
             wide_hashes=True,
             sketches_counts=True,
             lists_numbers=True,

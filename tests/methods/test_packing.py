@@ -66,7 +66,7 @@ def people(columns):
 @each(COLUMNS)
 def test_packed_columns_make_the_release_that_columns_make(kind):
     con, quasi = people([(kind, COLUMNS[kind]), ("INTEGER", "case when i % 3 > 0 then i % 4 end")])
-    expected, packed = tables(con, quasi, Traits(few_tables=True, numbers_rows=True))
+    expected, packed = tables(con, quasi, Traits(numbers_rows=True))
     assert not packed
     found, packed = tables(con, quasi)
     assert packed

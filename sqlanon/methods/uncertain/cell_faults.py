@@ -1,17 +1,14 @@
 """Faults of uncertain cells: each is a count and a message, and refuses the publication.
 
-Faults are: cells with no alternatives or too many, unmatched braces, alternative rows that do not belong together,
-values outside their hierarchy, sensitive values that are too long, and stars where a star stands for a hidden value.
+Faults are: cells with no alternatives or too many, unmatched braces, alternative rows that do not belong together.
 """
 
 from collections.abc import Callable, Sequence
 
-from sqlanon.errors import DataError, UsageError
+from sqlanon.errors import DataError
 from sqlanon.methods.feasibility import NO_ROWS
 from sqlanon.methods.uncertain.columns import Column, Reading
-from sqlanon.plans.json_schema import LONGEST_TEXT
 from sqlanon.plans.plan import Guard, Row, Step
-from sqlanon.plans.templates import ident
 from sqlanon.wording import option
 
 _EMPTY = "{count} cells of {column} have nothing, or NULL, among their alternatives; write what they can be"
@@ -19,15 +16,6 @@ _CROWDED = (
     "{count} cells of {column} have more than {most} alternatives; raise "
     + option("max_alternatives")
     + ", or leave them out"
-)
-_STARS = (
-    "{count} cells of {column} hold *, which stands for what is suppressed; say "
-    + option("undiverse", "merge")
-    + ", or write another value into the source"
-)
-_LONG = (
-    "{count} of the values of {column} are longer than {longest:,} letters, and release.json, which says the weight of"
-    " every sensitive value, takes no longer ones; {advice}, or publish with the method anatomy, which says none there"
 )
 _BRACES = {
     "unmatched": "{count} cells of {column} open a brace or close one without the other; write alternatives as"
@@ -130,60 +118,5 @@ def refuse_tuples(reading: Reading) -> Callable[[Row], None]:
                     f"{row[f'differing_{number}']} tuples have alternative rows that differ in {name}: a label or an"
                     " identifier is one for all alternatives of a row"
                 )
-
-    return refuse
-
-
-def no_stars(reading: Reading) -> Step:
-    """Return the query that refuses stars among the values, where a star stands for what is suppressed."""
-    texts = [column for column in reading.quasi if column.type == "VARCHAR" or column.hierarchy is not None]
-    certain = [column for column in texts if column.hierarchy is None]
-    tree_columns = [column for column in texts if column.hierarchy is not None]
-    values: dict[str, object] = {
-        "certain_columns": [column.internal for column in certain],
-        "counted_columns": [(column.internal, f"alternatives_{column.number}") for column in tree_columns],
-    }
-    figures = [(f"stars_{number}", column.name) for number, column in enumerate(certain, start=1)]
-    figures += [(f"counted_{number}", column.name) for number, column in enumerate(tree_columns, start=1)]
-
-    def refuse(row: Row) -> None:
-        for name, column in figures:
-            if row[name]:
-                raise DataError(_STARS.format(count=row[name], column=repr(column)))
-
-    guards = [Guard(f"{name} > 0", _STARS.format(count="some", column=repr(column))) for name, column in figures]
-    return Step("methods/uncertain/cell_faults/stars", "query", "", refuse, tuple(guards), values)
-
-
-def no_long_values(column: Column) -> Step:
-    """Return the query that refuses sensitive values which a manifest has no room for."""
-
-    shortened = (
-        f"read the source through a view with left({ident(column.name)}, {LONGEST_TEXT}) as {ident(column.name)}"
-    )
-    advice = "write shorter alternatives into the source" if column.uncertain else shortened
-    words = {"column": repr(column.name), "longest": LONGEST_TEXT, "advice": advice}
-
-    def refuse(row: Row) -> None:
-        if row["long_count"]:
-            raise DataError(_LONG.format(count=row["long_count"], **words))
-
-    guards = (Guard("long_count > 0", _LONG.format(count="some", **words)),)
-    values = {"most_letters": LONGEST_TEXT}
-    return Step("methods/uncertain/cell_faults/long_values", "query", "", refuse, guards, values)
-
-
-def refuse_outside(column: Column) -> Callable[[Row], None]:
-    """Return what raises UsageError where values are not leaves of their hierarchy, naming them."""
-
-    def refuse(row: Row) -> None:
-        for count, examples, words in (
-            (row["outside_count"], row["outside"], "are not in its hierarchy"),
-            (row["inner_count"], row["inner_nodes"], "are inner nodes of its hierarchy, and cells hold leaves"),
-        ):
-            if count:
-                more = f" and {count - len(examples)} more" if count > len(examples) else ""
-                listed = f"{', '.join(map(repr, examples))}{more}"
-                raise UsageError(f"{count} values of {column.name!r} {words}: {listed}")
 
     return refuse

@@ -1,20 +1,18 @@
 """Uncertain cells: read attribute-ors and tuple-ors, and make the deterministic table (the paper's step 1).
 
 A cell holds several alternatives as a list, or as text in braces; a row may be given as several alternative rows.
-Everything after these steps is over single values: the templates are `sql_templates/methods/uncertain/deterministic/`.
+Everything after these steps is over single values.
 """
 
-import json
-
+from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import leave_out_nulls
 from sqlanon.methods.internal_names import identifier_names
-from sqlanon.methods.uncertain.cell_faults import braces, cells, no_long_values, refuse_outside, refuse_tuples
-from sqlanon.methods.uncertain.columns import Column, Reading, Scale
-from sqlanon.methods.uncertain.hierarchy import SHOWN, Hierarchy
-from sqlanon.plans.plan import Guard, Repeat, Row, Step, relation_name
-from sqlanon.plans.templates import Sql
-
-SENSITIVE = "_sensitive"  # what tells the sensitive attribute's relations from the quasi-identifiers'
+from sqlanon.methods.uncertain.cell_faults import braces, cells, refuse_tuples
+from sqlanon.methods.uncertain.columns import Reading
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.json_schema import LONGEST_TEXT
+from sqlanon.plans.plan import Repeat, Step
+from sqlanon.plans.templates import Sql, ident
 
 
 def opening(reading: Reading) -> tuple[Step | Repeat, ...]:
@@ -64,83 +62,27 @@ def _folded(reading: Reading, rows: str) -> list[Step]:
     ]
 
 
-def determined(reading: Reading, prefix: str, rows: str) -> tuple[Step, ...]:
-    """Return the steps from `drawn` to `determined` and `cell_count`, with the hierarchies and the sensitive sets.
+def determined(reading: Reading, suppresses: bool) -> Steps:
+    """Return the hierarchies and the chapter from `drawn` to `determined` and `cell_count`, with the sensitive sets.
 
-    rows: the relation of the rows whose cells are looked at before.
+    suppresses: whether a star is to stand for what is suppressed; else it is a value like any other.
     """
-    steps: list[Step] = []
-    for column in reading.quasi:
-        if column.hierarchy is not None:
-            steps += _generalized(column, column.hierarchy, rows)
-    steps += [
-        _cell("sensitive", SENSITIVE, rows),
-        _unfolded(reading.sensitive, SENSITIVE, reading.in_order),
-        no_long_values(reading.sensitive),
-        Step("methods/uncertain/deterministic/sensitive_set"),
-        Step("methods/uncertain/deterministic/set_values", values={"places": reading.places}),
-    ]
-
-    def numbers(*scales: Scale, uncertain: bool | None = None) -> list[int]:
-        return [
-            column.number
-            for column in reading.quasi
-            if column.scale in scales and uncertain in (None, column.uncertain)
-        ]
-
+    trees = [column for column in reading.quasi if column.hierarchy is not None]
+    texts = [column for column in reading.quasi if column.type == "VARCHAR" or column.hierarchy is not None]
+    sensitive = reading.sensitive
+    named = ident(sensitive.name)
+    shortened = f"read the source through a view with left({named}, {LONGEST_TEXT}) as {named}"
     values = {
-        "row_columns": reading.row_columns,
-        "plain": numbers("number", "moment", "category", uncertain=False),
-        "nodes": [(number, relation_name(prefix, f"ancestor_{number}")) for number in numbers("hierarchy")],
-        "largest": numbers("number", "moment", uncertain=True),
-        "first": numbers("category", uncertain=True),
+        "quasi": reading.quasi,
+        "trees": trees,
+        "sensitive": sensitive,
+        "in_order": reading.in_order,
+        "places": reading.places,
+        "kept": reading.row_columns,
+        "longest": LONGEST_TEXT,
+        "shown_column": repr(sensitive.name),
+        "advice": "write shorter alternatives into the source" if sensitive.uncertain else str(shortened),
+        "starred": texts if suppresses else (),
     }
-    held = Sql("min(sensitive_count)" if reading.sensitive.uncertain else "1")
-    return (
-        *steps,
-        Step("methods/uncertain/deterministic/determined", values=values),
-        Step("methods/uncertain/deterministic/cell_count", values={"sensitive_count": held}),
-    )
-
-
-def _cell(column: str, suffix: str, rows: str) -> Step:
-    """Return the step of the different cells of an attribute."""
-    return Step(
-        "methods/uncertain/deterministic/cell", suffix=suffix, values={"cell_column": column}, reads={"drawn": rows}
-    )
-
-
-def _generalized(column: Column, hierarchy: Hierarchy, rows: str) -> list[Step]:
-    """Return the steps that find the common ancestor of every different cell of one attribute."""
-    suffix, levels = f"_{column.number}", hierarchy.level_names
-    common: dict[str, object] = {"level_columns": levels, "deepest_first": levels[::-1], "root": hierarchy.root}
-    refuse_values = refuse_outside(column)
-
-    def refuse(row: Row) -> None:
-        refuse_values({**row, **{name: json.loads(row[name] or "[]") for name in ("outside", "inner_nodes")}})
-
-    outside = Guard(
-        "outside_count > 0 or inner_count > 0", f"{column.name!r} has values that are not leaves of its hierarchy"
-    )
-    return [
-        hierarchy.step(suffix),
-        _cell(column.internal, suffix, rows),
-        _unfolded(column, suffix),
-        Step(
-            "methods/uncertain/deterministic/outside",
-            "query",
-            refuse=refuse,
-            guards=(outside,),
-            values={"shown_values": SHOWN},
-            suffix=suffix,
-        ),
-        Step("methods/uncertain/deterministic/ancestor", suffix=suffix, values=common),
-    ]
-
-
-def _unfolded(column: Column, suffix: str, in_order: bool = False) -> Step:
-    if not column.uncertain:
-        return Step("methods/uncertain/deterministic/single", yields="alternative", suffix=suffix)
-    if in_order:
-        return Step("methods/uncertain/deterministic/sorted_alternative", yields="alternative", suffix=suffix)
-    return Step("methods/uncertain/deterministic/alternative", suffix=suffix)
+    hierarchies = [column.hierarchy.step(f"_{column.number}") for column in trees if column.hierarchy is not None]
+    return (*hierarchies, Chapter("uncertain/determined", values))

@@ -18,7 +18,6 @@ from sqlanon.methods.parameter_types import Choice, Number, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import HIERARCHIES, SENSITIVE, Names, RowOptions
 from sqlanon.methods.uncertain import clustering, diversity, influence, published_tables
-from sqlanon.methods.uncertain.cell_faults import no_stars
 from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, probe
 from sqlanon.methods.uncertain.design import NAME, Uncertain, design
 from sqlanon.methods.uncertain.deterministic import determined, opening
@@ -26,7 +25,6 @@ from sqlanon.methods.uncertain.influence import Learn, MatrixTable, read_matrix
 from sqlanon.methods.uncertain.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
-from sqlanon.plans.statement import Kind
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
@@ -184,21 +182,13 @@ def _widened(values: Mapping[str, Any], label: list[str]) -> dict[str, Any]:
 
 
 def draw_rows(design: Uncertain) -> Steps:
-    """Return the step that draws for every row, to sort by it: a view where one statement reads it alone, cheaply."""
-    kind: Kind = "view" if design.request.traits.few_tables else "table"
-    return draw_from(design, "sensitive", kind=kind, are_sorted=True)
+    """Return the step that draws for every row: a view, for one statement alone reads it, to sort by it."""
+    return draw_from(design, "sensitive", kind="view", are_sorted=True)
 
 
 def make_deterministic(design: Uncertain) -> Steps:
     """Return the steps that end in `determined`: single quasi values, and sets of sensitive ones."""
-    few = design.request.traits.few_tables
-    return determined(design.reading, design.prefix, "population" if few else "drawn")
-
-
-def check_stars(design: Uncertain) -> Steps:
-    """Return the query that refuses stars in the source, where a star is to stand for what is suppressed."""
-    # where nothing is suppressed, * is a value like any other
-    return (no_stars(design.reading),) if design.clustering.undiverse == "suppress" else ()
+    return determined(design.reading, design.clustering.undiverse == "suppress")
 
 
 def weigh_influence(design: Uncertain) -> Steps:
@@ -220,13 +210,13 @@ def cluster_rows(design: Uncertain) -> Steps:
 
 
 def number_groups(design: Uncertain) -> Steps:
-    """Return the steps that put rows and clusters together, suppress, and number the groups."""
-    return tuple(published_tables.shown(design.reading, design.clustering.undiverse, design.prefix))
+    """Return the chapter that puts rows and clusters together, suppresses, and numbers the groups."""
+    return (published_tables.group(design.reading, design.clustering.undiverse),)
 
 
 def publish_tables(design: Uncertain) -> Steps:
-    """Return the steps of QIT and ST, with as many columns of alternatives as there are."""
-    return published_tables.outputs(design.reading, design.names, design.clustering.undiverse)
+    """Return the chapter of QIT and ST, with as many columns of alternatives as there are."""
+    return (published_tables.publish(design.reading, design.names, design.clustering.undiverse),)
 
 
 UNCERTAIN: Method[Uncertain] = Method(
@@ -244,7 +234,6 @@ UNCERTAIN: Method[Uncertain] = Method(
         identify_rows,
         draw_rows,
         make_deterministic,
-        check_stars,
         weigh_influence,
         cluster_rows,
         number_groups,

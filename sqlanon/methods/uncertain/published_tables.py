@@ -1,15 +1,13 @@
-"""How uncertain rows are shown: the names of what is published, and the steps from clusters to QIT and ST."""
+"""How uncertain rows are shown: the names of what is published, and the chapters from clusters to QIT and ST."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.uncertain.columns import Column, Reading
 from sqlanon.methods.uncertain.diversity import Undiverse
-from sqlanon.plans.plan import Step, relation_name
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.roles import free_name
-from sqlanon.plans.templates import Sql
 
 
 @dataclass(frozen=True)
@@ -55,33 +53,19 @@ def manifest_columns(reading: Reading, names: Names) -> dict[str, Any]:
     }
 
 
-def shown(reading: Reading, undiverse: Undiverse, prefix: str) -> list[Step]:
-    """Return the steps that put rows and clusters together, suppress, and number the groups."""
-    quasi = quasi_names(reading.request)
-    columns = _counted(reading, undiverse)
-    counts = [f"alternatives_{column.number}" for column in columns]
-    fields = [(f"alternatives_{c.number}", str(c.number + 1), c.name) for c in columns]
+def group(reading: Reading, undiverse: Undiverse) -> Chapter:
+    """Return the chapter that puts rows and clusters together, suppresses, and numbers the groups."""
     label = ["label"] if reading.label is not None else []
-    passed = [*reading.row_columns, "set_code", "cell_code"]
-    starred = {"passed_columns": passed, "quasi_columns": quasi, "count_columns": counts}
-    nodes = [(c.number, relation_name(prefix, f"hierarchy_{c.number}")) for c in reading.quasi]
-    ways = {
-        "suppress": Step("methods/uncertain/published_tables/starred", yields="shown", values=starred),
-        "merge": Step("methods/uncertain/published_tables/kept", yields="shown"),
-        "generalize": Step(
-            "methods/uncertain/published_tables/generalized",
-            yields="shown",
-            values={"passed_columns": passed, "nodes": nodes},
-        ),
+    fields = [(f"alternatives_{c.number}", str(c.number + 1), c.name) for c in _counted(reading, undiverse)]
+    values = {
+        "undiverse": undiverse,
+        "numbers": [column.number for column in reading.quasi],
+        "counted": fields,
+        "counts": [column for column, _, _ in fields],
+        "label": label,
+        "passed": [*reading.row_columns, "set_code", "cell_code"],
     }
-    return [
-        ways[undiverse],
-        Step("methods/uncertain/published_tables/pattern", values={"counted_columns": fields}),
-        Step(
-            "methods/uncertain/published_tables/group_number",
-            values={"label": label, "quasi_columns": quasi, "count_columns": counts},
-        ),
-    ]
+    return Chapter("uncertain/groups", values)
 
 
 def _counted(reading: Reading, undiverse: Undiverse) -> Sequence[Column]:
@@ -89,23 +73,16 @@ def _counted(reading: Reading, undiverse: Undiverse) -> Sequence[Column]:
     return reading.quasi if undiverse == "generalize" else reading.counted
 
 
-def outputs(reading: Reading, names: Names, undiverse: Undiverse) -> tuple[Step, ...]:
-    """Return the published tables."""
-    qit = {
+def publish(reading: Reading, names: Names, undiverse: Undiverse) -> Chapter:
+    """Return the chapter of the published tables."""
+    values = {
         "labels": [names.label] if names.label is not None else [],
         "quasi": reading.request.roles.quasi,
-        "count_columns": [f"alternatives_{column.number}" for column in _counted(reading, undiverse)],
+        "counts": [f"alternatives_{column.number}" for column in _counted(reading, undiverse)],
         "qiid_column": names.qiid,
         "alternatives_column": names.alternatives,
         "group_column": names.group,
-    }
-    st = {
-        "value_columns": names.values,
-        "group_column": names.group,
+        "values": names.values,
         "count_column": names.count,
-        "order_columns": [Sql(f"set_values.value_{n}") for n in range(1, len(names.values) + 1)],
     }
-    return (
-        Step("methods/uncertain/published_tables/qit", values=qit),
-        Step("methods/uncertain/published_tables/st", values=st),
-    )
+    return Chapter("uncertain/publish", values)

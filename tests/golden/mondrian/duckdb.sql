@@ -111,7 +111,7 @@ from (
             select
                 held,
                 max(value_count) as value_count,
-                string_agg('''' || text || '''', ', ' order by place asc nulls last) as listed
+                string_agg(case when text like '%''%' then '"' || text || '"' else '''' || text || '''' end, ', ' order by place asc nulls last) as listed
             from placed
             where place <= 10
             group by held

@@ -120,9 +120,11 @@ declare refusal text := (
         select
           "held",
           max("value_count") as "value_count",
-          string_agg('''' || "text" || '''', ', '
-          order by
-            "place" asc) as "listed"
+          string_agg(
+            case when "text" like '%''%' then '"' || "text" || '"' else '''' || "text" || '''' end, ', '
+            order by
+              "place" asc
+          ) as "listed"
         from "placed"
         where
           "place" <= 10

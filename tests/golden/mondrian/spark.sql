@@ -92,7 +92,7 @@ from (
       select
         `held`,
         max(`value_count`) as `value_count`,
-        listagg('\'' || `text` || '\'', ', ') within group (order by
+        listagg(case when `text` like '%\'%' then '"' || `text` || '"' else '\'' || `text` || '\'' end, ', ') within group (order by
           `place` asc) as `listed`
       from `placed`
       where

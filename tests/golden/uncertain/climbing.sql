@@ -456,20 +456,12 @@ left join home on numbered.target = home.target and numbered.place = home.place;
 -- -        case when a."number_2" is null and "b"."number_2" is null then 0 else "share_2" end
 -- -    )
 
--- shown: The rows with their clusters, in a cluster that climbed every row shows the nodes of its region, and of how many alternatives is not told: 0 where a node stands for several values
+-- shown: the rows with their clusters, in a cluster that climbed every row shows the nodes of its region, and of how many alternatives is not told: 0 where a node stands for several values
 create temporary table "sqlanon_shown" as
 select
-    determined."row_number",
-    determined."draw",
-    determined."tie",
-    determined."set_code",
-    determined."cell_code",
     case when climbing.cluster is null then determined.quasi_1 else climbing.node_1 end as quasi_1,
-    case
-        when climbing.cluster is null then determined.alternatives_1
-        when hierarchy_1.height > 0 then 0
-        else 1
-    end as alternatives_1,
+    case when climbing.cluster is null then determined."alternatives_1" when hierarchy_1.height > 0 then 0 else 1 end as "alternatives_1",
+    determined."row_number", determined."draw", determined."tie", determined."set_code", determined."cell_code",
     clustered.cluster
 from "sqlanon_determined" as determined
 inner join "sqlanon_clustered" as clustered on determined.row_number = clustered.row_number
@@ -479,10 +471,8 @@ left join "sqlanon_hierarchy_1" as hierarchy_1 on climbing.node_1 = hierarchy_1.
 -- pattern: as in duckdb.sql
 
 -- group_number: as in duckdb.sql, but for
--- -            shown."quasi_1", 'ASC NULLS LAST',
--- -            shown."quasi_2", 'ASC NULLS LAST',
--- -            shown."quasi_3", 'ASC NULLS LAST'
--- +            shown."quasi_1", 'ASC NULLS LAST'
+-- -        min(create_sort_key(pattern.qiid, 'ASC NULLS LAST', shown.quasi_1, 'ASC NULLS LAST', shown.quasi_2, 'ASC NULLS LAST', shown.quasi_3, 'ASC NULLS LAST')) as least_row,
+-- +        min(create_sort_key(pattern.qiid, 'ASC NULLS LAST', shown.quasi_1, 'ASC NULLS LAST')) as least_row,
 
 -- qit: as in duckdb.sql, but for
 -- -    shown.quasi_2 as "age",

@@ -252,7 +252,7 @@ select
     nullif("level_2", '') as "level_2"
 from line;
 
--- cell_1: The different cells of an attribute, numbered in their order
+-- cell_1: the different cells of an attribute, numbered in their order
 create temporary table "sqlanon_cell_1" as
 with different as (
     select distinct "quasi_1" as cell
@@ -264,7 +264,7 @@ select
     row_number() over (order by cell asc nulls last) as cell_code
 from different;
 
--- alternative_1: The alternatives of each different cell, each once, in the order in which they are given
+-- alternative_1: the alternatives of each different cell, each once, in the order in which they are given
 create temporary table "sqlanon_alternative_1" as
 with unfolded as (
     select
@@ -287,61 +287,62 @@ select
     cast(value as varchar) as text
 from different;
 
--- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only, the first of them in JSON
+-- outside_1: the alternatives are leaves of their hierarchy
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
-    select
-        case
-            when outside_count > 0 or inner_count > 0 then '''education'' has values that are not leaves of its hierarchy'
-        end as refusal
-    from (
-        with looked_up as (
-            select distinct
-                alternative.text,
+    select refusal from (
+        with different as (
+            select cast("value" as varchar) as text
+            from "sqlanon_alternative_1"
+            where "value" is not null
+            group by cast("value" as varchar)
+        ),
+        looked_up as (
+            select
+                different.text,
                 coalesce(hierarchy.held, 2) as held
-            from "sqlanon_alternative_1" as alternative
-            left join "sqlanon_hierarchy_1" as hierarchy on alternative.text = hierarchy.node
+            from different
+            left join "sqlanon_hierarchy_1" as hierarchy on different.text = hierarchy.node
         ),
         placed as (
             select
                 text,
                 held,
-                row_number() over (partition by held order by text asc nulls last) as place
+                row_number() over (partition by held order by text asc nulls last) as place,
+                count(*) over (partition by held) as value_count
             from looked_up
             where held <> 1
         ),
-        shown as (
+        told as (
             select
                 held,
-                '[' || string_agg(
-                    case when place <= 10 then cast(to_json(text) as varchar) end, ',' order by place asc nulls last
-                ) || ']' as texts,
-                count(*) as value_count
+                max(value_count) as value_count,
+                string_agg(case when text like '%''%' then '"' || text || '"' else '''' || text || '''' end, ', ' order by place asc nulls last) as listed
             from placed
+            where place <= 10
             group by held
+        ),
+        ranked as (
+            select
+                told.*,
+                row_number() over (order by held desc nulls last) as place
+            from told
         )
         select
-            coalesce(cast(sum(case when held = 2 then value_count else 0 end) as bigint), 0) as outside_count,
-            max(case when held = 2 then texts end) as outside,
-            coalesce(cast(sum(case when held = 0 then value_count else 0 end) as bigint), 0) as inner_count,
-            max(case when held = 0 then texts end) as inner_nodes
-        from shown
+            true as is_usage,
+            coalesce(cast(value_count as varchar), '') || ' values of ''education'' ' || coalesce(cast(case held when 2 then 'are not in its hierarchy' else 'are inner nodes of its hierarchy, and cells hold leaves' end as varchar), '') || ': ' || coalesce(cast(listed as varchar), '') || coalesce(cast(case when value_count > 10 then ' and ' || cast(value_count - 10 as varchar) || ' more' else '' end as varchar), '') as refusal
+        from ranked
+        where place = 1
     ) as looked_at
 ) as checked;
 
--- ancestor_1: Step 1, categories: the lowest common ancestor of a cell's alternatives is the deepest level at which all of them have a node, and the same, the root where there is none
+-- ancestor_1: the lowest common ancestor of a cell's alternatives: the deepest level at which all of them have a node, and the same, the root where there is none. ({Bachelor, Master} -> University.)
 create temporary table "sqlanon_ancestor_1" as
 with common as (
     select
         alternative.cell_code,
-        case
-            when count("level_1") = count(*) and min("level_1") = max("level_1")
-                then min("level_1")
-        end as "level_1",
-        case
-            when count("level_2") = count(*) and min("level_2") = max("level_2")
-                then min("level_2")
-        end as "level_2",
+        case when count("level_1") = count(*) and min("level_1") = max("level_1") then min("level_1") end as "level_1",
+        case when count("level_2") = count(*) and min("level_2") = max("level_2") then min("level_2") end as "level_2",
         count(*) as alternatives
     from "sqlanon_alternative_1" as alternative
     inner join "sqlanon_hierarchy_1" as hierarchy on alternative.text = hierarchy.node
@@ -354,8 +355,8 @@ select
 from "sqlanon_cell_1" as cell
 inner join common on cell.cell_code = common.cell_code;
 
--- cell_sensitive: The different cells of an attribute, numbered in their order
-create temporary table "sqlanon_cell_sensitive" as
+-- cell: the different sensitive cells, numbered in their order
+create temporary table "sqlanon_cell" as
 with different as (
     select distinct "sensitive" as cell
     from "sqlanon_population"
@@ -366,14 +367,14 @@ select
     row_number() over (order by cell asc nulls last) as cell_code
 from different;
 
--- alternative_sensitive: The alternatives of each different cell, each once, in the order in which they are given
-create temporary table "sqlanon_alternative_sensitive" as
+-- alternative: the alternatives of each different sensitive cell, each once, in the order in which they are given
+create temporary table "sqlanon_alternative" as
 with unfolded as (
     select
         cell_code,
         cell,
         unnest(cell) as value
-    from "sqlanon_cell_sensitive"
+    from "sqlanon_cell"
 ),
 different as (
     select distinct
@@ -389,33 +390,35 @@ select
     cast(value as varchar) as text
 from different;
 
--- long_values: The different sensitive values that are longer than a text of a manifest, which says the weight of each
+-- long_values: the manifest, which says the weight of every sensitive value, has room for it
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
-    select
-        case
-            when long_count > 0 then 'some of the values of ''disease'' are longer than 4,096 letters, and release.json, which says the weight of every sensitive value, takes no longer ones; write shorter alternatives into the source, or publish with the method anatomy, which says none there'
-        end as refusal
-    from (
+    select refusal from (
         with different as (
-            select text
-            from "sqlanon_alternative_sensitive"
-            group by text
+            select distinct text
+            from "sqlanon_alternative"
+        ),
+        counted as (
+            select count(*) as long_count
+            from different
+            where length(text) > 4096
         )
         select
-            coalesce(sum(case when length(text) > 4096 then 1 else 0 end), 0) as long_count
-        from different
+            case when long_count > 0 then
+                coalesce(cast(long_count as varchar), '') || ' of the values of ''disease'' are longer than 4,096 letters, and release.json, which says the weight of every sensitive value, takes no longer ones; write shorter alternatives into the source, or publish with the method anatomy, which says none there'
+            end as refusal
+        from counted
     ) as looked_at
 ) as checked;
 
--- sensitive_set: Step 1, the sensitive attribute: the sets of alternatives, cells that hold the same values in another order are one set
+-- sensitive_set: the sets of sensitive alternatives, cells that hold the same values in another order are one set
 create temporary table "sqlanon_sensitive_set" as
 with collected as (
     select
         cell_code,
         list(text order by text asc nulls last) as texts,
         count(*) as alternatives
-    from "sqlanon_alternative_sensitive"
+    from "sqlanon_alternative"
     group by cell_code
 )
 select
@@ -423,41 +426,38 @@ select
     cell.cell_code,
     dense_rank() over (order by collected.texts asc nulls last) as set_code,
     collected.alternatives
-from "sqlanon_cell_sensitive" as cell
+from "sqlanon_cell" as cell
 inner join collected on cell.cell_code = collected.cell_code;
 
--- set_values: The alternatives of a sensitive cell side by side, NULL beyond the last
+-- set_values: the alternatives of a sensitive cell side by side, NULL beyond the last
 create temporary table "sqlanon_set_values" as
 select
     max(case when place = 1 then value end) as value_1,
     max(case when place = 2 then value end) as value_2,
     cell_code
-from "sqlanon_alternative_sensitive"
+from "sqlanon_alternative"
 group by cell_code;
 
--- determined: Step 1: the deterministic table
+-- determined: the deterministic table: a value of every quasi-identifier, and of how many alternatives it is made
 create temporary table "sqlanon_determined" as
 select
-    drawn."row_number",
-    drawn."draw",
-    drawn."tie",
-    drawn.quasi_2,
-    drawn.quasi_3,
-    ancestor_1.node as quasi_1,
-    coalesce(ancestor_1.alternatives, 1) as alternatives_1,
+    drawn."row_number", drawn."draw", drawn."tie",
+    ancestor_1.node as "quasi_1",
+    coalesce(ancestor_1.alternatives, 1) as "alternatives_1",
+    drawn."quasi_2" as "quasi_2",
+    drawn."quasi_3" as "quasi_3",
     sensitive_set.alternatives as sensitive_count,
     sensitive_set.set_code,
     sensitive_set.cell_code
 from "sqlanon_drawn" as drawn
 inner join "sqlanon_sensitive_set" as sensitive_set on drawn.sensitive = sensitive_set.cell
-left join "sqlanon_ancestor_1" as ancestor_1
-    on drawn.quasi_1 = ancestor_1.cell;
+left join "sqlanon_ancestor_1" as ancestor_1 on drawn."quasi_1" = ancestor_1.cell;
 
--- cell_count: How many rows have each different sensitive cell, and how many values it holds
+-- cell_count: how many rows have each different sensitive cell, and how many values it holds
 create temporary table "sqlanon_cell_count" as
 select
     cell_code,
-    min(sensitive_count) as sensitive_count,
+min(sensitive_count) as sensitive_count,
     count(*) as row_count
 from "sqlanon_determined"
 group by cell_code;
@@ -491,7 +491,7 @@ from (
     from (
         with occurring as (
             select distinct text
-            from "sqlanon_alternative_sensitive"
+            from "sqlanon_alternative"
         )
         select '[' || string_agg(cast(to_json(occurring.text) as varchar), ',' order by occurring.text asc nulls last) || ']' as missing
         from occurring
@@ -504,7 +504,7 @@ from (
 create temporary table "sqlanon_influence" as
 with occurring as (
     select distinct text
-    from "sqlanon_alternative_sensitive"
+    from "sqlanon_alternative"
 )
 select matrix.*
 from "sqlanon_matrix" as matrix
@@ -533,7 +533,7 @@ cross join most;
 create temporary table "sqlanon_value" as
 with occurring as (
     select text
-    from "sqlanon_alternative_sensitive"
+    from "sqlanon_alternative"
     group by text
 )
 select
@@ -591,7 +591,7 @@ select
     alternative.cell_code,
     value.held,
     value.grave
-from "sqlanon_alternative_sensitive" as alternative
+from "sqlanon_alternative" as alternative
 inner join "sqlanon_value" as value on alternative.text = value.sensitive;
 
 -- representative: One value that stands for each different sensitive cell when rows are dealt out: a grave one if the cell has any, and of these the one that the fewest rows hold
@@ -1517,10 +1517,14 @@ select
 from total
 cross join weighed;
 
--- shown: The rows with their clusters, nothing suppressed
+-- shown: the rows with their clusters, nothing suppressed
 create temporary table "sqlanon_shown" as
 select
-    determined.*,
+    determined.quasi_1,
+    determined.quasi_2,
+    determined.quasi_3,
+    determined."alternatives_1",
+    determined."row_number", determined."draw", determined."tie", determined."set_code", determined."cell_code",
     clustered.cluster
 from "sqlanon_determined" as determined
 inner join "sqlanon_clustered" as clustered on determined.row_number = clustered.row_number;
@@ -1544,21 +1548,15 @@ select
     ) as alternatives
 from different;
 
--- group_number: Groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw
+-- group_number: groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw, where a group stands tells nothing that its rows do not show
 create temporary table "sqlanon_group_number" as
 with least as (
     select
         shown.cluster,
-        min(create_sort_key(
-            pattern.qiid, 'ASC NULLS LAST',
-            shown."quasi_1", 'ASC NULLS LAST',
-            shown."quasi_2", 'ASC NULLS LAST',
-            shown."quasi_3", 'ASC NULLS LAST'
-        )) as least_row,
+        min(create_sort_key(pattern.qiid, 'ASC NULLS LAST', shown.quasi_1, 'ASC NULLS LAST', shown.quasi_2, 'ASC NULLS LAST', shown.quasi_3, 'ASC NULLS LAST')) as least_row,
         min(shown.draw) as least_draw
     from "sqlanon_shown" as shown
-    inner join "sqlanon_pattern" as pattern
-        on true and shown."alternatives_1" = pattern."alternatives_1"
+    inner join "sqlanon_pattern" as pattern on true and shown."alternatives_1" = pattern."alternatives_1"
     group by shown.cluster
 )
 select
@@ -1566,7 +1564,7 @@ select
     row_number() over (order by least_row asc nulls last, least_draw asc nulls last) as group_id
 from least;
 
--- qit: The quasi-identifier table (QIT): QIID, the deterministic quasi values and the group, in an order that depends on nothing but what it shows
+-- qit: the quasi-identifier table: QIID, the deterministic quasi values and the group
 create table "sqlanon_qit" as
 select
     pattern.qiid as "qiid",
@@ -1576,8 +1574,7 @@ select
     shown.quasi_3 as "sex",
     group_number.group_id as "group_id"
 from "sqlanon_shown" as shown
-inner join "sqlanon_pattern" as pattern
-    on true and shown."alternatives_1" = pattern."alternatives_1"
+inner join "sqlanon_pattern" as pattern on true and shown."alternatives_1" = pattern."alternatives_1"
 inner join "sqlanon_group_number" as group_number on shown.cluster = group_number.cluster
 order by
     pattern.qiid asc nulls last,
@@ -1586,7 +1583,7 @@ order by
     shown.quasi_3 asc nulls last,
     group_number.group_id asc nulls last;
 
--- st: The sensitive table (ST): the sets of alternatives that a group holds, and how often, in an order that depends on nothing but what it shows
+-- st: the sensitive table: the sets of alternatives that a group holds, and how often, a set that is given in several orders is shown in one of them
 create table "sqlanon_st" as
 with counted as (
     select

@@ -298,7 +298,7 @@ select
 from "line";
 analyze "sqlanon_hierarchy_1";
 
--- cell_1: The different cells of an attribute, numbered in their order
+-- cell_1: the different cells of an attribute, numbered in their order
 create temporary table "sqlanon_cell_1" as
 with "different" as (
   select distinct
@@ -313,7 +313,7 @@ select
 from "different";
 analyze "sqlanon_cell_1";
 
--- alternative_1: The alternatives of each different cell, each once, in the order in which they are given
+-- alternative_1: the alternatives of each different cell, each once, in the order in which they are given
 create temporary table "sqlanon_alternative_1" as
 with "unfolded" as (
   select
@@ -336,55 +336,72 @@ select
 from "different";
 analyze "sqlanon_alternative_1";
 
--- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only, the first of them in JSON
+-- outside_1: the alternatives are leaves of their hierarchy
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "outside_count" > 0 or "inner_count" > 0
-        then '''education'' has values that are not leaves of its hierarchy'
-      end as "refusal"
+      "refusal"
     from (
-      with "looked_up" as (
-        select distinct
-          "alternative"."text",
+      with "different" as (
+        select
+          cast("value" as text) as "text"
+        from "sqlanon_alternative_1"
+        where
+          not "value" is null
+        group by
+          cast("value" as text)
+      ), "looked_up" as (
+        select
+          "different"."text",
           coalesce("hierarchy"."held", 2) as "held"
-        from "sqlanon_alternative_1" as "alternative"
+        from "different"
         left join "sqlanon_hierarchy_1" as "hierarchy"
-          on "alternative"."text" = "hierarchy"."node"
+          on "different"."text" = "hierarchy"."node"
       ), "placed" as (
         select
           "text",
           "held",
-          row_number() over (partition by "held" order by "text" asc) as "place"
+          row_number() over (partition by "held" order by "text" asc) as "place",
+          count(*) over (partition by "held") as "value_count"
         from "looked_up"
         where
           "held" <> 1
-      ), "shown" as (
+      ), "told" as (
         select
           "held",
-          '[' || string_agg(
-        
-              case
-                when "place" <= 10
-                then cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("text", '\', '\\'), '"', '\"'), chr(1), '\u0001'), chr(2), '\u0002'), chr(3), '\u0003'), chr(4), '\u0004'), chr(5), '\u0005'), chr(6), '\u0006'), chr(7), '\u0007'), chr(8), '\b'), chr(9), '\t'), chr(10), '\n'), chr(11), '\u000B'), chr(12), '\f'), chr(13), '\r'), chr(14), '\u000E'), chr(15), '\u000F'), chr(16), '\u0010'), chr(17), '\u0011'), chr(18), '\u0012'), chr(19), '\u0013'), chr(20), '\u0014'), chr(21), '\u0015'), chr(22), '\u0016'), chr(23), '\u0017'), chr(24), '\u0018'), chr(25), '\u0019'), chr(26), '\u001A'), chr(27), '\u001B'), chr(28), '\u001C'), chr(29), '\u001D'), chr(30), '\u001E'), chr(31), '\u001F') || '"') as text)
-              end,
-              ','
-        
+          max("value_count") as "value_count",
+          string_agg(
+            case when "text" like '%''%' then '"' || "text" || '"' else '''' || "text" || '''' end, ', '
             order by
               "place" asc
-          ) || ']' as "texts",
-          count(*) as "value_count"
+          ) as "listed"
         from "placed"
+        where
+          "place" <= 10
         group by
           "held"
+      ), "ranked" as (
+        select
+          "told".*,
+          row_number() over (order by "held" desc) as "place"
+        from "told"
       )
       select
-        coalesce(cast(sum(case when "held" = 2 then "value_count" else 0 end) as bigint), 0) as "outside_count",
-        max(case when "held" = 2 then "texts" end) as "outside",
-        coalesce(cast(sum(case when "held" = 0 then "value_count" else 0 end) as bigint), 0) as "inner_count",
-        max(case when "held" = 0 then "texts" end) as "inner_nodes"
-      from "shown"
+        true as "is_usage",
+        coalesce(cast("value_count" as text), '') || ' values of ''education'' ' || coalesce(
+          cast(case "held"
+            when 2
+            then 'are not in its hierarchy'
+            else 'are inner nodes of its hierarchy, and cells hold leaves'
+          end as text),
+          ''
+        ) || ': ' || coalesce(cast("listed" as text), '') || coalesce(
+          cast(case when "value_count" > 10 then ' and ' || cast("value_count" - 10 as text) || ' more' else '' end as text),
+          ''
+        ) as "refusal"
+      from "ranked"
+      where
+        "place" = 1
     ) as "looked_at"
 );
 begin
@@ -392,7 +409,7 @@ begin
 end
 $sqlanon$;
 
--- ancestor_1: Step 1, categories: the lowest common ancestor of a cell's alternatives is the deepest level at which all of them have a node, and the same, the root where there is none
+-- ancestor_1: the lowest common ancestor of a cell's alternatives: the deepest level at which all of them have a node, and the same, the root where there is none. ({Bachelor, Master} -> University.)
 create temporary table "sqlanon_ancestor_1" as
 with "common" as (
   select
@@ -415,8 +432,8 @@ inner join "common"
   on "cell"."cell_code" = "common"."cell_code";
 analyze "sqlanon_ancestor_1";
 
--- cell_sensitive: The different cells of an attribute, numbered in their order
-create temporary table "sqlanon_cell_sensitive" as
+-- cell: the different sensitive cells, numbered in their order
+create temporary table "sqlanon_cell" as
 with "different" as (
   select distinct
     "sensitive" as "cell"
@@ -428,16 +445,16 @@ select
   "cell",
   row_number() over (order by "cell" asc) as "cell_code"
 from "different";
-analyze "sqlanon_cell_sensitive";
+analyze "sqlanon_cell";
 
--- alternative_sensitive: The alternatives of each different cell, each once, in the order in which they are given
-create temporary table "sqlanon_alternative_sensitive" as
+-- alternative: the alternatives of each different sensitive cell, each once, in the order in which they are given
+create temporary table "sqlanon_alternative" as
 with "unfolded" as (
   select
     "cell_code",
     "cell",
     unnest("cell") as "value"
-  from "sqlanon_cell_sensitive"
+  from "sqlanon_cell"
 ), "different" as (
   select distinct
     "cell_code",
@@ -451,27 +468,31 @@ select
   "value",
   cast("value" as text) as "text"
 from "different";
-analyze "sqlanon_alternative_sensitive";
+analyze "sqlanon_alternative";
 
--- long_values: The different sensitive values that are longer than a text of a manifest, which says the weight of each
+-- long_values: the manifest, which says the weight of every sensitive value, has room for it
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "long_count" > 0
-        then 'some of the values of ''disease'' are longer than 4,096 letters, and release.json, which says the weight of every sensitive value, takes no longer ones; write shorter alternatives into the source, or publish with the method anatomy, which says none there'
-      end as "refusal"
+      "refusal"
     from (
       with "different" as (
+        select distinct
+          "text"
+        from "sqlanon_alternative"
+      ), "counted" as (
         select
-          "text"
-        from "sqlanon_alternative_sensitive"
-        group by
-          "text"
+          count(*) as "long_count"
+        from "different"
+        where
+          length("text") > 4096
       )
       select
-        coalesce(sum(case when length("text") > 4096 then 1 else 0 end), 0) as "long_count"
-      from "different"
+        case
+          when "long_count" > 0
+          then coalesce(cast("long_count" as text), '') || ' of the values of ''disease'' are longer than 4,096 letters, and release.json, which says the weight of every sensitive value, takes no longer ones; write shorter alternatives into the source, or publish with the method anatomy, which says none there'
+        end as "refusal"
+      from "counted"
     ) as "looked_at"
 );
 begin
@@ -479,14 +500,14 @@ begin
 end
 $sqlanon$;
 
--- sensitive_set: Step 1, the sensitive attribute: the sets of alternatives, cells that hold the same values in another order are one set
+-- sensitive_set: the sets of sensitive alternatives, cells that hold the same values in another order are one set
 create temporary table "sqlanon_sensitive_set" as
 with "collected" as (
   select
     "cell_code",
     array_agg("text" order by "text") as "texts",
     count(*) as "alternatives"
-  from "sqlanon_alternative_sensitive"
+  from "sqlanon_alternative"
   group by
     "cell_code"
 )
@@ -495,32 +516,32 @@ select
   "cell"."cell_code",
   dense_rank() over (order by "collected"."texts" asc) as "set_code",
   "collected"."alternatives"
-from "sqlanon_cell_sensitive" as "cell"
+from "sqlanon_cell" as "cell"
 inner join "collected"
   on "cell"."cell_code" = "collected"."cell_code";
 analyze "sqlanon_sensitive_set";
 
--- set_values: The alternatives of a sensitive cell side by side, NULL beyond the last
+-- set_values: the alternatives of a sensitive cell side by side, NULL beyond the last
 create temporary table "sqlanon_set_values" as
 select
   max(case when "place" = 1 then "value" end) as "value_1",
   max(case when "place" = 2 then "value" end) as "value_2",
   "cell_code"
-from "sqlanon_alternative_sensitive"
+from "sqlanon_alternative"
 group by
   "cell_code";
 analyze "sqlanon_set_values";
 
--- determined: Step 1: the deterministic table
+-- determined: the deterministic table: a value of every quasi-identifier, and of how many alternatives it is made
 create temporary table "sqlanon_determined" as
 select
   "drawn"."row_number",
   "drawn"."draw",
   "drawn"."tie",
-  "drawn"."quasi_2",
-  "drawn"."quasi_3",
   "ancestor_1"."node" as "quasi_1",
   coalesce("ancestor_1"."alternatives", 1) as "alternatives_1",
+  "drawn"."quasi_2" as "quasi_2",
+  "drawn"."quasi_3" as "quasi_3",
   "sensitive_set"."alternatives" as "sensitive_count",
   "sensitive_set"."set_code",
   "sensitive_set"."cell_code"
@@ -531,7 +552,7 @@ left join "sqlanon_ancestor_1" as "ancestor_1"
   on "drawn"."quasi_1" = "ancestor_1"."cell";
 analyze "sqlanon_determined";
 
--- cell_count: How many rows have each different sensitive cell, and how many values it holds
+-- cell_count: how many rows have each different sensitive cell, and how many values it holds
 create temporary table "sqlanon_cell_count" as
 select
   "cell_code",
@@ -571,7 +592,7 @@ declare refusal text := (
       with "occurring" as (
         select distinct
           "text"
-        from "sqlanon_alternative_sensitive"
+        from "sqlanon_alternative"
       )
       select
         '[' || string_agg(
@@ -599,7 +620,7 @@ create temporary table "sqlanon_influence" as
 with "occurring" as (
   select distinct
     "text"
-  from "sqlanon_alternative_sensitive"
+  from "sqlanon_alternative"
 )
 select
   "matrix".*
@@ -635,7 +656,7 @@ create temporary table "sqlanon_value" as
 with "occurring" as (
   select
     "text"
-  from "sqlanon_alternative_sensitive"
+  from "sqlanon_alternative"
   group by
     "text"
 )
@@ -711,7 +732,7 @@ select
   "alternative"."cell_code",
   "value"."held",
   "value"."grave"
-from "sqlanon_alternative_sensitive" as "alternative"
+from "sqlanon_alternative" as "alternative"
 inner join "sqlanon_value" as "value"
   on "alternative"."text" = "value"."sensitive";
 analyze "sqlanon_held";
@@ -1719,10 +1740,18 @@ select
 from "total"
 cross join "weighed";
 
--- shown: The rows with their clusters, nothing suppressed
+-- shown: the rows with their clusters, nothing suppressed
 create temporary table "sqlanon_shown" as
 select
-  "determined".*,
+  "determined"."quasi_1",
+  "determined"."quasi_2",
+  "determined"."quasi_3",
+  "determined"."alternatives_1",
+  "determined"."row_number",
+  "determined"."draw",
+  "determined"."tie",
+  "determined"."set_code",
+  "determined"."cell_code",
   "clustered"."cluster"
 from "sqlanon_determined" as "determined"
 inner join "sqlanon_clustered" as "clustered"
@@ -1744,7 +1773,7 @@ select
 from "different";
 analyze "sqlanon_pattern";
 
--- group_number: Groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw
+-- group_number: groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw, where a group stands tells nothing that its rows do not show
 create temporary table "sqlanon_group_number" as
 with "least" as (
   select
@@ -1763,7 +1792,7 @@ select
 from "least";
 analyze "sqlanon_group_number";
 
--- qit: The quasi-identifier table (QIT): QIID, the deterministic quasi values and the group, in an order that depends on nothing but what it shows
+-- qit: the quasi-identifier table: QIID, the deterministic quasi values and the group
 create table "sqlanon_qit" as
 select
   "pattern"."qiid" as "qiid",
@@ -1785,7 +1814,7 @@ order by
   "group_number"."group_id" asc;
 analyze "sqlanon_qit";
 
--- st: The sensitive table (ST): the sets of alternatives that a group holds, and how often, in an order that depends on nothing but what it shows
+-- st: the sensitive table: the sets of alternatives that a group holds, and how often, a set that is given in several orders is shown in one of them
 create table "sqlanon_st" as
 with "counted" as (
   select

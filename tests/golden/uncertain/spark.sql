@@ -219,86 +219,105 @@ from `line`;
 -- -  cast("value" as text) as "text"
 -- +  cast("value" as string) as "text"
 
--- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only, the first of them in JSON
+-- outside_1: the alternatives are leaves of their hierarchy
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
-    with `looked_up` as (
-      select distinct
-        `alternative`.`text`,
+    with `different` as (
+      select
+        cast(`value` as string) as `text`
+      from `sqlanon_alternative_1`
+      where
+        not `value` is null
+      group by
+        cast(`value` as string)
+    ), `looked_up` as (
+      select
+        `different`.`text`,
         coalesce(`hierarchy`.`held`, 2) as `held`
-      from `sqlanon_alternative_1` as `alternative`
+      from `different`
       left join `sqlanon_hierarchy_1` as `hierarchy`
-        on `alternative`.`text` = `hierarchy`.`node`
+        on `different`.`text` = `hierarchy`.`node`
     ), `placed` as (
       select
         `text`,
         `held`,
-        row_number() over (partition by `held` order by `text` asc) as `place`
+        row_number() over (partition by `held` order by `text` asc) as `place`,
+        count(*) over (partition by `held`) as `value_count`
       from `looked_up`
       where
         `held` <> 1
-    ), `shown` as (
+    ), `told` as (
       select
         `held`,
-        '[' || listagg(
-      
-            case
-              when `place` <= 10
-              then cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(`text`, '\\', '\\\\'), '"', '\\"'), chr(0), '\\u0000'), chr(1), '\\u0001'), chr(2), '\\u0002'), chr(3), '\\u0003'), chr(4), '\\u0004'), chr(5), '\\u0005'), chr(6), '\\u0006'), chr(7), '\\u0007'), chr(8), '\\b'), chr(9), '\\t'), chr(10), '\\n'), chr(11), '\\u000B'), chr(12), '\\f'), chr(13), '\\r'), chr(14), '\\u000E'), chr(15), '\\u000F'), chr(16), '\\u0010'), chr(17), '\\u0011'), chr(18), '\\u0012'), chr(19), '\\u0013'), chr(20), '\\u0014'), chr(21), '\\u0015'), chr(22), '\\u0016'), chr(23), '\\u0017'), chr(24), '\\u0018'), chr(25), '\\u0019'), chr(26), '\\u001A'), chr(27), '\\u001B'), chr(28), '\\u001C'), chr(29), '\\u001D'), chr(30), '\\u001E'), chr(31), '\\u001F') || '"') as string)
-            end,
-            ','
-      
-        ) within group (order by
-          `place` asc) || ']' as `texts`,
-        count(*) as `value_count`
+        max(`value_count`) as `value_count`,
+        listagg(case when `text` like '%\'%' then '"' || `text` || '"' else '\'' || `text` || '\'' end, ', ') within group (order by
+          `place` asc) as `listed`
       from `placed`
+      where
+        `place` <= 10
       group by
         `held`
+    ), `ranked` as (
+      select
+        `told`.*,
+        row_number() over (order by `held` desc) as `place`
+      from `told`
     )
     select
-      case
-        when `outside_count` > 0 or `inner_count` > 0
-        then '\'education\' has values that are not leaves of its hierarchy'
-      end as `refusal`
+      `refusal`
     from (
       select
-        coalesce(cast(sum(case when `held` = 2 then `value_count` else 0 end) as bigint), 0) as `outside_count`,
-        max(case when `held` = 2 then `texts` end) as `outside`,
-        coalesce(cast(sum(case when `held` = 0 then `value_count` else 0 end) as bigint), 0) as `inner_count`,
-        max(case when `held` = 0 then `texts` end) as `inner_nodes`
-      from `shown`
+        true as `is_usage`,
+        coalesce(cast(`value_count` as string), '') || ' values of \'education\' ' || coalesce(
+          cast(case `held`
+            when 2
+            then 'are not in its hierarchy'
+            else 'are inner nodes of its hierarchy, and cells hold leaves'
+          end as string),
+          ''
+        ) || ': ' || coalesce(cast(`listed` as string), '') || coalesce(
+          cast(case when `value_count` > 10 then ' and ' || cast(`value_count` - 10 as string) || ' more' else '' end as string),
+          ''
+        ) as `refusal`
+      from `ranked`
+      where
+        `place` = 1
     ) as `looked_at`
 ) as checked;
 
 -- ancestor_1: as in postgres.sql
 
--- cell_sensitive: as in postgres.sql
+-- cell: as in postgres.sql
 
--- alternative_sensitive: as in postgres.sql, but for
+-- alternative: as in postgres.sql, but for
 -- -    unnest("cell") as "value"
 -- +    explode("cell") as "value"
 -- -  cast("value" as text) as "text"
 -- +  cast("value" as string) as "text"
 
--- long_values: The different sensitive values that are longer than a text of a manifest, which says the weight of each
+-- long_values: the manifest, which says the weight of every sensitive value, has room for it
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
     with `different` as (
+      select distinct
+        `text`
+      from `sqlanon_alternative`
+    ), `counted` as (
       select
-        `text`
-      from `sqlanon_alternative_sensitive`
-      group by
-        `text`
+        count(*) as `long_count`
+      from `different`
+      where
+        length(`text`) > 4096
     )
     select
-      case
-        when `long_count` > 0
-        then 'some of the values of \'disease\' are longer than 4,096 letters, and release.json, which says the weight of every sensitive value, takes no longer ones; write shorter alternatives into the source, or publish with the method anatomy, which says none there'
-      end as `refusal`
+      `refusal`
     from (
       select
-        coalesce(sum(case when length(`text`) > 4096 then 1 else 0 end), 0) as `long_count`
-      from `different`
+        case
+          when `long_count` > 0
+          then coalesce(cast(`long_count` as string), '') || ' of the values of \'disease\' are longer than 4,096 letters, and release.json, which says the weight of every sensitive value, takes no longer ones; write shorter alternatives into the source, or publish with the method anatomy, which says none there'
+        end as `refusal`
+      from `counted`
     ) as `looked_at`
 ) as checked;
 
@@ -341,7 +360,7 @@ from (
     with `occurring` as (
       select distinct
         `text`
-      from `sqlanon_alternative_sensitive`
+      from `sqlanon_alternative`
     )
     select
       case when not `missing` is null then 'some sensitive values have no weight in the influence file' end as `refusal`
@@ -735,7 +754,7 @@ from `different`;
 -- -    (array_agg(row("pattern"."qiid", "shown"."quasi_1", "shown"."quasi_2", "shown"."quasi_3") order by row("pattern"."qiid", "shown"."quasi_1", "shown"."quasi_2", "shown"."quasi_3")))[1] as "least_row",
 -- +    min(struct("pattern"."qiid" is null, "pattern"."qiid", "shown"."quasi_1" is null, "shown"."quasi_1", "shown"."quasi_2" is null, "shown"."quasi_2", "shown"."quasi_3" is null, "shown"."quasi_3")) as "least_row",
 
--- qit: The quasi-identifier table (QIT): QIID, the deterministic quasi values and the group, in an order that depends on nothing but what it shows
+-- qit: the quasi-identifier table: QIID, the deterministic quasi values and the group
 create table `sqlanon_qit` using parquet as
 select
   `pattern`.`qiid` as `qiid`,
