@@ -78,7 +78,7 @@ with counted as (
 select
     sensitive,
     row_count,
-    cast(row_number() over (order by sensitive asc nulls last) as integer) as code
+    cast(row_number() over (order by case when sensitive is null then 1 else 0 end asc nulls last, sensitive asc nulls last) as integer) as code
 from counted;
 
 -- outside_1: the values are leaves of their hierarchy
@@ -179,7 +179,7 @@ span as (
 )
 select
     placed.value,
-    cast(case when placed.value is null then 2147483647 else row_number() over (order by placed.value asc nulls last) end as integer) as code,
+    cast(case when placed.value is null then 2147483647 else row_number() over (order by case when placed.value is null then 1 else 0 end asc nulls last, placed.value asc nulls last) end as integer) as code,
     case
         when placed.value is null then 2
         when span.highest > span.lowest then span.share * coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
@@ -205,7 +205,7 @@ span as (
 )
 select
     placed.value,
-    cast(case when placed.value is null then 2147483647 else row_number() over (order by placed.value asc nulls last) end as integer) as code,
+    cast(case when placed.value is null then 2147483647 else row_number() over (order by case when placed.value is null then 1 else 0 end asc nulls last, placed.value asc nulls last) end as integer) as code,
     case
         when placed.value is null then 2
         when span.highest > span.lowest then span.share * coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
@@ -227,7 +227,7 @@ numbered as (
     select
         value,
         text,
-        row_number() over (order by text asc nulls last) as code,
+        row_number() over (order by case when text is null then 1 else 0 end asc nulls last, text asc nulls last) as code,
         count(*) over () as value_count
     from different
 )
@@ -266,7 +266,7 @@ from (
             -- the column with the fewest values is the one that stands in the way
             select
                 judged.*,
-                row_number() over (order by fault asc nulls last, case fault when 3 then value_count when 4 then 0 - largest_count else 0 end asc nulls last) as place
+                row_number() over (order by coalesce(fault, 9) asc nulls last, case fault when 3 then value_count when 4 then 0 - largest_count else 0 end asc nulls last) as place
             from judged
         )
         select

@@ -82,7 +82,7 @@ with "counted" as (
 select
   "sensitive",
   "row_count",
-  cast(row_number() over (order by "sensitive" asc) as int) as "code"
+  cast(row_number() over (order by case when "sensitive" is null then 1 else 0 end asc, "sensitive" asc) as int) as "code"
 from "counted";
 analyze "sqlanon_sensitive_value";
 
@@ -214,7 +214,11 @@ with "placed" as (
 )
 select
   "placed"."value",
-  cast(case when "placed"."value" is null then 2147483647 else row_number() over (order by "placed"."value" asc) end as int) as "code",
+  cast(case
+    when "placed"."value" is null
+    then 2147483647
+    else row_number() over (order by case when "placed"."value" is null then 1 else 0 end asc, "placed"."value" asc)
+  end as int) as "code",
   case
     when "placed"."value" is null
     then 2
@@ -252,7 +256,11 @@ with "placed" as (
 )
 select
   "placed"."value",
-  cast(case when "placed"."value" is null then 2147483647 else row_number() over (order by "placed"."value" asc) end as int) as "code",
+  cast(case
+    when "placed"."value" is null
+    then 2147483647
+    else row_number() over (order by case when "placed"."value" is null then 1 else 0 end asc, "placed"."value" asc)
+  end as int) as "code",
   case
     when "placed"."value" is null
     then 2
@@ -280,7 +288,7 @@ with "different" as (
   select
     "value",
     "text",
-    row_number() over (order by "text" asc) as "code",
+    row_number() over (order by case when "text" is null then 1 else 0 end asc, "text" asc) as "code",
     count(*) over () as "value_count"
   from "different"
 )
@@ -327,7 +335,9 @@ declare refusal text := (
         /* the column with the fewest values is the one that stands in the way */
         select
           "judged".*,
-          row_number() over (order by "fault" asc, case "fault" when 3 then "value_count" when 4 then 0 - "largest_count" else 0 end asc) as "place"
+          row_number() over (
+            order by coalesce("fault", 9) asc, case "fault" when 3 then "value_count" when 4 then 0 - "largest_count" else 0 end asc
+          ) as "place"
         from "judged"
       )
       select

@@ -49,7 +49,7 @@ with counted as (
 select
     sensitive,
     row_count,
-    cast(row_number() over (order by sensitive asc nulls last) as integer) as code
+    cast(row_number() over (order by case when sensitive is null then 1 else 0 end asc nulls last, sensitive asc nulls last) as integer) as code
 from counted;
 
 -- value_1: the values of a number or a moment in their order, place: where one lies in the range of all, from 0 to 1 - 1/n for n values (two values are not cut before many), NULL comes last, and lies far from every value
@@ -69,7 +69,7 @@ span as (
 )
 select
     placed.value,
-    cast(case when placed.value is null then 2147483647 else row_number() over (order by placed.value asc nulls last) end as integer) as code,
+    cast(case when placed.value is null then 2147483647 else row_number() over (order by case when placed.value is null then 1 else 0 end asc nulls last, placed.value asc nulls last) end as integer) as code,
     case
         when placed.value is null then 2
         when span.highest > span.lowest then span.share * coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
@@ -91,7 +91,7 @@ numbered as (
     select
         value,
         text,
-        row_number() over (order by text asc nulls last) as code,
+        row_number() over (order by case when text is null then 1 else 0 end asc nulls last, text asc nulls last) as code,
         count(*) over () as value_count
     from different
 )

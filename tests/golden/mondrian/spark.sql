@@ -137,36 +137,19 @@ from (
 -- -    order by case when "different"."value" is null then 1 else 0 end asc, coalesce("weighed"."level_1", '') collate "C" asc, coalesce("weighed"."level_2", '') collate "C" asc, "different"."text" asc
 -- +    order by case when "different"."value" is null then 1 else 0 end asc, coalesce("weighed"."level_1", '') asc, coalesce("weighed"."level_2", '') asc, "different"."text" asc
 
--- value_2: the values of a number or a moment in their order, place: where one lies in the range of all, from 0 to 1 - 1/n for n values (two values are not cut before many), NULL comes last, and lies far from every value
-create table `sqlanon_value_2` using parquet as
-with `placed` as (
-  select
-    `value`,
-    case when abs(cast(`value` as double)) <= cast(1e300 as double) then cast(`value` as double) end as `number`
-  from (
-    select distinct
-      `quasi_2` as `value`
-    from `sqlanon_population`
-  ) as `different`
-), `span` as (
-  select
-    min(`number`) as `lowest`,
-    max(`number`) as `highest`,
-    1 - (cast(1 as double) / nullif(cast(count(*) as double), 0)) as `share`
-  from `placed`
-)
-select
-  `placed`.`value`,
-  cast(case when `placed`.`value` is null then 2147483647 else row_number() over (order by `placed`.`value` asc) end as int) as `code`,
-  case
-    when `placed`.`value` is null
-    then 2
-    when `span`.`highest` > `span`.`lowest`
-    then `span`.`share` * coalesce((cast((`placed`.`number` - `span`.`lowest`) as double) / nullif((`span`.`highest` - `span`.`lowest`), 0)), 1)
-    else 0
-  end as `place`
-from `placed`
-cross join `span`;
+-- value_2: as in postgres.sql, but for
+-- -    case
+-- -      when abs(cast("value" as double precision)) <= cast(1e300 as double precision)
+-- -      then cast("value" as double precision)
+-- -    end as "number"
+-- +    case when abs(cast("value" as double)) <= cast(1e300 as double) then cast("value" as double) end as "number"
+-- -    1 - (cast(1 as double precision) / nullif(cast(count(*) as double precision), 0)) as "share"
+-- +    1 - (cast(1 as double) / nullif(cast(count(*) as double), 0)) as "share"
+-- -    then "span"."share" * coalesce(
+-- -      (cast(("placed"."number" - "span"."lowest") as double precision) / nullif(("span"."highest" - "span"."lowest"), 0)),
+-- -      1
+-- -    )
+-- +    then "span"."share" * coalesce((cast(("placed"."number" - "span"."lowest") as double) / nullif(("span"."highest" - "span"."lowest"), 0)), 1)
 
 -- value_3: as in postgres.sql, but for
 -- -      when abs(cast(cast(extract(epoch from "value") as double precision) as double precision)) <= cast(1e300 as double precision)
@@ -218,7 +201,9 @@ from (
       /* the column with the fewest values is the one that stands in the way */
       select
         `judged`.*,
-        row_number() over (order by `fault` asc, case `fault` when 3 then `value_count` when 4 then 0 - `largest_count` else 0 end asc) as `place`
+        row_number() over (
+          order by coalesce(`fault`, 9) asc, case `fault` when 3 then `value_count` when 4 then 0 - `largest_count` else 0 end asc
+        ) as `place`
       from `judged`
     )
     select
