@@ -11,6 +11,7 @@ from sqlanon.errors import UsageError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import build
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import MAPPING, TABLE, Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import LinkedRows, Row, Source, Step, statements_of
@@ -161,6 +162,11 @@ class PublishedTables:
         (step,) = build((Step(template, "query"),), values, "", {**self.tables, **given})
         (statement,) = statements_of(step)
         return statement.sql
+
+    def sections(self, chapter: str, **values: object) -> dict[str, str]:
+        """Render a chapter of queries over the published tables; return their texts by name, in order."""
+        steps = build((Chapter(chapter, values),), {}, "", self.tables, self.engine.dialect)
+        return {statement.name: statement.sql for step in steps for statement in statements_of(step)}
 
     def subquery(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> Sql:
         """Render one query in brackets, to stand where a relation does."""

@@ -54,21 +54,13 @@ def signature(manifest: Manifest) -> list[str]:
 
 def queries(published: PublishedTables) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that prove a release from its tables, in order."""
-    return [*qit_st.queries(published), ("classes", _class_query(published))]
-
-
-def _class_query(published: PublishedTables) -> str:
-    columns = published.manifest["columns"]
-    roles = {"group_column": columns["group"], "count_column": columns["count"]}
-    return published.query(
-        "forms/class_qit_st/verification/classes", {}, signature=signature(published.manifest), **roles
-    )
+    return qit_st.queries(published, signature=signature(published.manifest))
 
 
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: as a partition, and that its groups are of one class each."""
     report = qit_st.verify(published)
-    classes = published.answer(_class_query(published))
+    classes = published.answer(dict(queries(published))["classes"])
     parameters, r = published.manifest["parameters"], published.manifest["parameters"]["r"]
     largest, mixed = classes["largest_posterior"], bool(classes["mixed_groups"])
     # without a group of one signature there is nothing to say, unless all are mixed

@@ -15,7 +15,7 @@ from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.linkage import count_misplaced
-from sqlanon.verification.multisets import multiset_check, multiset_query
+from sqlanon.verification.multisets import against, aligned_multiset, multiset_check
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("data",)
@@ -66,21 +66,16 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
         (
             attribute.names["set"],
             covered_values(published, attribute),
-            [] if attribute.type == "VARCHAR" else [Sql(attribute.type)],
+            None if attribute.type == "VARCHAR" else Sql(attribute.type),
         )
         for attribute in attributes
         if attribute.shape == "set"
     ]
-    return [
-        ("classes", published.query("forms/generalized/verification/classes", {}, boxed=boxed, sensitive=sensitive)),
-        (
-            "boxes",
-            published.query(
-                "forms/generalized/verification/boxes", {}, boxed=boxed, bounds=bounds, nodes=nodes, sets=sets
-            ),
-        ),
-        *order_queries(published, published_columns(published.manifest)),
-    ]
+    parameters = published.manifest["parameters"]
+    limits = {"k": parameters["k"], "l": parameters["l"], "frequent": is_frequent(published.manifest)}
+    shapes = {"bounds": bounds, "nodes": nodes, "sets": sets}
+    sections = published.sections("verify/boxes", boxed=boxed, sensitive=sensitive, **shapes, **limits)
+    return [*sections.items(), *order_queries(published, published_columns(published.manifest))]
 
 
 def _unknown(attribute: Attribute, place: str = "") -> Sql:
@@ -100,13 +95,12 @@ def verify(published: PublishedTables) -> Report:
     answers = {name: published.answer(sql) for name, sql in queries(published)}
     classes, boxes, parameters = answers["classes"], answers["boxes"], published.manifest["parameters"]
     faults = {name: int(boxes[name]) for name in ("wrong_bounds", "wrong_nodes", "wrong_sets")}
-    l, frequent = parameters["l"], is_frequent(published.manifest)
-    diverse = classes["least_values"] >= l and (not frequent or classes["largest_confidence"] <= 1 / l)
-    required = f">= {l}, each in at most 1/{l} of a box" if frequent else f">= {l}"
+    l = parameters["l"]
+    required = f">= {l}, each in at most 1/{l} of a box" if is_frequent(published.manifest) else f">= {l}"
     checks = (
         order_check(answers, TABLES, "sorted by the published columns"),
-        Check("k", f">= {parameters['k']}", classes["smallest_class"], classes["smallest_class"] >= parameters["k"]),
-        Check("l", required, classes["least_values"], diverse),
+        Check("k", f">= {parameters['k']}", classes["smallest_class"], classes["k_holds"]),
+        Check("l", required, classes["least_values"], classes["l_holds"]),
         Check("boxes", "bounds, nodes and sets as they are declared", faults, not any(faults.values())),
     )
     figures = {
@@ -139,13 +133,15 @@ def verified_figures(report: Report) -> dict[str, Any]:
 def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that compare the release with its source."""
     sensitive = published.manifest["columns"]["sensitive"]
-    sensitive_counts = ("sensitive_counts", multiset_query(published, "data", sensitive, Sql("1"), source, types))
+    counts = aligned_multiset(published, "sensitive_counts", "data", sensitive, Sql("1"), source, types)
     source = _without_dropped(published.manifest, source, types)
-    covered = [
-        (f"values of {attribute.name}", _cover_query(published, attribute, source, types))
-        for attribute in described(published.manifest)
-    ]
-    return [sensitive_counts, *covered]
+    columns = described(published.manifest)
+    rooms = {f"room_{attribute.number}": _room(published, attribute, source, types) for attribute in columns}
+    bounds = [{"name": name, **room} for name, room in rooms.items() if "covered" not in room]
+    covers = [{"name": name, **room} for name, room in rooms.items() if "covered" in room]
+    queries = against(published, multisets=[counts], bounds=bounds, covers=covers)
+    named = {f"room_{attribute.number}": f"values of {attribute.name}" for attribute in columns}
+    return [("sensitive_counts", queries["sensitive_counts"]), *((text, queries[name]) for name, text in named.items())]
 
 
 def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
@@ -158,24 +154,21 @@ def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str
     return replace(source, relation=Sql(f"(select * from {source.relation} where {valued})"))
 
 
-def _cover_query(published: PublishedTables, attribute: Attribute, source: Source, types: Mapping[str, str]) -> str:
-    """Write the query that counts values of one source column for which the published boxes have no room."""
+def _room(
+    published: PublishedTables, attribute: Attribute, source: Source, types: Mapping[str, str]
+) -> dict[str, object]:
+    """Return what counts the values of one source column for which the published boxes have no room."""
     (column,) = resolve_names(list(types), [attribute.name])
-    data = published.tables["data"]
     original = Sql(f"(select {source.expression(column)} as value from {source.relation})")
-    if attribute.shape == "bounds":
-        unknown = _unknown(attribute)
-        low, high = ident(attribute.names["low"]), ident(attribute.names["high"])
-        published_bounds = Sql(f"(select {low} as low, {high} as high, {unknown} as unknown from {data})")
-        return published.query(
-            "forms/generalized/verification/covered_bounds", {"published": published_bounds, "original": original}
-        )
-    relations = {
-        "published": _shown(published, attribute),
-        "original": original,
-        "covered": covered_values(published, attribute),
-    }
-    return published.query("forms/generalized/verification/covered_values", relations)
+    if attribute.shape != "bounds":
+        return {
+            "published": _shown(published, attribute),
+            "original": original,
+            "covered": covered_values(published, attribute),
+        }
+    low, high = ident(attribute.names["low"]), ident(attribute.names["high"])
+    ends = f"{low} as low, {high} as high, {_unknown(attribute)} as unknown"
+    return {"published": Sql(f"(select {ends} from {published.tables['data']})"), "original": original}
 
 
 def covered_values(published: PublishedTables, attribute: Attribute) -> Sql:
@@ -229,14 +222,13 @@ class SeveralBoxes(SeveralTables):
         """Return the queries that compare the boxes of each further table with those of the first."""
         columns = self.published_columns(published.manifest)
         first, *others = sensitive_tables(published.manifest).values()
+        tables = published.tables
         return [
             (
                 f"boxes of {other}",
-                published.query(
-                    "forms/generalized/verification/unequal_boxes",
-                    {"first_table": published.tables[first], "other_table": published.tables[other]},
-                    boxed=columns[first][:-1],
-                ),
+                published.sections(
+                    "verify/same_boxes", first=tables[first], other=tables[other], boxed=columns[first][:-1]
+                )["same_boxes"],
             )
             for other in others
         ]

@@ -1,6 +1,6 @@
 """Verify a release of groups (QIT and ST): sizes, diversity, confidence, and agreement with a source."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlanon.errors import ReleaseError
@@ -10,7 +10,7 @@ from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.verification.linkage import compare_links, packed_order_query
-from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, align_columns, multiset_check, multiset_query
+from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, aligned_multiset, multiset_check
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("qit", "st")
@@ -77,26 +77,32 @@ def is_whole_number(sql_type: str) -> bool:
     return sql_type.upper() in WHOLE_NUMBER_TYPES
 
 
-def queries(published: PublishedTables, counts_shown: bool = True) -> list[tuple[str, str]]:
+def queries(
+    published: PublishedTables, counts_shown: bool = True, signature: Sequence[str] = ()
+) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that prove a release from its tables, in order.
 
-    counts_shown: whether the rows of each group in QIT are counted, to be compared with ST.
+    counts_shown: whether the rows of each group in QIT are counted, to be compared with ST. signature: the columns that
+    rows of one class share.
     """
-    columns = published.manifest["columns"]
-    roles = {"group_column": columns["group"], "count_column": columns["count"], "counts_shown": counts_shown}
+    columns, parameters = published.manifest["columns"], published.manifest["parameters"]
     table_columns = published_columns(published.manifest)
     # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
     lines = {"qit": table_columns["qit"], "st": table_columns["st"][:-1]}
     orders = dict(order_queries(published, lines, all_differ=frozenset({"st"})))
     if (sql := packed_order_query(published)) is not None:
         orders["order of qit"] = sql
-    return [
-        (
-            "groups",
-            published.query("forms/qit_st/verification/groups", {}, **roles, l=published.manifest["parameters"]["l"]),
-        ),
-        *orders.items(),
-    ]
+    sections = published.sections(
+        "verify/groups",
+        group=columns["group"],
+        count=columns["count"],
+        l=parameters["l"],
+        least=parameters["l"] + parameters.get("reserve", 0),
+        follows=follows(published.manifest),
+        counts_shown=counts_shown,
+        signature=signature,
+    )
+    return [*sections.items(), *orders.items()]
 
 
 def verify(published: PublishedTables) -> Report:
@@ -104,24 +110,15 @@ def verify(published: PublishedTables) -> Report:
     links = published.linked and published.original and compare_links(published, *published.original)
     counts_shown = not (links and links.same_sizes)
     answers = {name: published.answer(sql) for name, sql in queries(published, counts_shown)}
-    l = published.manifest["parameters"]["l"]
-    least = l + published.manifest["parameters"].get("reserve", 0)
-    groups = answers["groups"]
+    parameters, groups = published.manifest["parameters"], answers["groups"]
+    l, least = parameters["l"], groups["least_distinct"]
     rows = {name: answers[f"order of {name}"]["row_count"] for name in TABLES}
-    unequal = "impossible_groups" if follows(published.manifest) else "unequal_groups"
-    faults = {"unequal_groups": int(groups[unequal]), "wrong_counts": int(groups["wrong_counts"])}
-    distinct = groups["least_distinct"] or 0  # NULL where there is no group
+    faults = {name: int(groups[name]) for name in ("unequal_groups", "wrong_counts")}
     checks = (
         order_check(answers, TABLES, "sorted by the published columns, every value once in a group"),
-        Check("sizes", EQUAL if not follows(published.manifest) else AT_MOST, faults, not any(faults.values())),
-        Check("diversity", f">= {least}", groups["least_distinct"], distinct >= least),
-        # whoever knows a person's group infers a value with probability c_v / n, its share of the group's n rows
-        Check(
-            "confidence",
-            f"<= 1/{l}",
-            groups["largest_confidence"],
-            not groups["unsafe_groups"] and rows["st"] > 0,
-        ),
+        Check("sizes", EQUAL if not follows(published.manifest) else AT_MOST, faults, groups["sizes_hold"]),
+        Check("diversity", f">= {l + parameters.get('reserve', 0)}", least, groups["diversity_holds"]),
+        Check("confidence", f"<= 1/{l}", groups["largest_confidence"], groups["confidence_holds"]),
     )
     figures = _partition_figures(groups, l, rows)
     if follows(published.manifest):
@@ -162,15 +159,15 @@ def against_queries(published: PublishedTables, source: Source, types: Mapping[s
     """Return the names and texts of the queries that compare the release with its source."""
     columns = published.manifest["columns"]
     count = ident(columns["count"])
-    return [
-        (QUASI_ROWS, multiset_query(published, "qit", columns["quasi"], Sql("1"), source, types)),
-        ("sensitive_counts", multiset_query(published, "st", columns["sensitive"], count, source, types)),
-        (OWN_GROUP, _own_group_query(published, source, types)),
+    multisets = [
+        aligned_multiset(published, QUASI_ROWS, "qit", columns["quasi"], Sql("1"), source, types),
+        aligned_multiset(published, "sensitive_counts", "st", columns["sensitive"], count, source, types),
     ]
+    return [*against(published, multisets=multisets, owners=[_owners(published, source, types)]).items()]
 
 
-def _own_group_query(published: PublishedTables, source: Source, types: Mapping[str, str]) -> str:
-    """Write the query that counts the people whose group does not hold their value."""
+def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, object]:
+    """Return what counts the people whose group does not hold their value."""
     columns = published.manifest["columns"]
     quasi, (sensitive,), group = columns["quasi"], columns["sensitive"], ident(columns["group"])
     people = align_columns(published, "qit", quasi, source, types, group)
@@ -178,15 +175,18 @@ def _own_group_query(published: PublishedTables, source: Source, types: Mapping[
     (value_name,) = values.names
     *spelled, source_column = resolve_names(list(types), [*quasi, sensitive])
     value = "({} + 0)" if types[source_column] in ("DOUBLE", "FLOAT") else "{}"  # -0 and 0 are one value, and two texts
-    group_values = Sql(
-        f"(select {value.format(value_name)} as sensitive_value, {WEIGHT} as group_number from {values.published})"
-    )
+    listed = f"{value.format(value_name)} as sensitive_value, {WEIGHT} as group_number"
     expressions = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, people.names, strict=True)]
     expressions.append(f"{value.format(source.expression(source_column))} as sensitive_value")
     original = Sql(f"(select {', '.join(expressions)} from {source.relation})")
-    roles = {"quasi_names": people.names, "sensitive_name": "sensitive_value", "group_name": WEIGHT}
-    relations = {"published": people.published, "original": original, "held": group_values}
-    return published.query("forms/qit_st/verification/own_group", relations, **roles)
+    return {
+        "names": people.names,
+        "sensitive": "sensitive_value",
+        "group": WEIGHT,
+        "published": people.published,
+        "original": original,
+        "held": Sql(f"(select {listed} from {values.published})"),
+    }
 
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:

@@ -12,7 +12,7 @@ from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
 from sqlanon.verification.linkage import count_misplaced
-from sqlanon.verification.multisets import align_columns, multiset_check, multiset_query
+from sqlanon.verification.multisets import against, align_columns, aligned_multiset, multiset_check
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("data",)
@@ -113,20 +113,18 @@ def _comparisons(
     published: PublishedTables, source: Source, types: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the name of each query, the sensitive column that it is about, and its text."""
-    quasi = published.manifest["columns"]["quasi"]
-    yield "quasi_rows", "", multiset_query(published, "data", quasi, Sql("1"), source, types)
-    source = _without_unknown(published.manifest, source, types)
-    for column in published.manifest["columns"]["sensitive"]:
+    quasi, sensitive = (published.manifest["columns"][role] for role in ("quasi", "sensitive"))
+    rows = aligned_multiset(published, "quasi_rows", "data", quasi, Sql("1"), source, types)
+    yield "quasi_rows", "", against(published, multisets=[rows])["quasi_rows"]
+    source, columns = _without_unknown(published.manifest, source, types), []
+    for column in sensitive:
         people = align_columns(published, "data", [*quasi, column], source, types)
-        *quasi_names, sensitive_name = people.names
-        values = {"quasi_names": quasi_names, "sensitive_name": sensitive_name, "parts": PARTS, "least": LEAST}
-        sql = published.query("forms/randomized/verification/retention", people.relations, **values)
-        yield f"retention of {column}", column, sql
-        counted = align_columns(published, "data", [column], source, types)
-        sql = published.query(
-            "forms/randomized/verification/value_counts", counted.relations, value_names=counted.names
-        )
-        yield f"published counts of {column}", column, sql
+        *names, name = people.names
+        columns.append({"quasi": names, "sensitive": name, **people.relations})
+    queries = published.sections("verify/randomized", columns=columns, parts=PARTS, least=LEAST)
+    for number, column in enumerate(sensitive, start=1):
+        yield f"retention of {column}", column, queries[f"retention_{number}"]
+        yield f"published counts of {column}", column, queries[f"published_counts_{number}"]
 
 
 def _without_unknown(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
