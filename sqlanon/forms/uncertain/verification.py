@@ -187,43 +187,32 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     columns, parameters = published.manifest["columns"], published.manifest["parameters"]
     quasi = described(published.manifest)
     roles = {"group_column": columns["group"], "count_column": columns["count"]}
-    relations = {
-        "unfolded": unfold_marks(published, quasi),
-        "tree_node": nodes or write_tree_nodes(published, quasi),
-        "set_line": published.subquery("shared/set_line", values=columns["values"], **roles),
-    }
-    relations["weighed_group"] = _weigh_groups(published, relations["set_line"], list(quasi.weights))
-    limits = {name: parameters[name] for name in ("k", "l", "threshold")}
-    places = {"trees": quasi.trees, "ordered": quasi.ordered}
-    table_columns = published_columns(published.manifest)
     climbs = parameters["undiverse"] == GENERALIZE
-    least = {"least": 0 if climbs else 1}  # marks of 0 alternatives: a group was generalized
-    numbers = {"places": list(range(1, len(quasi.quasi) + 1))}
-    generalized = [("generalized", published.query("forms/uncertain/generalized_group", relations, **numbers))] * climbs
+    table_columns = published_columns(published.manifest)
     # equal marks follow from equal QIIDs; ST has one line per group and set
     marks = columns["alternatives"]
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
-    return [
-        ("weights", published.query("forms/uncertain/weights", relations, **limits)),
-        ("set_lines", published.query("forms/uncertain/set_lines", relations)),
-        ("held_values", published.query("forms/uncertain/held_values", {}, values=columns["values"])),
-        (
-            "alternatives",
-            published.query("forms/uncertain/alternatives", relations, plain=quasi.plain, **places, **least),
-        ),
-        *generalized,
-        ("domains", published.query("forms/uncertain/domains", relations, **places)),
-        *order_queries(published, lines, all_differ=frozenset({"st"})),
-    ]
-
-
-def _weigh_groups(published: PublishedTables, lines: Sql, weights: list[tuple[str | None, float]]) -> Sql:
-    """Return the groups of ST as diversity sees them; lines: ST's, each with a list of its values."""
-    columns = published.manifest["columns"]
-    if not _is_single(published) or any(value is None for value, _ in weights):
-        return published.subquery("forms/uncertain/weighed_group", {"set_line": lines}, weights=weights)
-    roles = {"group_column": columns["group"], "count_column": columns["count"], "value_column": columns["values"][0]}
-    return published.subquery("forms/uncertain/weighed_value", {}, weights=weights, **roles)
+    sets = published.subquery("shared/set_line", values=columns["values"], **roles)
+    sections = published.sections(
+        "verify/uncertain",
+        unfolded=unfold_marks(published, quasi),
+        tree_node=nodes or write_tree_nodes(published, quasi),
+        set_line=sets,
+        weighed=published.subquery("forms/uncertain/weighed_group", {"set_line": sets}, weights=list(quasi.weights)),
+        group=columns["group"],
+        count=columns["count"],
+        values=columns["values"],
+        weights=list(quasi.weights),
+        single=_is_single(published) and not any(value is None for value, _ in quasi.weights),
+        **{name: parameters[name] for name in ("k", "l", "threshold")},
+        trees=quasi.trees,
+        ordered=quasi.ordered,
+        plain=quasi.plain,
+        marked=range(1, len(quasi.quasi) + 1),
+        climbs=climbs,
+        least=0 if climbs else 1,  # marks of 0 alternatives: a group was generalized
+    )
+    return [*sections.items(), *order_queries(published, lines, all_differ=frozenset({"st"}))]
 
 
 def _is_single(published: PublishedTables) -> bool:
