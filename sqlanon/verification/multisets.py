@@ -71,20 +71,6 @@ def align_columns(
     )
 
 
-def aligned_multiset(
-    published: PublishedTables,
-    name: str,
-    table: str,
-    columns: Sequence[str],
-    weight: Sql,
-    source: Source,
-    types: Mapping[str, str],
-) -> dict[str, object]:
-    """Return what counts rows that were added to published columns, and rows that are missing there."""
-    aligned = align_columns(published, table, columns, source, types, weight)
-    return compared(name, aligned.relations, aligned.names)
-
-
 def multiset_query(
     published: PublishedTables,
     table: str,
@@ -94,18 +80,14 @@ def multiset_query(
     types: Mapping[str, str],
 ) -> str:
     """Return the query that counts rows that were added to published columns, and rows that are missing there."""
-    asked = aligned_multiset(published, "rows", table, columns, weight, source, types)
-    return against(published, multisets=[asked])["rows"]
+    aligned = align_columns(published, table, columns, source, types, weight)
+    return write_multiset_query(published, aligned.relations, aligned.names)
 
 
 def write_multiset_query(published: PublishedTables, relations: Mapping[str, Sql], names: Sequence[str]) -> str:
     """Return the query that compares the relations `published`, whose lines have a weight, and `original`."""
-    return against(published, multisets=[compared("multiset", relations, names)])["multiset"]
-
-
-def compared(name: str, relations: Mapping[str, Sql], names: Sequence[str]) -> dict[str, object]:
-    """Return what compares two relations, `published`, whose lines have a weight, and `original`, as multisets."""
-    return {"name": name, "names": names, "weight": ident(WEIGHT), **relations}
+    multiset = {"name": "multiset", "names": names, "weight": ident(WEIGHT), **relations}
+    return against(published, multisets=[multiset])["multiset"]
 
 
 def against(published: PublishedTables, **asked: Sequence[Mapping[str, object]]) -> dict[str, str]:

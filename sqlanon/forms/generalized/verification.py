@@ -15,7 +15,7 @@ from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.linkage import count_misplaced
-from sqlanon.verification.multisets import against, aligned_multiset, multiset_check
+from sqlanon.verification.multisets import against, multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("data",)
@@ -133,15 +133,16 @@ def verified_figures(report: Report) -> dict[str, Any]:
 def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that compare the release with its source."""
     sensitive = published.manifest["columns"]["sensitive"]
-    counts = aligned_multiset(published, "sensitive_counts", "data", sensitive, Sql("1"), source, types)
+    sensitive_counts = ("sensitive_counts", multiset_query(published, "data", sensitive, Sql("1"), source, types))
     source = _without_dropped(published.manifest, source, types)
     columns = described(published.manifest)
-    rooms = {f"room_{attribute.number}": _room(published, attribute, source, types) for attribute in columns}
-    bounds = [{"name": name, **room} for name, room in rooms.items() if "covered" not in room]
-    covers = [{"name": name, **room} for name, room in rooms.items() if "covered" in room]
-    queries = against(published, multisets=[counts], bounds=bounds, covers=covers)
-    named = {f"room_{attribute.number}": f"values of {attribute.name}" for attribute in columns}
-    return [("sensitive_counts", queries["sensitive_counts"]), *((text, queries[name]) for name, text in named.items())]
+    bounds: list[dict[str, object]] = []
+    covers: list[dict[str, object]] = []
+    for attribute in columns:
+        room = {"name": f"room_{attribute.number}", **_room(published, attribute, source, types)}
+        (covers if "covered" in room else bounds).append(room)
+    queries = against(published, bounds=bounds, covers=covers)
+    return [sensitive_counts, *((f"values of {one.name}", queries[f"room_{one.number}"]) for one in columns)]
 
 
 def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:

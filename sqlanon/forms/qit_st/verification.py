@@ -10,7 +10,7 @@ from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.verification.linkage import compare_links, packed_order_query
-from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, aligned_multiset, multiset_check
+from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("qit", "st")
@@ -159,11 +159,11 @@ def against_queries(published: PublishedTables, source: Source, types: Mapping[s
     """Return the names and texts of the queries that compare the release with its source."""
     columns = published.manifest["columns"]
     count = ident(columns["count"])
-    multisets = [
-        aligned_multiset(published, QUASI_ROWS, "qit", columns["quasi"], Sql("1"), source, types),
-        aligned_multiset(published, "sensitive_counts", "st", columns["sensitive"], count, source, types),
+    return [
+        (QUASI_ROWS, multiset_query(published, "qit", columns["quasi"], Sql("1"), source, types)),
+        ("sensitive_counts", multiset_query(published, "st", columns["sensitive"], count, source, types)),
+        (OWN_GROUP, against(published, owners=[_owners(published, source, types)])["own_group"]),
     ]
-    return [*against(published, multisets=multisets, owners=[_owners(published, source, types)]).items()]
 
 
 def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, object]:
