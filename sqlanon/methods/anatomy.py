@@ -16,10 +16,11 @@ from sqlanon.methods.parameter_types import Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
+from sqlanon.methods.several_columns import coding
 from sqlanon.methods.several_columns import design as several_design
-from sqlanon.methods.several_columns import steps as several_steps
 from sqlanon.methods.several_columns.design import SeveralColumns
-from sqlanon.methods.several_columns.steps import check_suppressed, check_values, code_rows, form_groups, order_values
+from sqlanon.methods.several_columns.places import change_places
+from sqlanon.methods.several_columns.steps import check_suppressed, check_values
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
@@ -103,11 +104,12 @@ def group_rows(design: Grouped) -> Steps:
             *check_sensitive(design),
             *grouping.bind(design),
             *grouping.identify(design),
-            *order_values(design),
-            *code_rows(design),
-            *grouping.draw_coded(design),
-            *grouping.seat_coded(design),
-            *form_groups(design),
+            coding.number_values(design),
+            grouping.tally(),
+            grouping.count_values(design),
+            grouping.shuffle(design),
+            grouping.group(design, places=True),
+            *change_places(design),
             *check_suppressed(design),
         )
     return (
@@ -128,13 +130,13 @@ def group_rows(design: Grouped) -> Steps:
 def publish(design: Grouped) -> Steps:
     """Return the published tables."""
     if isinstance(design, SeveralColumns):
-        return (*qit_st.publish_qit(design), *several_steps.publish_st(design))
+        return (*qit_st.publish_qit(design), *coding.publish_st(design))
     return qit_st.publish(design)
 
 
 def link(design: Grouped) -> Steps:
     """Return the rows that the run knows to the end, for each sensitive column."""
-    return several_steps.link_rows(design) if isinstance(design, SeveralColumns) else qit_st.link(design)
+    return coding.link_rows(design) if isinstance(design, SeveralColumns) else qit_st.link(design)
 
 
 _SMALL = (

@@ -212,8 +212,8 @@ def shuffle(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
     return Chapter("draws", values)
 
 
-def group(design: Grouping, signature: Sequence[str] = (), slots: bool = False) -> Chapter:
-    """Return the chapter that ends in `grouped`: every row with its group, and its slot there."""
+def group(design: Grouping, signature: Sequence[str] = (), *, slots: bool = False, places: bool = False) -> Chapter:
+    """Return the chapter that ends in `grouped`: every row with its group, its slot there, or its place in a block."""
     request, attribute = design.request, design.attribute
     values = {
         "signature": signature,
@@ -221,6 +221,7 @@ def group(design: Grouping, signature: Sequence[str] = (), slots: bool = False) 
         "purpose": attribute.purpose,
         "carried": attribute.payload,
         "slots": slots,
+        "places": places,
         "drawing": drawing_of(request),
         # only where NULL is a value need it be compared as one
         "equals": Sql("is not distinct from" if request.nulls == "value" else "="),

@@ -123,6 +123,7 @@ def group(
         "groups_per_block": Sql("greatest(1, cast(groups_per_block as bigint))"),
         "carried": ("whole", *further),
         "slots": slots,
+        "places": False,
         "equals": Sql("is not distinct from"),
     }
     return (

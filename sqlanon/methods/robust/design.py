@@ -12,8 +12,8 @@ from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.republication import add_ledger_columns
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
 from sqlanon.methods.robust.class_grouping import ClassGrouping, signature
-from sqlanon.methods.robust.several_columns import SeveralClasses, codes_of
-from sqlanon.methods.several_columns.design import attributes_of
+from sqlanon.methods.robust.several_columns import SeveralClasses
+from sqlanon.methods.several_columns.design import attributes_of, codes_of
 from sqlanon.plans.plan import Beside, Request, Row, relation_name
 from sqlanon.plans.roles import free_name, split_columns
 from sqlanon.plans.statement import Statement

@@ -34,7 +34,7 @@ from sqlanon.methods.robust.design import (
 from sqlanon.methods.robust.macros import MACROS
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.robust.suppression import MILLION
-from sqlanon.methods.several_columns.steps import link_rows, publish_st
+from sqlanon.methods.several_columns.coding import link_rows, publish_st
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
@@ -185,11 +185,7 @@ def group_several(design: SeveralRobustness) -> Steps:
         *check_quasi(design),
         *check_sensitive(design),
         *grouping.identify(design, design.signature),
-        *several_columns.order_class_values(design),
-        *several_columns.code_rows(design),
-        *several_columns.draw_coded(design),
-        *seat_coded(design),
-        *several_columns.form_class_groups(design),
+        *several_columns.group_classes(design),
         *several_columns.check_suppressed(design),
     )
 

@@ -23,10 +23,11 @@ from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.robust import class_grouping
 from sqlanon.methods.robust.class_grouping import ClassGrouping
 from sqlanon.methods.robust.suppression import MILLION, name_worst
-from sqlanon.methods.several_columns.coding import code_values, count_values, number_values
-from sqlanon.methods.several_columns.design import SharedGroups, further_codes
-from sqlanon.methods.several_columns.places import change_places, seats
-from sqlanon.plans.plan import Guard, Repeat, Request, Row, Step, count_left_over
+from sqlanon.methods.several_columns.coding import number_values
+from sqlanon.methods.several_columns.design import SharedGroups
+from sqlanon.methods.several_columns.places import change_places
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Guard, Repeat, Row, Step, count_left_over
 from sqlanon.wording import option
 
 # What class-first groups of several sensitive columns refuse, with the column that stands in the way.
@@ -148,20 +149,10 @@ class SeveralClasses(ClassGrouping, SharedGroups):
     """A design whose groups hold rows of one class that differ in several columns."""
 
     @property
-    def codes(self) -> tuple[str, ...]:
-        """Return what the numbers of values are called in our relations; by the first of them rows are seated."""
-        return codes_of(self.request)
-
-    @property
     def several_suppression(self) -> SeveralSuppression:
         """Return what too many rows left over are told."""
         columns = self.request.roles.sensitive
         return SeveralSuppression(self.r, self.attribute.size, columns, self.most_suppressed, self.refuse_nulls)
-
-
-def codes_of(request: Request) -> tuple[str, ...]:
-    """Return what the numbers of values are called, beside `code`, which is that of a class and a value of it."""
-    return ("code_1", *further_codes(request))
 
 
 def check_missing(design: SeveralClasses) -> Steps:
@@ -225,42 +216,35 @@ def check_surplus(design: SeveralClasses) -> Steps:
     )
 
 
-def order_class_values(design: SeveralClasses) -> Steps:
-    """Return the steps that number the values of every column."""
-    return (*count_values(design), *number_values(design))
-
-
-def code_rows(design: SeveralClasses) -> Steps:
-    """Return the steps that give rows the numbers of their values, and their class."""
-    request = design.request
-    columns = (*payload_quasi(request, design.layout), *identity_names(request))
-    values: dict[str, object] = {**design.signed, "drawn_from": (*columns, *design.codes)}
-    signed = tuple(dict.fromkeys((*columns, *design.signature)))  # by their signature rows find their class
-    return (
-        code_values(design, "population", signed),
-        Step("methods/robust/several_columns/classed", "view", values=values, reads={"rows": "coded"}),
-    )
-
-
-def draw_coded(design: SeveralClasses) -> Steps:
-    """Return the steps that draw for every row, once, and leave rows over until every column has room."""
+def group_classes(design: SeveralClasses) -> Steps:
+    """Return the steps that end in `grouped`: rows are left over until every column has room, the others are seated."""
     ties = tie_names(design.request)
     payload = (*payload_quasi(design.request, design.layout), *design.codes)
-    drawn = replace(design, attribute=replace(design.attribute, payload=payload))
-    columns: dict[str, object] = {"kept_columns": (*payload, "draw", *ties)}
-    per_block = {"signature": (), **design.size, "groups_per_block": design.attribute.groups_per_block}
-    coded = {"coded_columns": (*payload, "draw", *ties), "seated_by": design.codes[0]}
+    columns: dict[str, object] = {"kept_columns": (*payload, "sensitive", "draw", *ties)}
+    drawn = (*payload, "sensitive", *identity_names(design.request))
+    signed = {**design.signed, "drawn_from": tuple(dict.fromkeys(drawn))}
+    by_class = ("class",)
     return (
-        *grouping.draw_from(drawn, "class", "classed"),
-        *_leave_over(design, columns),
-        Step("methods/robust/several_columns/rejoined", "view", yields="thinned", suffix="_rejoined", values=columns),
-        *_make_room(design, "_last"),
+        number_values(design, design.signature),
         Step(
-            "methods/robust/class_grouping/frequency",
-            values=per_block,
-            reads={"ranked": "held_last_1", "capacity": "room_last"},
+            "methods/robust/several_columns/classed",
+            "view",
+            yields="population",
+            suffix="_classed",
+            values=signed,
+            reads={"rows": "population"},
         ),
-        Step("methods/robust/several_columns/coded", "view", yields="drawn", suffix="_coded", values=coded),
+        grouping.shuffle(design, by_class),
+        Step("methods/grouping/everyone", yields="drawn", reads={"source": "population"}),
+        *_leave_over(design, columns),
+        Step("methods/robust/several_columns/rejoined", "view", yields="population", suffix="_kept", values=columns),
+        *_make_room(design, "_last", "population"),
+        Chapter("several/classes", design.size),
+        grouping.tally(by_class),
+        grouping.count_values(design, by_class),
+        Chapter("several/room", design.size),
+        grouping.group(design, by_class, places=True),
+        *change_places(design),
     )
 
 
@@ -284,14 +268,14 @@ def _leave_over(design: SeveralClasses, columns: dict[str, object]) -> Steps:
     )
 
 
-def _make_room(design: SeveralClasses, moment: str) -> tuple[Step, ...]:
+def _make_room(design: SeveralClasses, moment: str, rows: str = "thinned") -> tuple[Step, ...]:
     """Return the steps that count how many groups the kept rows of each class give in every column."""
     steps: list[Step] = []
     for attribute, code in zip(design.attributes, design.codes, strict=True):
         suffix = f"{moment}{attribute.suffix}"
         values = {"sensitive_column": code, "value_purpose": f"{attribute.purpose}/kept/"}
         steps += [
-            Step("methods/robust/several_columns/held", suffix=suffix, values=values),
+            Step("methods/robust/several_columns/held", suffix=suffix, values=values, reads={"thinned": rows}),
             Step(
                 "methods/robust/class_grouping/capacity",
                 suffix=suffix,
@@ -304,18 +288,16 @@ def _make_room(design: SeveralClasses, moment: str) -> tuple[Step, ...]:
     return (*steps, Step("methods/robust/several_columns/room", suffix=moment, values=capacities, reads=reads))
 
 
-def form_class_groups(design: SeveralClasses) -> Steps:
-    """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
-    return (
-        class_grouping.renumber_groups(design),
-        Step("methods/robust/class_grouping/grouped", yields="seated", values=seats(design)),
-        *change_places(design),
-    )
-
-
 def check_suppressed(design: SeveralClasses) -> Steps:
     """Return the step that counts the rows that no group holds, and refuses too many of them."""
     (check,) = class_grouping.check_suppressed(design)
     suppression = design.several_suppression
     assert isinstance(check, Step), "a check is a step"
-    return (replace(check, refuse=refuse_suppressed(suppression), guards=surplus_guards(suppression, "dropped_rows")),)
+    return (
+        replace(
+            check,
+            refuse=refuse_suppressed(suppression),
+            guards=surplus_guards(suppression, "dropped_rows"),
+            reads={"population": "population_classed"},
+        ),
+    )

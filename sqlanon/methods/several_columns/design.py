@@ -35,13 +35,13 @@ class SharedGroups(Grouped):
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """Return what the numbers of values are called in our relations; by the first of them rows are seated."""
-        return ("code", *further_codes(self.request))
+        """Return what the numbers of values are called in our relations."""
+        return codes_of(self.request)
 
     @property
     def values(self) -> Mapping[str, object]:
-        """Return the names under which the columns are published."""
-        return self.group_values
+        """Return the names under which QIT's columns are published."""
+        return {name: value for name, value in self.group_values.items() if name != "count_column"}
 
     def relations(self, name: str) -> list[Sql]:
         """Return the relations of this name that each column has."""
@@ -73,7 +73,7 @@ class SeveralColumns(SharedGroups):
 def design(request: Request, method: str, l: int, block: int | None, max_suppressed: float) -> SeveralColumns:
     """Decide on groups of at least l rows with l different values in each column; UsageError under a ledger."""
     layout = packing.layout_of(request)
-    first, *further = attributes_of(request, method, "l", l, block, further_codes(request), layout=layout)
+    first, *further = attributes_of(request, method, "l", l, block, codes_of(request), layout=layout)
     return SeveralColumns(
         request=request,
         layout=layout,
@@ -118,6 +118,6 @@ def attributes_of(
     ]
 
 
-def further_codes(request: Request) -> tuple[str, ...]:
-    """Return what the numbers of values are called in our relations, for the columns after that of the seats."""
-    return tuple(f"code{name.removeprefix('sensitive')}" for name in sensitive_names(request)[1:])
+def codes_of(request: Request) -> tuple[str, ...]:
+    """Return what the numbers of values are called in our relations."""
+    return tuple(f"code_{number}" for number, _ in enumerate(request.roles.sensitive, start=1))

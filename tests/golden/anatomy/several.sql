@@ -84,45 +84,6 @@ from (
     ) as looked_at
 ) as checked;
 
--- tally_1: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally_1" as
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by "sensitive";
-
--- tally_2: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally_2" as
-select
-    "sensitive_2" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by "sensitive_2";
-
--- foremost: The column by which rows are seated, from 0: that of the most frequent value, for it finds fewest groups without it
-create temporary table "sqlanon_foremost" as
-with counted as (
-    select
-        0 as place,
-        max(row_count) as row_count
-    from "sqlanon_tally_1"
-    union all
-    select
-        1 as place,
-        max(row_count) as row_count
-    from "sqlanon_tally_2"
-),
-ranked as (
-    select
-        place,
-        row_number() over (order by row_count desc nulls last, place asc nulls last) as precedence
-    from counted
-)
-select place
-from ranked
-where precedence = 1;
-
 -- uniqueness: as in duckdb.sql, but for
 -- -            when known_3 >= 100 and known_3 = distinct_3 and 2 * known_3 > row_count then 'the quasi column ''zipcode'' has a value of its own in each row: it identifies people'
 -- -                "quasi_3",
@@ -173,333 +134,163 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
     as identity
 from "sqlanon_population";
 
--- frequency_1: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
-create temporary table "sqlanon_frequency_1" as
-with valued as (
+-- value_1: the values of a column by falling count, equal counts in keyed order
+create temporary table "sqlanon_value_1" as
+with counted as (
     select
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_tally_1" as tally
+        "sensitive" as sensitive,
+        count(*) as row_count
+    from "sqlanon_population_2"
+    group by "sensitive"
+),
+hashed as (
+    select
+        counted.*,
+        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
+    from counted
     cross join "sqlanon_key_2" as key
-    where tally.sensitive is not null or false
-),
-ordered as (
-    select
-        sensitive,
-        row_count,
-        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
-        cast(sum(row_count) over () as bigint) // 4 as group_count
-    from valued
-),
-blocked as (
-    select
-        ordered.*,
-        greatest(1, group_count // 64) as block_count
-    from ordered
 )
 select
     sensitive,
-    code,
-    row_count as kept_count,
-    last_position - row_count as first_row,
-    last_position - row_count as first_position,
-    code * block_count as first_cell,
-    group_count,
-    block_count,
-    0 as first_block
-from blocked;
+    row_count,
+    cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code
+from hashed;
 
--- frequency_2: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
-create temporary table "sqlanon_frequency_2" as
-with valued as (
+-- value_2: the values of a column by falling count, equal counts in keyed order
+create temporary table "sqlanon_value_2" as
+with counted as (
     select
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'anatomy/income/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_tally_2" as tally
+        "sensitive_2" as sensitive,
+        count(*) as row_count
+    from "sqlanon_population_2"
+    group by "sensitive_2"
+),
+hashed as (
+    select
+        counted.*,
+        sha256(key.secret || 'anatomy/income/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
+    from counted
     cross join "sqlanon_key_2" as key
-    where tally.sensitive is not null or false
-),
-ordered as (
-    select
-        sensitive,
-        row_count,
-        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
-        cast(sum(row_count) over () as bigint) // 4 as group_count
-    from valued
-),
-blocked as (
-    select
-        ordered.*,
-        greatest(1, group_count // 64) as block_count
-    from ordered
 )
 select
     sensitive,
-    code,
-    row_count as kept_count,
-    last_position - row_count as first_row,
-    last_position - row_count as first_position,
-    code * block_count as first_cell,
-    group_count,
-    block_count,
-    0 as first_block
-from blocked;
+    row_count,
+    cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code
+from hashed;
 
--- frequency_led: The values of the column by which rows are seated, as numbers
-create temporary table "sqlanon_frequency_led" as
-with every as (
-    select
-        0 as place,
-        frequency.code,
-        frequency.kept_count,
-        frequency.first_row,
-        frequency.first_position,
-        frequency.first_cell,
-        frequency.group_count,
-        frequency.block_count,
-        frequency.first_block
-    from "sqlanon_frequency_1" as frequency
-    union all
+-- foremost: the column by which rows are seated, from 1
+create temporary table "sqlanon_foremost" as
+with counted as (
     select
         1 as place,
-        frequency.code,
-        frequency.kept_count,
-        frequency.first_row,
-        frequency.first_position,
-        frequency.first_cell,
-        frequency.group_count,
-        frequency.block_count,
-        frequency.first_block
-    from "sqlanon_frequency_2" as frequency
-)
-select
-    every.code,
-    every.kept_count,
-    every.first_row,
-    every.first_position,
-    every.first_cell,
-    every.group_count,
-    every.block_count,
-    every.first_block
-from every
-inner join "sqlanon_foremost" as foremost on every.place = foremost.place;
-
--- coded_by_value: The rows, each with the numbers of its values, the column by which rows are seated comes first, in exchange for the first one
-create temporary view "sqlanon_coded_by_value" as
-with given as (
+        max(row_count) as row_count
+    from "sqlanon_value_1"
+    union all
     select
-        valued."quasi_1",
-        valued."quasi_2",
-        valued."identity",
-        "number_1".code as "number_1",
-        "number_2".code as "number_2"
-    from "sqlanon_population_2" as valued
-    inner join "sqlanon_frequency_1" as "number_1"
-        on valued."sensitive" is not distinct from "number_1".sensitive
-    inner join "sqlanon_frequency_2" as "number_2"
-        on valued."sensitive_2" is not distinct from "number_2".sensitive
+        2 as place,
+        max(row_count) as row_count
+    from "sqlanon_value_2"
+),
+ranked as (
+    select
+        place,
+        row_number() over (order by row_count desc nulls last, place asc nulls last) as precedence
+    from counted
 )
+select place
+from ranked
+where precedence = 1;
+
+-- population: the rows with the codes of their values
+create temporary view "sqlanon_population_3" as
 select
-    given."quasi_1",
-    given."quasi_2",
-    given."identity",
+    population."quasi_1", population."quasi_2", population."identity",
+    value_1.code as code_1,
+    value_2.code as code_2,
     case foremost.place
-        when 0 then given."number_1"
-        when 1 then given."number_2"
-    end as "code",
-    case foremost.place
-        when 0 then given."number_2"
-        when 1 then given."number_1"
-    end as "code_2"
-from given
+        when 1 then value_1.code
+        when 2 then value_2.code
+    end as sensitive
+from "sqlanon_population_2" as population
+inner join "sqlanon_value_1" as value_1
+    on population."sensitive" is not distinct from value_1.sensitive
+inner join "sqlanon_value_2" as value_2
+    on population."sensitive_2" is not distinct from value_2.sensitive
 cross join "sqlanon_foremost" as foremost;
 
--- drawn_1: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
-create temporary view "sqlanon_drawn_1" as
+-- tally: how often each sensitive value occurs with each signature, NULL included
+create temporary table "sqlanon_tally" as
+select
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population_3"
+group by "sensitive";
+
+-- class: as in duckdb.sql
+
+-- ranked: as in duckdb.sql
+
+-- capacity: as in duckdb.sql
+
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view "sqlanon_population_4" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
     from "sqlanon_key_2" as key
 ),
 hashed as (
     select
-        valued."quasi_1",
-        valued."quasi_2",
-        valued."code_2",
-        valued."code",
+        valued."quasi_1", valued."quasi_2", valued."code_1", valued."code_2", valued."sensitive",
         sha256(row_key.secret || valued.identity) as hash
-    from "sqlanon_coded_by_value" as valued
+    from "sqlanon_population_3" as valued
     cross join row_key
 )
 select
+    "quasi_1", "quasi_2", "code_1", "code_2", "sensitive",
     cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
-    "quasi_1",
-    "quasi_2",
-    "code_2",
-    "code"
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- ordered_1: Step 2: the rows by value and random order
-create temporary table "sqlanon_ordered_1" as
-with keyed as (
-    select
-        "quasi_1",
-        "quasi_2",
-        "code_2",
-draw, "tie",
-        code,
-        cast((draw >> 28) - 2147483648 as integer) as draw_start
-    from "sqlanon_drawn_1"
-)
-select
-    "quasi_1",
-    "quasi_2",
-    "code_2",
-    code
-from keyed
-order by
-    code asc nulls last,
-    draw_start asc nulls last,
-    draw asc nulls last,
-    "tie" asc nulls last;
+-- frequency: as in duckdb.sql
 
--- positioned_1: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
-create temporary view "sqlanon_positioned_1" as
-with first_row as (
-    select min(rowid) as number
-    from "sqlanon_ordered_1"
-)
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
+create temporary view "sqlanon_coded" as
 select
-    ordered."quasi_1",
-    ordered."quasi_2",
-    ordered."code_2",
-    ordered.code,
-    ordered.rowid - first_row.number as position
-from "sqlanon_ordered_1" as ordered
-cross join first_row;
+    population."quasi_1", population."quasi_2", population."code_1", population."code_2",
+    population.tie,
+    population.draw,
+    frequency.code
+from "sqlanon_population_4" as population
+inner join "sqlanon_frequency" as frequency
+    on population.sensitive = frequency.sensitive;
 
--- block_1: Step 4: inside each block the values stand in a keyed order of their own
-create temporary table "sqlanon_block_1" as
-with run as (
-    select
-        code,
-        first_position,
-        group_count,
-        block_count,
-        first_block,
-        first_cell,
-        first_position % group_count as first_bucket,
-        least(kept_count, group_count - first_position % group_count) as last_count,
-        greatest(0, first_position % group_count + kept_count - group_count) as first_count
-    from "sqlanon_frequency_led"
-    where kept_count > 0
-),
-met as (
-    select
-        run.*,
-        unnest(generate_series(first_bucket, first_bucket + least(last_count, block_count) - 1)) as bucket
-    from run
-    union all
-    select
-        run.*,
-        unnest(generate_series(0, least(first_count, block_count) - 1)) as bucket
-    from run
-    where first_count > 0
-),
-turned as (
-    select
-        met.*,
-        bucket % block_count as place,
-        (bucket % block_count + block_count - first_bucket % block_count) % block_count as turn
-    from met
-),
-counted as (
-    select
-        code,
-        first_position,
-        group_count,
-        block_count,
-        first_block,
-        first_cell + place as cell,
-        first_block + place as block,
-        (last_count - turn + block_count - 1) // block_count
-        + (first_count - place + block_count - 1) // block_count as row_count
-    from turned
-    where bucket >= first_bucket or turn >= last_count
-),
-hashed as (
-    select
-        counted.cell,
-        counted.code,
-        counted.block,
-        counted.row_count,
-        counted.block_count,
-        (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
-            // counted.block_count as block_groups,
-        (counted.first_position % counted.group_count + counted.block_count - 1
-            - (counted.block - counted.first_block)) // counted.block_count as first_seat,
-        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
-    from counted
-    cross join "sqlanon_key_2" as key
-)
+-- ordered: as in duckdb.sql, but for
+-- -        "quasi_1", "quasi_2", "quasi_3",
+-- +        "quasi_1", "quasi_2", "code_1", "code_2",
+-- -    "quasi_1", "quasi_2", "quasi_3",
+-- +    "quasi_1", "quasi_2", "code_1", "code_2",
+
+-- positioned: as in duckdb.sql, but for
+-- -    ordered."quasi_1", ordered."quasi_2", ordered."quasi_3",
+-- +    ordered."quasi_1", ordered."quasi_2", ordered."code_1", ordered."code_2",
+
+-- block: as in duckdb.sql
+
+-- numbered: as in duckdb.sql, but for
+-- -        positioned."quasi_1", positioned."quasi_2", positioned."quasi_3",
+-- +        positioned."quasi_1", positioned."quasi_2", positioned."code_1", positioned."code_2",
+-- -    bucketed."quasi_1", bucketed."quasi_2", bucketed."quasi_3",
+-- +    bucketed."quasi_1", bucketed."quasi_2", bucketed."code_1", bucketed."code_2",
+
+-- grouped: step 5: every row with its group, its number in the block mod the groups of the block, made global
+create temporary table "sqlanon_grouped" as
 select
-    cell,
+    "quasi_1", "quasi_2", "code_1", "code_2",
     code,
     block,
-    block_count,
-    block_groups,
-    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    row_count,
-    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number,
-    block_groups - first_seat % block_groups as shift
-from hashed;
-
--- numbered_1: Steps 3 and 4: every row's number in its block, 0 …: its value's rows take the buckets from the value's first position on, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, in the block the value's first number, then its seats in turn
-create temporary view "sqlanon_numbered_1" as
-with bucketed as (
-    select
-        positioned."quasi_1",
-        positioned."quasi_2",
-        positioned."code_2",
-        frequency.code,
-        frequency.first_cell,
-        frequency.first_block,
-        frequency.block_count,
-        case
-            when positioned.position - frequency.first_row < frequency.kept_count
-            then (frequency.first_position + positioned.position - frequency.first_row) % frequency.group_count
-        end as bucket
-    from "sqlanon_positioned_1" as positioned
-    inner join "sqlanon_frequency_led" as frequency on positioned.code = frequency.code
-)
-select
-    bucketed."quasi_1",
-    bucketed."quasi_2",
-    bucketed."code_2",
-    bucketed.code,
-    bucketed.first_block + bucketed.bucket % bucketed.block_count as block,
-    bucketed.block_count,
-    block.block_groups,
-    block.block_rows,
-    block.first_number + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups as number
-from bucketed
-inner join "sqlanon_block_1" as block on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell;
-
--- seated: Step 5: the group of every row: its number in the block mod m_b, made global
-create temporary table "sqlanon_seated" as
-select
-    "quasi_1",
-    "quasi_2",
-    "code_2",
-    "block",
-    "number",
-    code,
+    number,
     (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id
-from "sqlanon_numbered_1" as numbered;
+from "sqlanon_numbered" as numbered;
 
 -- blocks: The blocks: how many rows each holds, and the blocks of its class, among which rows may change places
 create temporary table "sqlanon_blocks" as
@@ -508,16 +299,25 @@ select
     max(block.block_rows) as block_rows,
     max(frequency.first_block) as first_block,
     max(frequency.block_count) as block_count
-from "sqlanon_block_1" as block
-inner join "sqlanon_frequency_led" as frequency on block.code = frequency.code
+from "sqlanon_block" as block
+inner join "sqlanon_frequency" as frequency on block.code = frequency.code
 group by block.block;
 
 -- clashing: The rows of groups in which a value stands twice, each with its place among those that share a value with it: who has the first place stays, the others stand
 create temporary table "sqlanon_clashing" as
 with concerned as (
-    select group_id
-    from "sqlanon_seated"
-    group by group_id, "code_2"
+    select seated.group_id
+    from "sqlanon_grouped" as seated
+    cross join "sqlanon_foremost" as foremost
+    where foremost.place <> 1
+    group by seated.group_id, seated."code_1"
+    having count(*) > 1
+    union all
+    select seated.group_id
+    from "sqlanon_grouped" as seated
+    cross join "sqlanon_foremost" as foremost
+    where foremost.place <> 2
+    group by seated.group_id, seated."code_2"
     having count(*) > 1
 ),
 crowded as (
@@ -529,20 +329,23 @@ member as (
         seated.block,
         seated.number,
         seated."code",
+        seated."code_1",
         seated."code_2",
         seated.group_id
-    from "sqlanon_seated" as seated
+    from "sqlanon_grouped" as seated
     inner join crowded on seated.group_id = crowded.group_id
 )
 select
     member.block,
     member.number,
     member."code",
+    member."code_1",
     member."code_2",
     member.group_id,
     0 as is_moved,
     0 as turn,
     greatest(
+            row_number() over (partition by member.group_id, member."code_1" order by member.block asc nulls last, member.number asc nulls last),
             row_number() over (partition by member.group_id, member."code_2" order by member.block asc nulls last, member.number asc nulls last),
             1
         ) as place
@@ -587,6 +390,7 @@ moved as (
         clashing.block,
         clashing.number,
         clashing."code",
+        clashing."code_1",
         clashing."code_2",
         coalesce(called.group_id, clashing.group_id) as group_id,
         case when called.group_id is null then clashing.is_moved else 1 end as is_moved,
@@ -598,6 +402,7 @@ placed as (
     select
         moved.*,
         greatest(
+            row_number() over (partition by moved.group_id, moved."code_1" order by moved.block asc nulls last, moved.number asc nulls last),
             row_number() over (partition by moved.group_id, moved."code_2" order by moved.block asc nulls last, moved.number asc nulls last),
             1
         ) as place
@@ -613,6 +418,7 @@ select
     block,
     number,
     "code",
+    "code_1",
     "code_2",
     group_id,
     is_moved,
@@ -862,9 +668,10 @@ with present as (
         seated.block,
         seated.number,
         seated."code",
+        seated."code_1",
         seated."code_2",
         coalesce(clashing.group_id, seated.group_id) as group_id
-    from "sqlanon_seated" as seated
+    from "sqlanon_grouped" as seated
     left join "sqlanon_clashing" as clashing
         on seated.block = clashing.block and seated.number = clashing.number
 ),
@@ -899,6 +706,8 @@ with pair as (
         partner.group_id as partner_group,
         asking."code",
         partner."code" as "partner_code",
+        asking."code_1",
+        partner."code_1" as "partner_code_1",
         asking."code_2",
         partner."code_2" as "partner_code_2",
         offered.priority
@@ -917,7 +726,7 @@ refused as (
     from pair
     inner join "sqlanon_near" as there on pair.partner_group = there.group_id
     where (pair.partner_block <> there.block or pair.partner_number <> there.number)
-        and (pair."code" = there."code" or pair."code_2" = there."code_2")
+        and (pair."code" = there."code" or pair."code_1" = there."code_1" or pair."code_2" = there."code_2")
     union
     select
         pair.block,
@@ -927,7 +736,7 @@ refused as (
     from pair
     inner join "sqlanon_near" as here on pair.group_id = here.group_id
     where (pair.block <> here.block or pair.number <> here.number)
-        and (pair."partner_code" = here."code" or pair."partner_code_2" = here."code_2")
+        and (pair."partner_code" = here."code" or pair."partner_code_1" = here."code_1" or pair."partner_code_2" = here."code_2")
 )
 select
     pair.block,
@@ -1020,6 +829,7 @@ with moved as (
         clashing.block,
         clashing.number,
         clashing."code",
+        clashing."code_1",
         clashing."code_2",
         coalesce(exchange.group_id, clashing.group_id) as group_id,
         case when exchange.group_id is null then clashing.is_moved else 1 end as is_moved
@@ -1031,6 +841,7 @@ with moved as (
         near.block,
         near.number,
         near."code",
+        near."code_1",
         near."code_2",
         exchange.group_id,
         1 as is_moved
@@ -1046,6 +857,7 @@ placed as (
         moved.*,
         greatest(
             row_number() over (partition by moved.group_id, moved."code" order by moved.block asc nulls last, moved.number asc nulls last),
+            row_number() over (partition by moved.group_id, moved."code_1" order by moved.block asc nulls last, moved.number asc nulls last),
             row_number() over (partition by moved.group_id, moved."code_2" order by moved.block asc nulls last, moved.number asc nulls last),
             1
         ) as place
@@ -1061,6 +873,7 @@ select
     judged.block,
     judged.number,
     judged."code",
+    judged."code_1",
     judged."code_2",
     judged.group_id,
     judged.is_moved,
@@ -1117,7 +930,7 @@ counted as (
 ),
 kept as (
     select max(seated.group_id) + 1 - max(counted.gone_count) as group_count
-    from "sqlanon_seated" as seated
+    from "sqlanon_grouped" as seated
     cross join counted
 ),
 gap as (
@@ -1130,7 +943,7 @@ gap as (
 ),
 beyond as (
     select distinct seated.group_id
-    from "sqlanon_seated" as seated
+    from "sqlanon_grouped" as seated
     cross join kept
     left join gone on seated.group_id = gone.group_id
     where seated.group_id >= kept.group_count and gone.group_id is null
@@ -1147,16 +960,16 @@ select
 from ordered
 inner join gap on ordered.place = gap.place;
 
--- grouped: The group of every row that is kept
-create temporary table "sqlanon_grouped" as
+-- grouped_settled: The group of every row that is kept
+create temporary table "sqlanon_grouped_settled" as
 with present as (
     select
         seated."quasi_1",
         seated."quasi_2",
-        seated."code",
+        seated."code_1",
         seated."code_2",
         coalesce(resettled.group_id, seated.group_id) as group_id
-    from "sqlanon_seated" as seated
+    from "sqlanon_grouped" as seated
     left join "sqlanon_resettled" as resettled
         on seated.block = resettled.block and seated.number = resettled.number
     where coalesce(resettled.is_out, 0) = 0
@@ -1164,33 +977,11 @@ with present as (
 select
     present."quasi_1",
     present."quasi_2",
-    present."code",
+    present."code_1",
     present."code_2",
     coalesce(renamed.final_id, present.group_id) as group_id
 from present
 left join "sqlanon_renamed" as renamed on present.group_id = renamed.group_id;
-
--- shown_1: The groups by the values of one of the columns
-create temporary view "sqlanon_shown_1" as
-select
-    grouped.group_id,
-    case foremost.place
-        when 0 then grouped."code"
-        when 1 then grouped."code_2"
-    end as code
-from "sqlanon_grouped" as grouped
-cross join "sqlanon_foremost" as foremost;
-
--- shown_2: The groups by the values of one of the columns
-create temporary view "sqlanon_shown_2" as
-select
-    grouped.group_id,
-    case foremost.place
-        when 0 then grouped."code_2"
-        when 1 then grouped."code"
-    end as code
-from "sqlanon_grouped" as grouped
-cross join "sqlanon_foremost" as foremost;
 
 -- suppressed: How many rows no group holds in the end
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -1202,12 +993,12 @@ from (
         end as refusal
     from (
         with everyone as (
-            select count(*) as row_count
-            from "sqlanon_population_2"
+            select coalesce(cast(sum(row_count) as bigint), 0) as row_count
+            from "sqlanon_tally"
         ),
         published as (
             select count(*) as row_count
-            from "sqlanon_grouped"
+            from "sqlanon_grouped_settled"
         )
         select
             everyone.row_count,
@@ -1217,35 +1008,55 @@ from (
     ) as looked_at
 ) as checked;
 
--- qit: as in duckdb.sql, but for
--- -    grouped.quasi_3 as "zipcode",
--- -    grouped.quasi_3 asc nulls last,
+-- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
+create table "sqlanon_qit" as
+select
+    grouped.quasi_1 as "age",
+    grouped.quasi_2 as "sex",
+    grouped.group_id as "group_id"
+from "sqlanon_grouped_settled" as grouped
+order by
+    grouped.quasi_1 asc nulls last,
+    grouped.quasi_2 asc nulls last,
+    grouped.group_id asc nulls last;
 
--- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+-- st: the sensitive table of a column: each group's values, each of which stands in a group once
 create table "sqlanon_st" as
+with line as (
+    select
+        grouped.group_id,
+        held.sensitive
+    from "sqlanon_grouped_settled" as grouped
+    inner join "sqlanon_value_1" as held on grouped.code_1 = held.code
+    order by
+        grouped.group_id asc nulls last,
+        held.sensitive asc nulls last
+)
 select
-    grouped.group_id as "group_id",
-    frequency.sensitive as "disease",
+    line.group_id as "group_id",
+    line.sensitive as "disease",
     cast(1 as bigint) as "count"
-from "sqlanon_shown_1" as grouped
-inner join "sqlanon_frequency_1" as frequency on grouped.code = frequency.code
-order by
-    grouped.group_id asc nulls last,
-    frequency.sensitive asc nulls last;
+from line;
 
--- st_2: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+-- st_2: the sensitive table of a column: each group's values, each of which stands in a group once
 create table "sqlanon_st_2" as
+with line as (
+    select
+        grouped.group_id,
+        held.sensitive
+    from "sqlanon_grouped_settled" as grouped
+    inner join "sqlanon_value_2" as held on grouped.code_2 = held.code
+    order by
+        grouped.group_id asc nulls last,
+        held.sensitive asc nulls last
+)
 select
-    grouped.group_id as "group_id",
-    frequency.sensitive as "income",
+    line.group_id as "group_id",
+    line.sensitive as "income",
     cast(1 as bigint) as "count"
-from "sqlanon_shown_2" as grouped
-inner join "sqlanon_frequency_2" as frequency on grouped.code = frequency.code
-order by
-    grouped.group_id asc nulls last,
-    frequency.sensitive asc nulls last;
+from line;
 
 -- the rest is microdata and the key: forget it
--- 25 relations, the last first
+-- 26 relations, the last first
 
 commit;

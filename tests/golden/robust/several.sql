@@ -325,79 +325,55 @@ from (
 
 -- population: as in anatomy/several.sql
 
--- tally_1: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally_1" as
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population_2"
-group by "sensitive";
+-- value_1: as in anatomy/several.sql, but for
+-- -        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
+-- +        sha256(key.secret || 'robust/disease/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
 
--- tally_2: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally_2" as
-select
-    "sensitive_2" as sensitive,
-    count(*) as row_count
-from "sqlanon_population_2"
-group by "sensitive_2";
+-- value_2: as in anatomy/several.sql, but for
+-- -        sha256(key.secret || 'anatomy/income/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
+-- +        sha256(key.secret || 'robust/income/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
 
 -- foremost: as in anatomy/several.sql
 
--- frequency_1: as in anatomy/several.sql, but for
--- -        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
--- +        sha256(key.secret || 'robust/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
--- -        cast(sum(row_count) over () as bigint) // 4 as group_count
--- +        cast(sum(row_count) over () as bigint) // 3 as group_count
+-- population: as in anatomy/several.sql
 
--- frequency_2: as in anatomy/several.sql, but for
--- -        sha256(key.secret || 'anatomy/income/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
--- +        sha256(key.secret || 'robust/income/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
--- -        cast(sum(row_count) over () as bigint) // 4 as group_count
--- +        cast(sum(row_count) over () as bigint) // 3 as group_count
-
--- coded_by_value: as in anatomy/several.sql, but for
--- -    end as "code",
--- +    end as "code_1",
-
--- classed: The rows, each with its class: draws are made for all, before any is left over
-create temporary view "sqlanon_classed" as
+-- population_classed: The rows, each with its class: draws are made for all, before any is left over
+create temporary view "sqlanon_population_classed" as
 select
     coded."quasi_1",
     coded."quasi_2",
-    coded."identity",
     coded."code_1",
     coded."code_2",
+    coded."sensitive",
+    coded."identity",
     class.class
-from "sqlanon_coded_by_value" as coded
+from "sqlanon_population_3" as coded
 inner join "sqlanon_class" as class
     on coded."quasi_2" is not distinct from class."quasi_2";
 
--- drawn_1: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
-create temporary table "sqlanon_drawn_1" as
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view "sqlanon_population_4" as
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
     from "sqlanon_key_2" as key
 ),
 hashed as (
     select
-        valued."quasi_1",
-        valued."quasi_2",
-        valued."code_1",
-        valued."code_2",
-        valued."class",
+        valued."quasi_1", valued."quasi_2", valued."code_1", valued."code_2", valued."class", valued."sensitive",
         sha256(row_key.secret || valued.identity) as hash
-    from "sqlanon_classed" as valued
+    from "sqlanon_population_classed" as valued
     cross join row_key
 )
 select
+    "quasi_1", "quasi_2", "code_1", "code_2", "class", "sensitive",
     cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
-    "quasi_1",
-    "quasi_2",
-    "code_1",
-    "code_2",
-    "class"
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
+
+-- drawn: The rows that have any sensitive value, NULL counting as one
+create temporary table "sqlanon_drawn" as
+select *
+from "sqlanon_population_4";
 
 -- room_first: The largest number of groups that a class can give: the least of what each column allows
 create temporary table "sqlanon_room_first" as
@@ -434,7 +410,7 @@ create temporary table "sqlanon_thinned" as
 select
     drawn.*,
     0 as is_final
-from "sqlanon_drawn_1" as drawn
+from "sqlanon_drawn" as drawn
 inner join "sqlanon_short" as short on drawn.class = short.class;
 
 -- thinning: turn 1 of 1
@@ -617,6 +593,7 @@ select
     "quasi_2",
     "code_1",
     "code_2",
+    "sensitive",
     "draw",
     "tie",
     class,
@@ -641,18 +618,19 @@ drop table "sqlanon_capacity_turn_1";
 
 drop table "sqlanon_held_turn_1";
 
--- thinned_rejoined: The rows that are kept: of the classes that were short of groups, and all of the others
-create temporary view "sqlanon_thinned_rejoined" as
+-- population_kept: The rows that are kept: of the classes that were short of groups, and all of the others
+create temporary view "sqlanon_population_kept" as
 with kept as (
     select
         drawn."quasi_1",
         drawn."quasi_2",
         drawn."code_1",
         drawn."code_2",
+        drawn."sensitive",
         drawn."draw",
         drawn."tie",
         drawn.class
-    from "sqlanon_drawn_1" as drawn
+    from "sqlanon_drawn" as drawn
     left join "sqlanon_short" as short on drawn.class = short.class
     where short.class is null
     union all
@@ -661,6 +639,7 @@ with kept as (
         "quasi_2",
         "code_1",
         "code_2",
+        "sensitive",
         "draw",
         "tie",
         class
@@ -676,7 +655,7 @@ with counted as (
         class,
         "code_1" as sensitive,
         count(*) as row_count
-    from "sqlanon_thinned_rejoined"
+    from "sqlanon_population_kept"
     group by
         class,
         "code_1"
@@ -738,7 +717,7 @@ with counted as (
         class,
         "code_2" as sensitive,
         count(*) as row_count
-    from "sqlanon_thinned_rejoined"
+    from "sqlanon_population_kept"
     group by
         class,
         "code_2"
@@ -803,91 +782,82 @@ from "sqlanon_capacity_last_1" as capacity
 inner join "sqlanon_capacity_last_2" as further_1
     on capacity.class = further_1.class and capacity.size = further_1.size;
 
+-- class: the classes, whose rows carry their number, and need groups of so many different values
+create temporary table "sqlanon_class_2" as
+select
+    class,
+    cast(3 as bigint) as needed
+from "sqlanon_class";
+
+-- tally: how often each sensitive value occurs with each signature, NULL included
+create temporary table "sqlanon_tally" as
+select
+    "class", "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population_kept"
+group by "class", "sensitive";
+
+-- ranked: as in duckdb.sql, but for
+-- -    inner join "sqlanon_class" as class on tally."quasi_2" is not distinct from class."quasi_2" and tally."quasi_3" is not distinct from class."quasi_3"
+-- +    inner join "sqlanon_class_2" as class on tally."class" is not distinct from class."class"
+
+-- capacity: as in duckdb.sql, but for
+-- -    from "sqlanon_class"
+-- +    from "sqlanon_class_2"
+
+-- capacity: the number of groups for which every column has values enough, whichever column rows are seated by
+create temporary table "sqlanon_capacity_3" as
+select
+    class,
+    group_count
+from "sqlanon_room_last"
+where size = 3;
+
 -- frequency: as in duckdb.sql, but for
 -- -    from "sqlanon_capacity"
--- +    from "sqlanon_room_last"
--- +    where size = 3
--- -        blocked.*,
--- +        class,
--- +        group_count,
--- +        block_count,
--- -    from "sqlanon_ranked" as ranked
--- +    from "sqlanon_held_last_1" as ranked
+-- +    from "sqlanon_capacity_3"
 
--- drawn_coded: The rows that are kept, each with the code of its class and of the value by which it is seated
-create temporary view "sqlanon_drawn_coded" as
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
+create temporary view "sqlanon_coded" as
 select
-    thinned."quasi_1",
-    thinned."quasi_2",
-    thinned."code_1",
-    thinned."code_2",
-    thinned."draw",
-    thinned."tie",
+    population."quasi_1", population."quasi_2", population."code_1", population."code_2",
+    population.tie,
+    population.draw,
     frequency.code
-from "sqlanon_thinned_rejoined" as thinned
+from "sqlanon_population_kept" as population
+inner join "sqlanon_class_2" as class on population."class" is not distinct from class."class"
 inner join "sqlanon_frequency" as frequency
-    on thinned.class = frequency.class
-    and thinned."code_1" = frequency.sensitive;
+    on class.class = frequency.class and population.sensitive = frequency.sensitive;
 
--- ordered_1: as in anatomy/several.sql, but for
--- +        "code_1",
--- -    from "sqlanon_drawn_1"
--- +    from "sqlanon_drawn_coded"
--- +    "code_1",
+-- ordered: as in anatomy/several.sql
 
--- positioned_1: as in anatomy/several.sql, but for
--- +    ordered."code_1",
+-- positioned: as in anatomy/several.sql
 
--- block_1: as in anatomy/several.sql, but for
--- -    from "sqlanon_frequency_led"
--- +    from "sqlanon_frequency"
--- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
--- +        cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+-- block: as in duckdb.sql
 
--- numbered_1: as in anatomy/several.sql, but for
--- +        positioned."code_1",
--- -    inner join "sqlanon_frequency_led" as frequency on positioned.code = frequency.code
--- +    inner join "sqlanon_frequency" as frequency on positioned.code = frequency.code
--- +    bucketed."code_1",
+-- numbered: as in anatomy/several.sql
 
--- renumbered: as in duckdb.sql, but for
--- -    from "sqlanon_block"
--- +    from "sqlanon_block_1"
+-- renumbered: as in duckdb.sql
 
--- seated: The group of every row that is kept, under the group's final number
-create temporary table "sqlanon_seated" as
+-- grouped: step 5: every kept row with the final number of its group
+create temporary table "sqlanon_grouped" as
 select
-    numbered."quasi_1",
-    numbered."quasi_2",
-    numbered."code_1",
-    numbered."code_2",
-    numbered."block",
-    numbered."number",
+    numbered."quasi_1", numbered."quasi_2", numbered."code_1", numbered."code_2",
     numbered.code,
+    numbered.block,
+    numbered.number,
     renumbered.group_id
-from "sqlanon_numbered_1" as numbered
+from "sqlanon_numbered" as numbered
 inner join "sqlanon_renumbered" as renumbered
     on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
 
--- blocks: as in anatomy/several.sql, but for
--- -inner join "sqlanon_frequency_led" as frequency on block.code = frequency.code
--- +inner join "sqlanon_frequency" as frequency on block.code = frequency.code
+-- blocks: as in anatomy/several.sql
 
--- clashing: as in anatomy/several.sql, but for
--- -        seated."code",
--- +        seated."code_1",
--- -    member."code",
--- +    member."code_1",
+-- clashing: as in anatomy/several.sql
 
 -- rotation: turn 1 of 1
 
--- rotated: as in anatomy/several.sql, but for
--- -        clashing."code" as seated_by,
--- +        clashing."code_1" as seated_by,
--- -        clashing."code",
--- +        clashing."code_1",
--- -    "code",
--- +    "code_1",
+-- rotated: as in anatomy/several.sql
 
 drop table "sqlanon_clashing";
 
@@ -899,31 +869,13 @@ drop table "sqlanon_rotated";
 
 -- offered: as in anatomy/several.sql
 
--- near: as in anatomy/several.sql, but for
--- -        seated."code",
--- +        seated."code_1",
+-- near: as in anatomy/several.sql
 
--- proposed: as in anatomy/several.sql, but for
--- -        asking."code",
--- -        partner."code" as "partner_code",
--- +        asking."code_1",
--- +        partner."code_1" as "partner_code_1",
--- -        and (pair."code" = there."code" or pair."code_2" = there."code_2")
--- +        and (pair."code_1" = there."code_1" or pair."code_2" = there."code_2")
--- -        and (pair."partner_code" = here."code" or pair."partner_code_2" = here."code_2")
--- +        and (pair."partner_code_1" = here."code_1" or pair."partner_code_2" = here."code_2")
+-- proposed: as in anatomy/several.sql
 
 -- exchange: as in anatomy/several.sql
 
--- reseated: as in anatomy/several.sql, but for
--- -        clashing."code",
--- +        clashing."code_1",
--- -        near."code",
--- +        near."code_1",
--- -            row_number() over (partition by moved.group_id, moved."code" order by moved.block asc nulls last, moved.number asc nulls last),
--- +            row_number() over (partition by moved.group_id, moved."code_1" order by moved.block asc nulls last, moved.number asc nulls last),
--- -    judged."code",
--- +    judged."code_1",
+-- reseated: as in anatomy/several.sql
 
 drop table "sqlanon_clashing";
 
@@ -945,19 +897,7 @@ drop table "sqlanon_offered";
 
 -- renamed: as in anatomy/several.sql
 
--- grouped: as in anatomy/several.sql, but for
--- -        seated."code",
--- +        seated."code_1",
--- -    present."code",
--- +    present."code_1",
-
--- shown_1: as in anatomy/several.sql, but for
--- -        when 0 then grouped."code"
--- +        when 0 then grouped."code_1"
-
--- shown_2: as in anatomy/several.sql, but for
--- -        when 1 then grouped."code"
--- +        when 1 then grouped."code_1"
+-- grouped_settled: as in anatomy/several.sql
 
 -- suppressed: How many rows no group holds in the end, beside what was to be expected
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -969,11 +909,11 @@ from (
     from (
         with everyone as (
             select count(*) as everyone_count
-            from "sqlanon_population_2"
+            from "sqlanon_population_classed"
         ),
         published as (
             select count(*) as published_count
-            from "sqlanon_grouped"
+            from "sqlanon_grouped_settled"
         )
         select
             everyone.everyone_count - published.published_count as dropped_rows,
@@ -991,6 +931,6 @@ from (
 -- st_2: as in anatomy/several.sql
 
 -- the rest is microdata and the key: forget it
--- 49 relations, the last first
+-- 51 relations, the last first
 
 commit;
