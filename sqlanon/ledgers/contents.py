@@ -8,6 +8,7 @@ from typing import Any
 from sqlanon.bounded_files import parse_json
 from sqlanon.errors import SourceError, TargetError
 from sqlanon.plans import json_schema
+from sqlanon.plans.following import PERSON
 from sqlanon.plans.templates import Sql
 from sqlanon.version import VERSION
 
@@ -16,13 +17,9 @@ SEALED_BY_RELEASE = (
     3  # that of 0.2.0, with a seal for every release; it is read, and sealed as a whole with its next one
 )
 DESCRIPTION = "description"  # the table that says what the ledger is, and its one column
-WHOLE, TEXT = "BIGINT", "VARCHAR"
 COLUMNS: Mapping[str, Mapping[str, str]] = {  # of each table, with their types; '': the type that the source has
-    "person": {
-        **{"person": "UUID", "group_id": WHOLE, "code": WHOLE, "entered": WHOLE, "standing": TEXT},
-        **{"mark": WHOLE, "class_mark": WHOLE, "published": WHOLE},
-    },
-    "value": {"code": WHOLE, "sensitive": ""},
+    "person": PERSON,
+    "value": {"code": "BIGINT", "sensitive": ""},
 }
 REMOVED = {"person": {"moves"}}  # columns of format 3 beside these
 # what a ledger says of itself: this is looked at before its seal is, and members that are unknown are kept

@@ -16,8 +16,7 @@ from sqlanon.ledgers.contents import Contents, history_text, unknown_words
 from sqlanon.ledgers.place import LedgerFile, Note, note_path, read_note
 from sqlanon.ledgers.request import Destination, LedgerRequest
 from sqlanon.ledgers.store import attached, keeper_of, write_description, write_tables, writing
-from sqlanon.plans.build import render_query
-from sqlanon.plans.following import Following
+from sqlanon.plans.following import PERSON, Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.roles import resolve_names, split_columns
@@ -180,12 +179,12 @@ class LedgerRun:
             return
         # the types that the engine has for them today: a text of a server's may be of one or the other
         likes = {
-            "known_person": render_query("methods/republication/no_person", {}, {}),
-            "known_value": render_query("methods/republication/no_value", {}, {"source": self.value}),
+            "known_person": ", ".join(f"cast(null as {kind}) as {name}" for name, kind in PERSON.items()),
+            "known_value": f"cast(null as bigint) as code, sensitive from {self.value}",
         }
         for name, like in likes.items():
             rows = self.before.relations[name.removeprefix("known_")]
-            self.engine.take_rows(self.known[name], like, self.keeper, rows, self.file.folder)
+            self.engine.take_rows(self.known[name], f"select {like} where false", self.keeper, rows, self.file.folder)
 
     def count(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Take the figures of a plan's reports for the ledger's history."""

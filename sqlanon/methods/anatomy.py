@@ -73,11 +73,6 @@ class OneColumn(Grouped):
         return packing.range_query(self.request)
 
     @property
-    def values(self) -> Mapping[str, object]:
-        """Return nothing where chapters take their own."""
-        return {} if self.request.following is None else super().values
-
-    @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return nothing for the share of rows that might be left out."""
         return {"max_suppressed": {}}
@@ -187,12 +182,11 @@ ANATOMY = Method(
     outputs=(publish,),
     linked=link,
     followed=(
-        *republication.BEGINNING,
         republication.match_persons,
         republication.group_arrivals,
         republication.show_persons,
     ),
-    followed_outputs=(republication.publish_qit, republication.publish_st),
+    followed_outputs=(qit_st.publish,),
     followed_linked=republication.link_rows,
     lasting=("l",),
     sentence="Publish QIT and ST of an l-diverse partition (Anatomy).",

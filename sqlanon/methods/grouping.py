@@ -97,7 +97,9 @@ def population(request: Request) -> Chapter:
     values = {
         "relation": source.relation,
         "selected": selected,
-        "required": sensitive_names(request) if request.nulls == "drop" else (),
+        # under a ledger, a person whose value is missing today has not left
+        "required": sensitive_names(request) if request.nulls == "drop" and request.following is None else (),
+        "named": request.following is not None,
         "identifiers": () if request.many_rows_per_person else identifier_names(request),
         "told_apart": True,
     }

@@ -14,6 +14,10 @@ from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
 
+# the relations of who is in which group, of groups' lines and of their values
+MADE = {"members": "grouped", "lines": "grouped", "valued": "frequency"}
+SHOWN = {"members": "shown_person", "lines": "line", "valued": "next_value"}  # under a ledger
+
 
 @dataclass(frozen=True, kw_only=True)
 class Grouped(Grouping):
@@ -36,9 +40,8 @@ class Grouped(Grouping):
 
     @property
     def values(self) -> Mapping[str, object]:
-        """Return the names under which the columns are published."""
-        (sensitive,) = self.columns["sensitive"]
-        return {**self.group_values, "sensitive": sensitive}
+        """Return nothing: chapters take their own."""
+        return {}
 
     @property
     def group_values(self) -> Mapping[str, object]:
@@ -95,6 +98,7 @@ def publish(design: Grouped) -> Steps:
         "sensitive": columns["sensitive"][0],
         "group_column": columns["group"],
         "count_column": columns["count"],
+        **(MADE if design.request.following is None else SHOWN),
     }
     return (Chapter("qit_st", values),)
 
@@ -102,11 +106,6 @@ def publish(design: Grouped) -> Steps:
 def link(design: Grouped) -> Steps:
     """Return the chapter of the rows that the run knows to the end."""
     return (Chapter("linked", {"carried": packing.payload_quasi(design.request, design.layout)}),)
-
-
-def publish_st(design: Grouping) -> Steps:
-    """Return the step of the sensitive table: each group's values with their counts."""
-    return (Step("methods/qit_st/st", values=stays_sorted(design)),)
 
 
 def stays_sorted(design: Grouping) -> dict[str, object]:

@@ -7,6 +7,10 @@ from typing import Literal
 from sqlanon.plans.templates import Sql
 
 Changed = Literal["leave", "keep"]
+PERSON = {  # what a ledger keeps of a person, with the types
+    **{"person": "UUID", "group_id": "BIGINT", "code": "BIGINT", "entered": "BIGINT", "standing": "VARCHAR"},
+    **{"mark": "BIGINT", "class_mark": "BIGINT", "published": "BIGINT"},
+}
 
 
 @dataclass(frozen=True)

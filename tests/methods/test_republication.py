@@ -12,7 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from sqlanon.errors import DataError
 from sqlanon.methods.republication import COINS, MOST_FAILING
-from sqlanon.plans.build import render_query
+from sqlanon.plans.build import build
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql
 from tests.examples import examples
 from tests.ledgers.history import History, Rules
@@ -244,11 +245,17 @@ def wave(con, shown, arrived, release=2, put_off=False):
         con.execute(
             f"create or replace table {name} as select {made} from (values {listed}) v(place, count), range(count)"
         )
-    values = {"class_names": (), "group_size": 3, "follows": True, "just_put_off": put_off}
-    values |= {"most_failing": MOST_FAILING, "coins": COINS, "wave_purpose": f"release {release}/wave/"}
+    values = {"signature": (), "size": 3, "follows": True, "just_put_off": put_off}
+    values |= {
+        "most_millionths": 10**6,
+        "most": "100.0%",
+        "most_failing": MOST_FAILING,
+        "coins": COINS,
+        "purpose": f"release {release}",
+    }
     names = {"arrived": "arrivals", "matched": "lines", "known_person": "lines", "key": "key"}
-    sql = render_query("methods/republication/wave", values, {name: Sql(one) for name, one in names.items()})
-    (row,) = con.execute(sql).fetchall()
+    decided, *_ = build((Chapter("followed/wave", values),), {}, "", {name: Sql(one) for name, one in names.items()})
+    (row,) = con.execute(decided.sql).fetchall()
     return dict(zip(("pool", "row_count", "failing", "is_enough", "is_called"), row, strict=True))
 
 

@@ -61,11 +61,6 @@ class Robustness(ClassGrouping):
     tables: tuple[Beside, ...]
 
     @property
-    def values(self) -> Mapping[str, object]:
-        """Return nothing where chapters take their own."""
-        return {} if self.request.following is None else super().values
-
-    @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return the size of the groups, the sets of columns that the adversary knows distributions on, the classes."""
         sets = [list(background.attributes) for background in self.backgrounds]
@@ -103,11 +98,6 @@ class Robustness(ClassGrouping):
 @dataclass(frozen=True, kw_only=True)
 class SeveralRobustness(SeveralClasses, Robustness):
     """The design of an r-robust release of several sensitive columns; each learned distribution is of one of them."""
-
-    @property
-    def values(self) -> Mapping[str, object]:
-        """Return the names under which the columns are published."""
-        return super(Robustness, self).values
 
     @property
     def kept_tables(self) -> tuple[Statement, ...]:

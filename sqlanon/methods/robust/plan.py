@@ -5,23 +5,13 @@ signature s (the values of the set). A release is r-robust if nobody's posterior
 Anatomy release (QIT and ST) whose groups hold rows of one class: rows that every background sees alike.
 """
 
-from collections.abc import Callable
-
-from sqlanon.errors import DataError
 from sqlanon.methods import grouping, qit_st, republication
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.qit_st import publish_qit
 from sqlanon.methods.robust import background, several_columns
 from sqlanon.methods.robust.class_grouping import (
     ClassGrouping,
-    check_surplus,
-    code_rows,
-    count_classes,
-    draw_coded,
-    form_class_groups,
     look_ahead,
-    number_classes,
-    order_class_values,
     seat_coded,
 )
 from sqlanon.methods.robust.design import (
@@ -38,64 +28,52 @@ from sqlanon.methods.several_columns.coding import link_rows, publish_st
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Repeat, Row, Step
-from sqlanon.wording import option
+from sqlanon.plans.plan import Repeat, Step
 
 # r-robust releases that follow each other: arrivals are grouped class by class, and who changes class leaves.
 # A group of one signature has posterior 1/n for its members whatever the distributions are (Wong et al.
 # 2010), and keeps it while its lines in ST stay. Whose signature changed cannot stay: the group would mix
 # classes.
-WAITING_CLASSES = (
-    "{waiting:,} of {rows:,} rows ({share:.1%}) would wait for the next release, more than "
-    + option("max_suppressed")
-    + " {most:.1%}: under a ledger people alike wait together where not all of them find a group; allow more, or choose"
-    " a smaller r"
-)
-
-
-def match_class_members(design: ClassGrouping) -> Steps:
-    """Return the steps that match persons, and let the steps of classes read those who come new."""
-    return (
-        *republication.match_members(design, design.signature),
-        *(
-            Step("methods/grouping/everyone", "view", yields=name, suffix="_arrived", reads={"source": "arrived"})
-            for name in ("population", "identified")
-        ),
-    )
-
-
-def gather_classes(design: ClassGrouping) -> Steps:
-    """Return the steps that let those of a class who come new find groups all together, or wait together."""
-    release = republication.following(design)
-    values = {"class_names": design.signature}
-    gated = Step("methods/republication/capacity", yields="capacity", suffix="_of_wave", values=values)
-    refuse = _refuse_waiting(design) if release.is_first else None
-    return (*republication.gather(design, design.signature, refuse), gated)
-
-
-def _refuse_waiting(design: ClassGrouping) -> Callable[[Row], None]:
-    """Return what raises DataError where a first release lets more rows wait than it may leave over."""
-
-    def refuse(row: Row) -> None:
-        waiting, rows = row["waiting_rows"], row["gathered_rows"]
-        if waiting > design.most_suppressed * rows:
-            raise DataError(
-                WAITING_CLASSES.format(waiting=waiting, rows=rows, share=waiting / rows, most=design.most_suppressed),
-                about=["max_suppressed"],
-            )
-
-    return refuse
-
-
-def check_first_surplus(design: ClassGrouping) -> Steps:
-    """Return the steps that refuse a first release that leaves too many rows over; later ones let rows wait."""
-    release = republication.following(design)
-    if not release.is_first:
-        return ()
-    return (*look_ahead(design), *check_surplus(design))
-
-
 MOST_CUTS = 20  # levels of the tree of classes; classes whose leaf still differs then are parts by themselves
+
+
+def _limits(design: ClassGrouping) -> dict[str, object]:
+    """Return how many rows may be left over, and what is told where there are more."""
+    suppression = design.suppression
+    return {
+        "r": f"{design.r:g}",
+        "size": design.attribute.size,
+        "shown_column": repr(design.attribute.column),
+        "most": f"{100 * design.most_suppressed:.4g}",
+        # whole millionths, so that every engine compares the same integers
+        "most_millionths": round(design.most_suppressed * MILLION),
+        "merges": design.merges,
+        "taught": suppression.taught,
+        "early": design.early,
+    }
+
+
+def group_arrivals(design: ClassGrouping) -> Steps:
+    """Return the chapters that end in `grouped` under a ledger: those who come new are grouped class by class."""
+    signature, is_first = design.signature, republication.following(design).is_first
+    classes = {
+        "signature": signature,
+        "size": design.attribute.size,
+        "purpose": design.attribute.purpose,
+        "spelled": None,
+    }
+    limits = _limits(design) | {"signature": signature}
+    return (
+        *republication.match_persons(design, signature),
+        grouping.tally(signature),
+        Chapter("robust/classes", classes),
+        grouping.count_values(design, signature),
+        # a first release that leaves too many rows over is refused; later ones let rows wait
+        *((Chapter("robust/surplus", limits),) if is_first else ()),
+        *republication.call_arrivals(design, signature, design.most_suppressed),
+        grouping.shuffle(design, signature),
+        grouping.group(design, signature),
+    )
 
 
 def group_by_class(design: ClassGrouping) -> Steps:
@@ -132,18 +110,7 @@ def group_by_class(design: ClassGrouping) -> Steps:
             "joins": not design.turns,
         }
         chapters.append(Chapter("robust/merging", values))
-    several = any(known.relation is None and len(known.columns) > 1 for _, known in knowledge)
-    limits: dict[str, object] = {
-        "r": f"{design.r:g}",
-        "size": size,
-        "shown_column": repr(design.attribute.column),
-        "most": f"{100 * design.most_suppressed:.4g}",
-        # whole millionths, so that every engine compares the same integers
-        "most_millionths": round(design.most_suppressed * MILLION),
-        "merges": bool(tables),
-        "taught": several,
-        "early": design.early,
-    }
+    limits = _limits(design)
     chapters += [grouping.count_values(design, signature), Chapter("robust/surplus", limits | {"signature": signature})]
     steps: Steps = (
         *chapters,
@@ -227,21 +194,8 @@ ROBUST: Method[Robustness] = Method(
     saved="save_background",
     macros=MACROS,
     strength=Strength(parameter="r", promise="posterior at most 1/{value}, knowing {background}", rank=3, knows=True),
-    followed=(
-        *republication.BEGINNING,
-        match_class_members,
-        number_classes,
-        count_classes,
-        check_first_surplus,
-        gather_classes,
-        order_class_values,
-        code_rows,
-        draw_coded,
-        seat_coded,
-        form_class_groups,
-        republication.show_persons,
-    ),
-    followed_outputs=(republication.publish_qit, republication.publish_st),
+    followed=(group_arrivals, republication.show_persons),
+    followed_outputs=(qit_st.publish,),
     followed_linked=republication.link_rows,
     lasting=("l", "r", "guarantee", "backgrounds"),
     recorded={

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlanon.errors import DataError
-from sqlanon.methods.feasibility import INSTEAD, NO_ROWS, missing_guards, refuse_missing
+from sqlanon.methods.feasibility import INSTEAD, NO_ROWS
 from sqlanon.plans.plan import Guard, Row
 from sqlanon.wording import option
 
@@ -43,17 +43,6 @@ class Suppression:
     taught: bool
 
 
-def refuse_left_over(asked: Suppression) -> Callable[[Row], None]:
-    """Return what raises DataError for rows without a value, no rows, and too many rows left over."""
-
-    def refuse(row: Row) -> None:
-        refuse_missing(row, asked.column, asked.refuse_nulls)
-        if asked.early:
-            _refuse(asked, row)
-
-    return refuse
-
-
 def refuse_suppressed(asked: Suppression) -> Callable[[Row], None]:
     """Return what raises DataError where, in the end, no group holds more rows than may be suppressed."""
 
@@ -66,19 +55,6 @@ def refuse_suppressed(asked: Suppression) -> Callable[[Row], None]:
 def suppressed_guards() -> tuple[Guard, ...]:
     """Return what `refuse_suppressed` refuses of any data, for a script."""
     return (Guard("dropped_rows = row_count", NO_ROWS),)
-
-
-def surplus_guards(asked: Suppression) -> tuple[Guard, ...]:
-    """Return what `refuse_left_over` refuses, without figures, for a script."""
-    millionths = round(asked.most * MILLION)
-    return (
-        *missing_guards(asked.column, asked.refuse_nulls),
-        Guard(
-            f"surplus_rows = row_count or surplus_rows * {MILLION} > row_count * {millionths}",
-            f"r = {asked.r:g} is not possible: more rows than allowed find no group of {asked.size} rows"
-            f" with different values of {asked.column!r} and one signature",
-        ),
-    )
 
 
 def _refuse(suppression: Suppression, row: Row) -> None:

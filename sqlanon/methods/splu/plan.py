@@ -12,15 +12,13 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, Required
 
 from sqlanon.errors import UsageError
-from sqlanon.methods import macro_steps, republication
+from sqlanon.methods import grouping, macro_steps, republication
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import (
     BLOCK,
     Attribute,
     Blocks,
-    draw_from,
 )
-from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.name_types import WholePerColumn
 from sqlanon.methods.parameter_types import Choice, Number, Whole
 from sqlanon.methods.parameters import MOST, Parameter, Range
@@ -31,10 +29,6 @@ from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR
 from sqlanon.methods.splu.randomization import (
     TOO_SMALL,
     Randomization,
-    check_one,
-    drop_residue,
-    form_decoys,
-    kept_columns,
     link_rows,
     publish_data,
     randomize,
@@ -42,7 +36,7 @@ from sqlanon.methods.splu.randomization import (
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.following import Following
-from sqlanon.plans.plan import Request, Row, Step
+from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, write_message
 from sqlanon.wording import option
@@ -89,40 +83,26 @@ def _followed_attribute(attribute: Attribute, release: Following) -> Attribute:
 
 
 def randomize_arrivals(design: Randomization) -> Steps:
-    """Return the steps from `arrived` to `decoy_group`, those of a first release over the new rows only."""
-    gathered, rows = republication.call_arrivals(design)
-    drawn = draw_from(design, "sensitive", rows)
-    if republication.following(design).is_first:
+    """Return the chapters that end in `grouped`, decoy groups of those who come new."""
+    release, attribute = republication.following(design), design.attribute
+    if release.is_first:
         # a first release finds a decoy group for everybody but the residue, or says what would
-        tally, check = check_one(design)
-        assert isinstance(tally, Step)
-        checked = (replace(tally, reads={"population": "arrived"}), check)
-        return (*checked, *drawn, *drop_residue(design, "drawn"), *form_decoys(design, "kept"))
-    return (*gathered, *drawn, *_fit(design), *drop_residue(design, "fitted"), *form_decoys(design, "kept"))
-
-
-def _fit(design: Randomization) -> Steps:
-    """Return the steps that leave as many rows of each value as there can be groups of gamma values."""
-    attribute = design.attribute
-    tally = Step(
-        "methods/grouping/tally",
-        suffix="_drawn",
-        reads={"population": "drawn"},
-        values={"sensitive_column": "sensitive"},
+        fitted: Steps = (*randomization.check_values(design), grouping.shuffle(design))
+    else:
+        fitted = (
+            *republication.call_arrivals(design),
+            grouping.tally(),
+            grouping.count_values(design),
+            grouping.shuffle(design),
+            Chapter("splu/fitted", notes={"drift": _describe_drift}),
+        )
+    return (
+        *fitted,
+        Chapter("splu/residue", {"size": attribute.size}),
+        grouping.tally(),
+        grouping.count_values(design),
+        grouping.group(design, slots=True),
     )
-    fitting = Step(
-        "methods/republication/frequency",
-        yields="fitting",
-        reads={"tally": "tally_drawn"},
-        values={
-            "takes_nulls": design.request.nulls != "drop",
-            "value_purpose": f"{attribute.purpose}/value/",
-            "group_size": attribute.size,
-            "groups_per_block": attribute.groups_per_block,
-        },
-    )
-    drift = Step("methods/splu/drift", "query", note=_describe_drift)
-    return (tally, drift, fitting, Step("methods/splu/fitted", values={"kept_rows_columns": kept_columns(design)}))
 
 
 def _describe_drift(row: Row) -> str:
@@ -137,23 +117,10 @@ def _describe_drift(row: Row) -> str:
     )
 
 
-def publish_shown(design: Randomization) -> Steps:
-    """Return the step of the one published table: today's quasi values of everybody who is shown, and the value."""
-    roles, names = design.request.roles, quasi_names(design.request)
-    shown = [*zip(names, roles.quasi, strict=True), ("published_1", *roles.sensitive)]
-    return (Step("methods/splu/data", values={"shown": shown}, reads={"randomized": "shown_person"}),)
-
-
 def show_persons(design: Randomization) -> Steps:
-    """Return the steps that end in `shown_person`, who is shown with which value, and `next_person`, the new ledger."""
-    names: dict[str, object] = {"quasi_names": quasi_names(design.request)}
-    keeps = {"keeps_changed": republication.following(design).changed == "keep"}
-    return (
-        Step("methods/republication/next_value"),
-        Step("methods/splu/entered", values=names),
-        Step("methods/splu/shown_person", values={**names, **keeps}),
-        *republication.close_ledger(design, RESIDUE if republication.following(design).is_first else WAITING),
-    )
+    """Return the chapter that ends in `shown_person`, who is shown with which value, and the new ledger."""
+    is_first = republication.following(design).is_first
+    return republication.show_persons(design, RESIDUE if is_first else WAITING, randomized=True)
 
 
 NAME = "splu"
@@ -263,12 +230,11 @@ SPLU: Method[Randomization] = Method(
         parameter="gamma", takes="gamma", promise="1/{value} of rows keep their value", rank=1, chance=True
     ),
     followed=(
-        *republication.BEGINNING,
         republication.match_persons,
         randomize_arrivals,
         show_persons,
     ),
-    followed_outputs=(publish_shown,),
+    followed_outputs=(publish_data,),
     lasting=("gamma",),
     recorded={
         "gamma": json_schema.by_column("sensitive", json_schema.whole(2, MOST)),

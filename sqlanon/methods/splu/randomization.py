@@ -11,8 +11,8 @@ from typing import Any, Self
 from sqlanon.errors import UsageError
 from sqlanon.methods import grouping, packing
 from sqlanon.methods.base import Steps
-from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping, order_values_of, seat_rows_of
-from sqlanon.methods.internal_names import identity_names, sensitive_names, tie_names
+from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
+from sqlanon.methods.internal_names import identity_names, sensitive_names
 from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.chapters import Chapter
@@ -112,20 +112,6 @@ def check_values(design: Randomization) -> Steps:
     )
 
 
-def check_one(one: Randomization) -> Steps:
-    """Return the steps that count one attribute's values; they tell where gamma is so large that counts are noise."""
-    attribute = one.attribute
-
-    def warn(row: Row) -> str:
-        from sqlanon.methods.splu.channel_noise import warning  # numpy comes with it, and a script needs none
-
-        return warning(attribute.column, attribute.size, row["row_count"], row["largest_count"]) or ""
-
-    *counts, check = grouping.check_values(one)
-    assert isinstance(check, Step)
-    return (*counts, replace(check, note=warn))
-
-
 def randomize(design: Randomization) -> Steps:
     """Return the chapters that end in rows with published values: the attributes are randomized one after the other."""
     request, last = design.request, len(design.attributes) - 1
@@ -168,6 +154,7 @@ def publish_data(design: Randomization) -> Steps:
         "packed": design.layout is not None,
         "quasi": [(name, Sql(request.types.get(name, ""))) for name in request.roles.quasi],
         "published": [_published(number) for number, _ in enumerate(design.attributes)],
+        "rows": "population" if request.following is None else "shown_person",
         "sensitive": request.roles.sensitive,
     }
     return (Chapter("splu/data", values),)
@@ -251,38 +238,3 @@ def _attributes(
 
 def _published(number: int) -> str:
     return f"published_{number + 1}"
-
-
-def form_decoys(one: Randomization, rows: str) -> Steps:
-    """Return the steps from drawn rows in the relation `rows` to `decoy_group`: every row with its group and slot."""
-    suffix = one.attribute.suffix
-    tally_suffix = f"{suffix}_randomized"
-    tally = Step(
-        "methods/grouping/tally",
-        suffix=tally_suffix,
-        reads={"population": rows},
-        values={"sensitive_column": "sensitive"},
-    )
-    return (
-        tally,
-        *order_values_of(one, f"tally{tally_suffix}"),
-        *seat_rows_of(one, rows),
-        Step("methods/splu/decoy_group", suffix=suffix, values={"payload": one.attribute.payload}),
-    )
-
-
-def drop_residue(one: Randomization, rows: str) -> Steps:
-    """Return the steps from `rows` to `kept` that leave N mod gamma rows out: evenly drawn, whatever their values."""
-    reads, columns = {"drawn": rows}, kept_columns(one)
-    return (
-        Step("methods/splu/draw_range", values={"group_size": one.attribute.size}, reads=reads),
-        Step("methods/splu/residue", reads=reads),
-        Step("methods/splu/kept", "view", values={"kept_rows_columns": columns}, reads=reads),
-    )
-
-
-def kept_columns(one: Randomization) -> tuple[str, ...]:
-    """Return the columns of drawn rows; draws go under their own names, behind the ties that order equal ones."""
-    attribute = one.attribute
-    passing = (name for name in attribute.payload if name not in attribute.draws)
-    return (*passing, "sensitive", *tie_names(one.request), *attribute.draws)

@@ -26,81 +26,36 @@ from (
 
 -- source: as in duckdb.sql
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
 
--- nameless: How many rows lack an identifier: nobody could be known again by it
--- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
-select coalesce(sum(case when "identifier_1" is null then 1 else 0 end), 0) as nameless_rows
-from "sqlanon_population";
-
--- persons: How many rows share their identifier with another row: the guarantees are per row
+-- nameless: every row has an identifier: nobody could be known again the next time without one
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
-    select
-        case
-            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
-        end as refusal
-    from (
-        with person as (
-            select count(*) as row_count
+    select refusal from (
+        with counted as (
+            select coalesce(cast(sum(case when "identifier_1" is null then 1 else 0 end) as bigint), 0) as nameless_rows
             from "sqlanon_population"
-            group by
-                "identifier_1"
         )
         select
-            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-            count(*) as person_count,
-            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-        from person
+            'id' as about,
+            case when nameless_rows > 0 then
+                coalesce(cast(nameless_rows as varchar), '') || ' rows have no --id: whose they are cannot be known again the next time'
+            end as refusal
+        from counted
     ) as looked_at
 ) as checked;
 
+-- persons: as in duckdb.sql
+
 -- uniqueness: as in duckdb.sql
 
--- own_values_1: as in duckdb.sql
+-- lone_values_1: as in duckdb.sql
 
--- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
-create temporary table "sqlanon_key_of_rows" as
-with row_key as (
-    select substr(sha256(key.secret || 'rows/'), 1, 40) as secret
-    from "sqlanon_key" as key
-),
-hashed as (
-    select sha256(row_key.secret || coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N') || coalesce(cast(length(cast("sensitive" as varchar)) as varchar) || ':' || cast("sensitive" as varchar), 'N')) as hash
-    from "sqlanon_population" as population
-    cross join row_key
-),
-drawn as (
-    select cast('0x' || substr(hash, 1, 15) as bigint) as draw
-    from hashed
-),
-summed as (
-    select
-        count(*) as row_count,
-        coalesce(cast(sum(draw // 1073741824) as bigint), 0) as sum_1,
-        coalesce(cast(sum(draw % 1073741824) as bigint), 0) as sum_2
-    from drawn
-)
-select
-    sha256(key.secret || 'draws/' || cast(summed.row_count as varchar) || '/' || cast(summed.sum_1 as varchar) || '/' || cast(summed.sum_2 as varchar)) as secret
-from summed
-cross join "sqlanon_key" as key;
+-- key: as in duckdb.sql
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "sensitive",
-coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
-        as identity
-from "sqlanon_population";
+-- population: as in duckdb.sql
 
--- pseudonym: Every row under the pseudonym that the ledger has for its person: the first half of its row's hash
+-- pseudonym: every row under the name that the ledger has for its person, the first half of its row's hash, the other half, which is kept nowhere, hides a mark of the quasi values and one of those that groups have in common
 create temporary view "sqlanon_pseudonym" as
 with row_key as (
     select substr(sha256(key.secret || 'ledger/person/'), 1, 40) as secret
@@ -111,13 +66,11 @@ hashed as (
     select
         identified.*,
         sha256(row_key.secret || identified.identity) as hash
-    from "sqlanon_identified" as identified
+    from "sqlanon_population_2" as identified
     cross join row_key
 )
 select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
+    "quasi_1", "quasi_2", "quasi_3",
     sensitive,
     identity,
     cast(substr(hash, 1, 32) as uuid) as person,
@@ -125,12 +78,10 @@ select
     cast(0 as bigint) as class_mark
 from hashed;
 
--- matched: Who was published before, by the person's name in the ledger, and whether the sensitive value is the published one, and the class that of the group, and whoever was published and is not in the source (`is_here`), so that the ledger is joined once
+-- matched: whether each person's value is the published one, and the class that of the group, and whoever was published and is not in the source, so that the ledger is joined once
 create temporary table "sqlanon_matched" as
 select
-    pseudonym."quasi_1",
-    pseudonym."quasi_2",
-    pseudonym."quasi_3",
+    pseudonym."quasi_1", pseudonym."quasi_2", pseudonym."quasi_3",
     pseudonym.sensitive,
     case when last_known.person is null then pseudonym.identity end as identity,
     coalesce(pseudonym.person, last_known.person) as person,
@@ -150,47 +101,60 @@ from "sqlanon_pseudonym" as pseudonym
 full join ledger.main.person as last_known on last_known.person = pseudonym.person
 left join ledger.main.value as known_value on known_value.code = last_known.code;
 
--- turnover: What has become of the persons since the last release: who was published then and who is in the source today
--- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
-with today as (
-    select
-        count(*) as row_count,
-        coalesce(sum(case when sensitive is null then 1 else 0 end), 0) as null_count,
-        coalesce(sum(case when before in ('present', 'stale') then 1 else 0 end), 0) as still_here,
-        coalesce(sum(case when before in ('present', 'stale') and same_value and same_class then 1 else 0 end), 0) as stayed,
-        coalesce(sum(case when before in ('departed', 'changed') and same_value and same_class then 1 else 0 end), 0) as returned,
-        coalesce(sum(case when before is null then 1 else 0 end), 0) as arrived,
-        coalesce(sum(case when before is not null and same_class and not same_value then 1 else 0 end), 0) as changed,
-        coalesce(sum(case when before is not null and not same_class then 1 else 0 end), 0) as reclassed,
-        coalesce(sum(case when before in ('present', 'stale') and mark <> known_mark then 1 else 0 end), 0) as requalified
-    from "sqlanon_matched"
-    where is_here
-),
-earlier as (
-    select count(*) as published_before
-    from ledger.main.person
-    where standing in ('present', 'stale')
-)
-select
-    cast(today.row_count as bigint) as row_count,
-    cast(today.null_count as bigint) as null_count,
-    earlier.published_before,
-    cast(earlier.published_before - today.still_here as bigint) as left_source,
-    cast(today.stayed as bigint) as stayed,
-    cast(today.returned as bigint) as returned,
-    cast(today.arrived as bigint) as arrived,
-    cast(today.changed as bigint) as changed,
-    cast(today.reclassed as bigint) as reclassed,
-    cast(today.requalified as bigint) as requalified
-from today
-cross join earlier;
+-- turnover: rows have values, and a source that nearly everybody has left is hardly the same source
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select refusal from (
+        with today as (
+            select
+                count(*) as row_count,
+                coalesce(sum(case when sensitive is null then 1 else 0 end), 0) as null_count,
+                coalesce(sum(case when before in ('present', 'stale') then 1 else 0 end), 0) as still_here,
+                coalesce(sum(case when before in ('present', 'stale') and same_value and same_class then 1 else 0 end), 0) as stayed,
+                coalesce(sum(case when before in ('departed', 'changed') and same_value and same_class then 1 else 0 end), 0) as returned,
+                coalesce(sum(case when before is null then 1 else 0 end), 0) as arrived,
+                coalesce(sum(case when before is not null and same_class and not same_value then 1 else 0 end), 0) as changed,
+                coalesce(sum(case when before is not null and not same_class then 1 else 0 end), 0) as reclassed,
+                coalesce(sum(case when before in ('present', 'stale') and mark <> known_mark then 1 else 0 end), 0) as requalified
+            from "sqlanon_matched"
+            where is_here
+        ),
+        earlier as (
+            select count(*) as published_before
+            from ledger.main.person
+            where standing in ('present', 'stale')
+        ),
+        counted as (
+            select
+                cast(today.row_count as bigint) as row_count,
+                cast(today.null_count as bigint) as null_count,
+                earlier.published_before,
+                cast(earlier.published_before - today.still_here as bigint) as left_source,
+                cast(today.stayed as bigint) as stayed,
+                cast(today.returned as bigint) as returned,
+                cast(today.arrived as bigint) as arrived,
+                cast(today.changed as bigint) as changed,
+                cast(today.reclassed as bigint) as reclassed,
+                cast(today.requalified as bigint) as requalified
+            from today
+            cross join earlier
+        )
+        select
+            counted.*,
+            case when null_count > 0 and true then 'disease' else 'expect_departures' end as about,
+            case
+                when null_count > 0 and true then coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+                when not false and left_source > 0 and 10 * left_source >= 9 * published_before then
+                    coalesce(cast(left_source as varchar), '') || ' of the ' || coalesce(cast(published_before as varchar), '') || ' persons of the last release are not in the source (' || coalesce(format('{:.1f}%', 100.0 * left_source / published_before), '') || '): if this is the right source, say --expect-departures'
+            end as refusal
+        from counted
+    ) as looked_at
+) as checked;
 
--- arrived: The rows of persons who were never published: they are grouped among themselves
-create temporary view "sqlanon_arrived" as
+-- population: the rows of persons who were never published: they are grouped among themselves
+create temporary view "sqlanon_population_3" as
 select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
+    "quasi_1", "quasi_2", "quasi_3",
     sensitive,
     identity,
     person,
@@ -199,7 +163,12 @@ select
 from "sqlanon_matched"
 where group_id is null and (sensitive is not null or true);
 
--- wave: Whether those who look for a group are taken now, all who are alike in `class_names` together, or wait together
+-- arrived: the same, under a name that stays
+create temporary view "sqlanon_arrived" as
+select *
+from "sqlanon_population_3";
+
+-- wave: where enough have come, some are still put off: where not all find a group, and where a keyed coin says so
 create temporary table "sqlanon_wave" as
 with pooled as (
     select
@@ -272,14 +241,11 @@ tossed as (
         gathered.pool,
         sha256(key.secret || 'anatomy/disease/release 2/wave/' || gathered.pool) as hash
     from gathered
-    cross join "sqlanon_key_of_rows" as key
+    cross join "sqlanon_key_2" as key
 ),
 judged as (
     select
-        gathered.pool,
-        gathered.row_count,
-        gathered.group_count,
-        gathered.largest_count,
+        gathered.*,
         bounded.failing,
         cast(cast('0x' || substr(tossed.hash, 1, 15) as bigint) as double) / 1152921504606846976
         < least(0.5, 10 * bounded.failing) as is_put_off
@@ -295,225 +261,112 @@ select
     group_count > 0 and failing <= cast('0.05' as double) and not is_put_off and largest_count <= group_count as is_called
 from judged;
 
--- gathering: How many rows look for a group, how many of them wait, how many of these are put off though enough have come, and how likely it still is that not all of them would find a group, where too few have come
--- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
-select
-    coalesce(cast(sum(row_count) as bigint), 0) as gathered_rows,
-    coalesce(cast(sum(case when is_called then 0 else row_count end) as bigint), 0) as waiting_rows,
-    coalesce(cast(sum(case when is_enough and not is_called then row_count else 0 end) as bigint), 0) as put_off,
-    coalesce(min(case when is_enough then null when failing < 1 then failing else 1 end), 0) as failing
-from "sqlanon_wave";
+-- gathering: how many rows look for a group, how many of them wait, how many of these are put off though enough have come, and how likely it still is that not all would find a group, where too few have come
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select refusal from (
+        with counted as (
+            select
+                coalesce(cast(sum(row_count) as bigint), 0) as gathered_rows,
+                coalesce(cast(sum(case when is_called then 0 else row_count end) as bigint), 0) as waiting_rows,
+                coalesce(cast(sum(case when is_enough and not is_called then row_count else 0 end) as bigint), 0) as put_off,
+                coalesce(min(case when is_enough then null when failing < 1 then failing else 1 end), 0) as failing
+            from "sqlanon_wave"
+        )
+        select
+            counted.*,
+            'max_suppressed' as about,
+            case when waiting_rows * 1000000 > gathered_rows * 1000000 then
+                coalesce(format('{:,}', waiting_rows), '') || ' of ' || coalesce(format('{:,}', gathered_rows), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * waiting_rows / gathered_rows), '') || ') would wait for the next release, more than --max-suppressed 100.0%: under a ledger people alike wait together where not all of them find a group; allow more, or choose a smaller r'
+            end as refusal
+        from counted
+    ) as looked_at
+) as checked;
 
--- called: Those of the rows that look for a group who are taken now: all of them or none
-create temporary table "sqlanon_called" as
-select
-    arrived."quasi_1",
-    arrived."quasi_2",
-    arrived."quasi_3",
-    arrived."sensitive",
-    arrived."identity",
-    arrived."person",
-    arrived."mark",
-    arrived."class_mark"
+-- population: those who are taken now: all or none
+create temporary view "sqlanon_population_4" as
+select arrived.*
 from "sqlanon_arrived" as arrived
 cross join "sqlanon_wave" as wave
 where wave.is_called;
 
--- tally: How often each sensitive value occurs (c_v), NULL included
+-- tally: how often each sensitive value occurs with each signature, NULL included
 create temporary table "sqlanon_tally" as
 select
     "sensitive" as sensitive,
     count(*) as row_count
-from "sqlanon_called"
+from "sqlanon_population_4"
 group by "sensitive";
 
--- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each, or, where no other engine has to draw the same, what the engine makes of 16
-create temporary table "sqlanon_drawn" as
+-- class: as in duckdb.sql
+
+-- ranked: as in duckdb.sql, but for
+-- -        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+-- +        sha256(key.secret || 'anatomy/disease/release 2/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+
+-- capacity: as in duckdb.sql
+
+-- population: every row with its draws: from the key and what tells the row apart, alike on every engine
+create temporary view "sqlanon_population_5" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/release 2/row/'), 1, 40) as secret
-    from "sqlanon_key_of_rows" as key
+    from "sqlanon_key_2" as key
 ),
 hashed as (
     select
-        valued."quasi_1",
-        valued."quasi_2",
-        valued."quasi_3",
-        valued."person",
-        valued."mark",
-        valued."class_mark",
-        valued."sensitive",
+        valued."quasi_1", valued."quasi_2", valued."quasi_3", valued."person", valued."mark", valued."class_mark", valued."sensitive",
         sha256(row_key.secret || valued.identity) as hash
-    from "sqlanon_called" as valued
+    from "sqlanon_population_4" as valued
     cross join row_key
 )
 select
+    "quasi_1", "quasi_2", "quasi_3", "person", "mark", "class_mark", "sensitive",
     cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "person",
-    "mark",
-    "class_mark",
-    "sensitive"
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- frequency: Step 1 of the grouping, for rows that need not all find a group: m is the largest number of groups of l different values, the least of floor((N - the rows of the k most frequent values) / (l - k)) over k < l, and of a value at most m rows are kept
-create temporary table "sqlanon_frequency" as
-with valued as (
-    select
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'anatomy/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_tally" as tally
-    cross join "sqlanon_key_of_rows" as key
-    where tally.sensitive is not null or true
-),
-ordered as (
-    select
-        sensitive,
-        row_count,
-        row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as place,
-        cast(sum(row_count) over () as bigint) as total_count,
-        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) - row_count as larger_count
-    from valued
-),
-fitting as (
-    select
-        case
-            when count(*) = 4
-                then least(
-                    max(total_count) // 4,
-                    min((total_count - larger_count) // (4 - place))
-                )
-            else 0
-        end as group_count
-    from ordered
-    where place < 4
-),
-cut as (
-    select
-        ordered.sensitive,
-        ordered.place,
-        ordered.larger_count,
-        least(ordered.row_count, fitting.group_count) as kept_count,
-        greatest(1, fitting.group_count) as group_count,
-        greatest(1, fitting.group_count // 64) as block_count
-    from ordered
-    cross join fitting
-)
-select
-    sensitive,
-    cast(place as integer) as code,
-    kept_count,
-    larger_count as first_row,
-    cast(sum(kept_count) over (order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
-    place * block_count as first_cell,
-    group_count,
-    block_count,
-    0 as first_block
-from cut;
+-- frequency: as in duckdb.sql
 
--- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
 select
-    valued."quasi_1",
-    valued."quasi_2",
-    valued."quasi_3",
-    valued."person",
-    valued."mark",
-    valued."class_mark",
-    valued."draw",
-    valued."tie",
+    population."quasi_1", population."quasi_2", population."quasi_3", population."person", population."mark", population."class_mark",
+    population.tie,
+    population.draw,
     frequency.code
-from "sqlanon_drawn" as valued
+from "sqlanon_population_5" as population
 inner join "sqlanon_frequency" as frequency
-    on valued.sensitive is not distinct from frequency.sensitive;
+    on population.sensitive = frequency.sensitive;
 
--- ordered: Step 2: the rows by value and random order
-create temporary table "sqlanon_ordered" as
-with keyed as (
-    select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-        "person",
-        "mark",
-        "class_mark",
-draw, "tie",
-        code,
-        cast((draw >> 28) - 2147483648 as integer) as draw_start
-    from "sqlanon_coded"
-)
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "person",
-    "mark",
-    "class_mark",
-    code
-from keyed
-order by
-    code asc nulls last,
-    draw_start asc nulls last,
-    draw asc nulls last,
-    "tie" asc nulls last;
+-- ordered: as in duckdb.sql, but for
+-- -        "quasi_1", "quasi_2", "quasi_3",
+-- +        "quasi_1", "quasi_2", "quasi_3", "person", "mark", "class_mark",
+-- -    "quasi_1", "quasi_2", "quasi_3",
+-- +    "quasi_1", "quasi_2", "quasi_3", "person", "mark", "class_mark",
 
--- positioned: The position of every row in the order by value and draw, 0 …: how far a table's row lies behind the first one (a table numbers its rows as they were written, inside a transaction from no known number on), else as rows come (by_rowid)
-create temporary view "sqlanon_positioned" as
-with first_row as (
-    select min(rowid) as number
-    from "sqlanon_ordered"
-)
-select
-    ordered."quasi_1",
-    ordered."quasi_2",
-    ordered."quasi_3",
-    ordered."person",
-    ordered."mark",
-    ordered."class_mark",
-    ordered.code,
-    ordered.rowid - first_row.number as position
-from "sqlanon_ordered" as ordered
-cross join first_row;
+-- positioned: as in duckdb.sql, but for
+-- -    ordered."quasi_1", ordered."quasi_2", ordered."quasi_3",
+-- +    ordered."quasi_1", ordered."quasi_2", ordered."quasi_3", ordered."person", ordered."mark", ordered."class_mark",
 
 -- block: as in duckdb.sql, but for
 -- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 -- +        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
--- -    cross join "sqlanon_key_2" as key
--- +    cross join "sqlanon_key_of_rows" as key
 
 -- numbered: as in duckdb.sql, but for
 -- -        positioned."quasi_1", positioned."quasi_2", positioned."quasi_3",
--- +        positioned."quasi_1",
--- +        positioned."quasi_2",
--- +        positioned."quasi_3",
--- +        positioned."person",
--- +        positioned."mark",
--- +        positioned."class_mark",
+-- +        positioned."quasi_1", positioned."quasi_2", positioned."quasi_3", positioned."person", positioned."mark", positioned."class_mark",
 -- -    bucketed."quasi_1", bucketed."quasi_2", bucketed."quasi_3",
--- +    bucketed."quasi_1",
--- +    bucketed."quasi_2",
--- +    bucketed."quasi_3",
--- +    bucketed."person",
--- +    bucketed."mark",
--- +    bucketed."class_mark",
+-- +    bucketed."quasi_1", bucketed."quasi_2", bucketed."quasi_3", bucketed."person", bucketed."mark", bucketed."class_mark",
 
--- grouped: Step 5: the group of every row: its number in the block mod m_b, made global
+-- grouped: step 5: every row with its group, its number in the block mod the groups of the block, made global
 create temporary table "sqlanon_grouped" as
 select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "person",
-    "mark",
-    "class_mark",
+    "quasi_1", "quasi_2", "quasi_3", "person", "mark", "class_mark",
     code,
     (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id
 from "sqlanon_numbered" as numbered;
 
--- next_value: The sensitive values as the ledger numbers them: those of before keep their numbers, others follow
+-- next_value: the sensitive values as the ledger numbers them: those of before keep their numbers, others follow
 create temporary table "sqlanon_next_value" as
 with unknown as (
     select distinct frequency.sensitive
@@ -542,69 +395,71 @@ select
     sensitive
 from numbered;
 
--- entered: The rows that enter with this release: their groups are numbered after all that there ever were, their values as the ledger numbers them
+-- entered: the rows that enter with this release: their groups are numbered after all that there ever were
 create temporary table "sqlanon_entered" as
 with taken as (
     select coalesce(max(group_id) + 1, 0) as first_group
     from ledger.main.person
+),
+renumbered as (
+    select
+        frequency.code as place,
+        next_value.code,
+        next_value.sensitive
+    from "sqlanon_frequency" as frequency
+    inner join "sqlanon_next_value" as next_value on next_value.sensitive is not distinct from frequency.sensitive
 )
 select
-    grouped."quasi_1",
-    grouped."quasi_2",
-    grouped."quasi_3",
-    next_value.sensitive,
-    grouped.person,
-    grouped.mark,
-    grouped.class_mark,
-    grouped.group_id + taken.first_group as group_id,
-    next_value.code,
-    cast(null as bigint) as published
-from "sqlanon_grouped" as grouped
-inner join "sqlanon_frequency" as frequency on frequency.code = grouped.code
-inner join "sqlanon_next_value" as next_value on next_value.sensitive is not distinct from frequency.sensitive
+    own."quasi_1", own."quasi_2", own."quasi_3",
+    value.sensitive,
+    own.person,
+    own.mark,
+    own.class_mark,
+    own.group_id + taken.first_group as group_id,
+    value.code,
+cast(null as bigint) as published
+from "sqlanon_grouped" as own
+inner join renumbered as value on value.place = own.code
 cross join taken;
 
--- shown_person: Everybody whom this release shows, with today's quasi values: who stays in a group of before or comes back to it, and who enters
+-- shown_person: everybody whom this release shows, with today's quasi values: who stays in a group of before or comes back to it, and who enters, who is of another class than the group never stays
 create temporary table "sqlanon_shown_person" as
 with shown as (
     select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
+        "quasi_1", "quasi_2", "quasi_3",
         sensitive,
-        group_id
+        group_id,
+        published
     from "sqlanon_matched"
     where is_here and group_id is not null and same_class and (same_value or false)
     union all
     select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
+        "quasi_1", "quasi_2", "quasi_3",
         sensitive,
-        group_id
+        group_id,
+        published
     from "sqlanon_entered"
 )
 select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    sensitive,
-    group_id
+    shown."quasi_1", shown."quasi_2", shown."quasi_3",
+    shown.sensitive,
+
+    shown.group_id
 from shown;
 
--- next_person: The ledger after this release: a line for every person ever published, whose group and value never change, with what has become of them: present, stale (shown with a value that changed since), changed (left for that) or departed
+-- next_person: the ledger after this release: a line for every person ever published, whose group and value never change, with what has become of them: present, stale (shown with a value that changed since), changed (left for that) or departed
 create temporary table "sqlanon_next_person" as
 with registered as (
     select
         matched.*,
         case
-            when not matched.is_here then 'departed'
-            when matched.same_class and matched.same_value then 'present'
-            when matched.same_class and false then 'stale'
+            when not is_here then 'departed'
+            when same_class and same_value then 'present'
+            when same_class and false then 'stale'
             else 'changed'
         end as standing
     from "sqlanon_matched" as matched
-    where matched.group_id is not null
+    where group_id is not null
 ),
 listed as (
     select
@@ -632,16 +487,32 @@ listed as (
 select *
 from listed;
 
--- outcome: How many rows of the source this release shows, how many wait for others to form a group with, and how many it leaves out in all, how many whom releases have shown it does not show
--- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
-select
-    (select count(*) from "sqlanon_matched" where is_here) as row_count,
-    (select count(*) from "sqlanon_shown_person") as shown,
-    (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
-    (select count(*) from "sqlanon_matched" where is_here) - (select count(*) from "sqlanon_shown_person") as withheld,
-    (select count(*) from "sqlanon_next_person") - (select count(*) from "sqlanon_shown_person") as departed;
+-- outcome: how many rows of the source this release shows, how many wait for others to form a group with, and how many it leaves out in all, how many whom releases have shown it does not show
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select refusal from (
+        with figures as (
+            select
+                (select count(*) from "sqlanon_matched" where is_here) as row_count,
+                (select count(*) from "sqlanon_shown_person") as shown,
+                (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
+                (select count(*) from "sqlanon_next_person") as ever_shown
+        )
+        select
+            row_count,
+            shown,
+            waiting,
+            row_count - shown as withheld,
+            row_count - shown as dropped_rows,
+            ever_shown - shown as departed,
+            case when shown = 0 then
+                'nobody of the source can be shown: ' || coalesce(format('{:,}', waiting), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows wait for others to form a group with'
+            end as refusal
+        from figures
+    ) as looked_at
+) as checked;
 
--- line: The lines of ST: what everybody brought who was ever in a group that still shows somebody
+-- line: the lines of ST: what everybody brought who was ever in a group that still shows somebody
 create temporary table "sqlanon_line" as
 with shown as (
     select distinct group_id
@@ -657,19 +528,13 @@ inner join shown on shown.group_id = next_person.group_id;
 -- -from "sqlanon_grouped" as grouped
 -- +from "sqlanon_shown_person" as grouped
 
--- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
-create table "sqlanon_st" as
-select
-    grouped.group_id as "group_id",
-    frequency.sensitive as "disease",
-    cast(1 as bigint) as "count"
-from "sqlanon_line" as grouped
-inner join "sqlanon_next_value" as frequency on grouped.code = frequency.code
-order by
-    grouped.group_id asc nulls last,
-    frequency.sensitive asc nulls last;
+-- st: as in duckdb.sql, but for
+-- -    from "sqlanon_grouped" as grouped
+-- -    inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
+-- +    from "sqlanon_line" as grouped
+-- +    inner join "sqlanon_next_value" as frequency on grouped.code = frequency.code
 
 -- the rest is microdata and the key: forget it
--- 24 relations, the last first
+-- 28 relations, the last first
 
 commit;

@@ -26,25 +26,27 @@ from (
 
 -- source: as in duckdb.sql
 
--- population: as in anatomy/followed.sql
+-- population: as in duckdb.sql
 
 -- nameless: as in anatomy/followed.sql
 
--- persons: as in anatomy/followed.sql
+-- persons: as in duckdb.sql
 
 -- uniqueness: as in duckdb.sql
 
--- own_values_1: as in duckdb.sql
+-- lone_values_1: as in duckdb.sql
 
--- key_of_rows: as in anatomy/followed.sql
+-- key: as in duckdb.sql
 
--- identified: as in anatomy/followed.sql
+-- population: as in duckdb.sql
 
 -- pseudonym: as in anatomy/followed.sql
 
 -- matched: as in anatomy/followed.sql
 
 -- turnover: as in anatomy/followed.sql
+
+-- population: as in anatomy/followed.sql
 
 -- arrived: as in anatomy/followed.sql
 
@@ -54,32 +56,34 @@ from (
 
 -- gathering: as in anatomy/followed.sql
 
--- called: as in anatomy/followed.sql
+-- population: as in anatomy/followed.sql
 
--- drawn: as in anatomy/followed.sql, but for
+-- tally: as in anatomy/followed.sql
+
+-- class: as in anatomy/followed.sql
+
+-- ranked: as in anatomy/followed.sql, but for
+-- -        sha256(key.secret || 'anatomy/disease/release 2/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+-- +        sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+
+-- capacity: as in duckdb.sql
+
+-- population: as in anatomy/followed.sql, but for
 -- -    select substr(sha256(key.secret || 'anatomy/disease/release 2/row/'), 1, 40) as secret
 -- +    select substr(sha256(key.secret || 'splu/disease/release 2/row/'), 1, 40) as secret
--- -    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
+-- -    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 -- +    cast('0x' || substr(hash, 16, 15) as bigint) as "slot_draw",
 -- +    cast('0x' || substr(hash, 31, 15) as bigint) as "wait_draw",
--- +    cast('0x' || substr(hash, 46, 15) as bigint) as "tie",
+-- +    cast('0x' || substr(hash, 46, 15) as bigint) as "tie"
 
--- tally_drawn: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally_drawn" as
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_drawn"
-group by "sensitive";
-
--- drift: How far the values of those who come new are from those of whoever was shown before: the share of the former that would have to be others
+-- drift: how far the values of those who come new are from those of whoever was shown before: the share of the former that would have to be others
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 with line as (
     select
         sensitive,
         row_count as arrived,
         cast(0 as bigint) as known
-    from "sqlanon_tally_drawn"
+    from "sqlanon_tally"
     union all
     select
         known_value.sensitive,
@@ -109,284 +113,151 @@ select
 from counted
 cross join total;
 
--- fitting: Step 1 of the grouping, for rows that need not all find a group: m is the largest number of groups of l different values, the least of floor((N - the rows of the k most frequent values) / (l - k)) over k < l, and of a value at most m rows are kept
-create temporary table "sqlanon_fitting" as
-with valued as (
-    select
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_tally_drawn" as tally
-    cross join "sqlanon_key_of_rows" as key
-    where tally.sensitive is not null or true
-),
-ordered as (
-    select
-        sensitive,
-        row_count,
-        row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as place,
-        cast(sum(row_count) over () as bigint) as total_count,
-        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) - row_count as larger_count
-    from valued
-),
-fitting as (
-    select
-        case
-            when count(*) = 4
-                then least(
-                    max(total_count) // 4,
-                    min((total_count - larger_count) // (4 - place))
-                )
-            else 0
-        end as group_count
-    from ordered
-    where place < 4
-),
-cut as (
-    select
-        ordered.sensitive,
-        ordered.place,
-        ordered.larger_count,
-        least(ordered.row_count, fitting.group_count) as kept_count,
-        greatest(1, fitting.group_count) as group_count,
-        greatest(1, fitting.group_count // 64) as block_count
-    from ordered
-    cross join fitting
-)
-select
-    sensitive,
-    cast(place as integer) as code,
-    kept_count,
-    larger_count as first_row,
-    cast(sum(kept_count) over (order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
-    place * block_count as first_cell,
-    group_count,
-    block_count,
-    0 as first_block
-from cut;
-
--- fitted: The rows for which there are decoy groups: of a value that is more frequent than there are groups as many as these, drawn evenly, the others wait
-create temporary table "sqlanon_fitted" as
+-- population: the rows that find a decoy group
+create temporary view "sqlanon_population_6" as
 with placed as (
     select
-        drawn."quasi_1",
-        drawn."quasi_2",
-        drawn."quasi_3",
-        drawn."person",
-        drawn."mark",
-        drawn."class_mark",
-        drawn."sensitive",
-        drawn."tie",
-        drawn."draw",
-        drawn."slot_draw",
-        drawn."wait_draw",
-        fitting.kept_count,
-        row_number() over (partition by drawn.sensitive order by drawn.wait_draw asc nulls last, drawn.person asc nulls last) as place
-    from "sqlanon_drawn" as drawn
-    inner join "sqlanon_fitting" as fitting on drawn."sensitive" is not distinct from fitting."sensitive"
+        drawn.*,
+        capacity.group_count,
+        row_number() over (partition by drawn.sensitive order by drawn.wait_draw asc nulls last, drawn.person asc nulls last) as waiting_place
+    from "sqlanon_population_5" as drawn
+    inner join "sqlanon_ranked" as ranked on drawn.sensitive is not distinct from ranked.sensitive
+    inner join "sqlanon_capacity" as capacity on ranked.class = capacity.class
 )
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "person",
-    "mark",
-    "class_mark",
-    "sensitive",
-    "tie",
-    "draw",
-    "slot_draw",
-    "wait_draw"
+select *
 from placed
-where place <= kept_count;
+where waiting_place <= group_count;
+
+-- population: the rows, whose draws are made once
+create temporary table "sqlanon_population_7" as
+select *
+from "sqlanon_population_6";
 
 -- draw_range: as in duckdb.sql, but for
 -- -    from "sqlanon_population_4"
--- +    from "sqlanon_fitted"
+-- +    from "sqlanon_population_7"
 -- -    select max(rows_up_to) % 5 as residue
 -- +    select max(rows_up_to) % 4 as residue
 
 -- residue: as in duckdb.sql, but for
 -- -    from "sqlanon_population_4" as drawn
--- +    from "sqlanon_fitted" as drawn
+-- +    from "sqlanon_population_7" as drawn
 
--- kept: The rows without the residue: a multiple of gamma
-create temporary view "sqlanon_kept" as
-select
-    drawn."quasi_1",
-    drawn."quasi_2",
-    drawn."quasi_3",
-    drawn."person",
-    drawn."mark",
-    drawn."class_mark",
-    drawn."sensitive",
-    drawn."tie",
-    drawn."draw",
-    drawn."slot_draw",
-    drawn."wait_draw"
-from "sqlanon_fitted" as drawn
+-- left_out: as in duckdb.sql
+
+-- left_over: the rows that are dropped
+create temporary view "sqlanon_left_over" as
+select drawn.*
+from "sqlanon_population_7" as drawn
+cross join "sqlanon_residue" as residue
+where drawn.draw <= residue.last_draw;
+
+-- population: the rows without the residue: their draws, given that they are larger than the dropped ones, are as random as before
+create temporary view "sqlanon_population_8" as
+select drawn.*
+from "sqlanon_population_7" as drawn
 cross join "sqlanon_residue" as residue
 where drawn.draw > residue.last_draw;
 
--- tally_randomized: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally_randomized" as
+-- tally: how often each sensitive value occurs with each signature, NULL included
+create temporary table "sqlanon_tally_2" as
 select
     "sensitive" as sensitive,
     count(*) as row_count
-from "sqlanon_kept"
+from "sqlanon_population_8"
 group by "sensitive";
 
--- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
-create temporary table "sqlanon_frequency" as
-with valued as (
-    select
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_tally_randomized" as tally
-    cross join "sqlanon_key_of_rows" as key
-    where tally.sensitive is not null or false
-),
-ordered as (
-    select
-        sensitive,
-        row_count,
-        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
-        cast(sum(row_count) over () as bigint) // 4 as group_count
-    from valued
-),
-blocked as (
-    select
-        ordered.*,
-        greatest(1, group_count // 64) as block_count
-    from ordered
+-- class: everybody is of one class, whose groups need `size` different values
+create temporary table "sqlanon_class_2" as
+select
+    0 as class,
+    cast(4 as bigint) as needed;
+
+-- ranked: as in duckdb.sql, but for
+-- -create temporary table "sqlanon_ranked" as
+-- +create temporary table "sqlanon_ranked_2" as
+-- -    inner join "sqlanon_class" as class on true
+-- +    inner join "sqlanon_class_2" as class on true
+-- -        sha256(key.secret || 'splu/disease/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+-- +        sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+
+-- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
+create temporary table "sqlanon_capacity_2" as
+with sized as (
+    select distinct class, needed
+    from "sqlanon_class_2"
 )
 select
-    sensitive,
-    code,
-    row_count as kept_count,
-    last_position - row_count as first_row,
-    last_position - row_count as first_position,
-    code * block_count as first_cell,
-    group_count,
-    block_count,
-    0 as first_block
-from blocked;
+    ranked.class,
+    case when count(*) = sized.needed then min(ranked.tail // (sized.needed - ranked.place)) else 0 end as group_count
+from "sqlanon_ranked_2" as ranked
+inner join sized on ranked.class = sized.class and ranked.place < sized.needed
+group by ranked.class, sized.needed;
 
--- coded: as in anatomy/followed.sql, but for
--- +    valued."slot_draw",
--- -from "sqlanon_drawn" as valued
--- +from "sqlanon_kept" as valued
+-- frequency: as in duckdb.sql, but for
+-- -    from "sqlanon_capacity"
+-- +    from "sqlanon_capacity_2"
+-- -    from "sqlanon_ranked" as ranked
+-- +    from "sqlanon_ranked_2" as ranked
 
--- ordered: as in anatomy/followed.sql, but for
--- +        "slot_draw",
--- +    "slot_draw",
+-- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
+create temporary view "sqlanon_coded" as
+select
+    population."quasi_1", population."quasi_2", population."quasi_3", population."slot_draw", population."person", population."mark", population."class_mark",
+    population.tie,
+    population.draw,
+    frequency.code
+from "sqlanon_population_8" as population
+inner join "sqlanon_frequency" as frequency
+    on population.sensitive = frequency.sensitive;
 
--- positioned: as in anatomy/followed.sql, but for
--- +    ordered."slot_draw",
+-- ordered: as in duckdb.sql, but for
+-- -        "quasi_1", "quasi_2", "quasi_3", "slot_draw",
+-- +        "quasi_1", "quasi_2", "quasi_3", "slot_draw", "person", "mark", "class_mark",
+-- -    "quasi_1", "quasi_2", "quasi_3", "slot_draw",
+-- +    "quasi_1", "quasi_2", "quasi_3", "slot_draw", "person", "mark", "class_mark",
 
--- block: as in anatomy/followed.sql, but for
--- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+-- positioned: as in duckdb.sql, but for
+-- -    ordered."quasi_1", ordered."quasi_2", ordered."quasi_3", ordered."slot_draw",
+-- +    ordered."quasi_1", ordered."quasi_2", ordered."quasi_3", ordered."slot_draw", ordered."person", ordered."mark", ordered."class_mark",
+
+-- block: as in duckdb.sql, but for
+-- -        cast('0x' || substr(sha256(key.secret || 'splu/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 -- +        cast('0x' || substr(sha256(key.secret || 'splu/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
 
--- numbered: as in anatomy/followed.sql, but for
--- +        positioned."slot_draw",
--- +    bucketed."slot_draw",
+-- numbered: as in duckdb.sql, but for
+-- -        positioned."quasi_1", positioned."quasi_2", positioned."quasi_3", positioned."slot_draw",
+-- +        positioned."quasi_1", positioned."quasi_2", positioned."quasi_3", positioned."slot_draw", positioned."person", positioned."mark", positioned."class_mark",
+-- -    bucketed."quasi_1", bucketed."quasi_2", bucketed."quasi_3", bucketed."slot_draw",
+-- +    bucketed."quasi_1", bucketed."quasi_2", bucketed."quasi_3", bucketed."slot_draw", bucketed."person", bucketed."mark", bucketed."class_mark",
 
--- decoy_group: The decoy groups: gamma rows (gamma + 1 where a residue is kept) of different values, a slot each
-create temporary table "sqlanon_decoy_group" as
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "slot_draw",
-    "person",
-    "mark",
-    "class_mark",
-    code,
-    (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id,
-    (numbered.block_rows + numbered.block_groups - 1 - numbered.number % numbered.block_groups) // numbered.block_groups as group_rows,
-    number // block_groups as slot
-from "sqlanon_numbered" as numbered;
+-- grouped: as in duckdb.sql, but for
+-- -    "quasi_1", "quasi_2", "quasi_3", "slot_draw",
+-- +    "quasi_1", "quasi_2", "quasi_3", "slot_draw", "person", "mark", "class_mark",
 
 -- next_value: as in anatomy/followed.sql
 
--- entered: The persons who enter with this release, and the value that each publishes from now on: that of a slot of the decoy group, drawn uniformly, the own one included
-create temporary table "sqlanon_entered" as
-with taken as (
-    select coalesce(max(group_id) + 1, 0) as first_group
-    from ledger.main.person
-),
-numbered as (
-    select
-        frequency.code as place,
-        next_value.code
-    from "sqlanon_frequency" as frequency
-    inner join "sqlanon_next_value" as next_value on next_value.sensitive is not distinct from frequency.sensitive
-)
-select
-    decoy_group."quasi_1",
-    decoy_group."quasi_2",
-    decoy_group."quasi_3",
-    decoy_group.person,
-    decoy_group.mark,
-    decoy_group.class_mark,
-    decoy_group.group_id + taken.first_group as group_id,
-    own.code,
-    shown.code as published
-from "sqlanon_decoy_group" as decoy_group
-inner join "sqlanon_decoy_group" as decoy
-    on decoy_group.group_id = decoy.group_id and decoy_group.slot_draw % decoy_group.group_rows = decoy.slot
-inner join numbered as own on own.place = decoy_group.code
-inner join numbered as shown on shown.place = decoy.code
-cross join taken;
+-- entered: as in anatomy/followed.sql, but for
+-- -cast(null as bigint) as published
+-- +drawn.code as published
+-- +inner join "sqlanon_grouped" as decoy on own.group_id = decoy.group_id and own.slot_draw % own.group_rows = decoy.slot
+-- +inner join renumbered as drawn on drawn.place = decoy.code
 
--- shown_person: Everybody whom this release shows, with today's quasi values and the value that the person publishes ever since: who stays or comes back, and who enters
-create temporary table "sqlanon_shown_person" as
-with shown as (
-    select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-        published
-    from "sqlanon_matched"
-    where is_here and group_id is not null and (same_value or false)
-    union all
-    select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-        published
-    from "sqlanon_entered"
-)
-select
-    shown."quasi_1",
-    shown."quasi_2",
-    shown."quasi_3",
-    next_value.sensitive as published_1
-from shown
-inner join "sqlanon_next_value" as next_value on next_value.code = shown.published;
+-- shown_person: as in anatomy/followed.sql, but for
+-- +next_value.sensitive as published_1,
+-- +    shown.group_id
+-- +from shown
+-- +inner join "sqlanon_next_value" as next_value on next_value.code = shown.published;
 
 -- next_person: as in anatomy/followed.sql
 
 -- outcome: as in anatomy/followed.sql
 
--- data: The published table: exact quasi values, randomized sensitive values, in an order that depends on nothing but what it shows
-create table "sqlanon_data" as
-select
-    randomized."quasi_1" as "age",
-    randomized."quasi_2" as "sex",
-    randomized."quasi_3" as "zipcode",
-    randomized."published_1" as "disease"
-from "sqlanon_shown_person" as randomized
-order by
-    randomized."quasi_1" asc nulls last,
-    randomized."quasi_2" asc nulls last,
-    randomized."quasi_3" asc nulls last,
-    randomized."published_1" asc nulls last;
+-- data: as in duckdb.sql, but for
+-- -from "sqlanon_population_6" as randomized
+-- +from "sqlanon_shown_person" as randomized
 
 -- the rest is microdata and the key: forget it
--- 29 relations, the last first
+-- 37 relations, the last first
 
 commit;
