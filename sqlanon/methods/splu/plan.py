@@ -98,7 +98,7 @@ def randomize_arrivals(design: Randomization) -> Steps:
         )
     return (
         *fitted,
-        Chapter("splu/residue", {"size": attribute.size}),
+        Chapter("splu/residue", {"size": attribute.size, "drops": False}),
         grouping.tally(),
         grouping.count_values(design),
         grouping.group(design, slots=True),

@@ -127,7 +127,11 @@ def randomize(design: Randomization) -> Steps:
         one = design.of(number)
         # a residue is left out once: with one gamma for all, N mod gamma is the same for every attribute
         if design.drops and number == 0:
-            chapters += [grouping.shuffle(one), Chapter("splu/residue", {"size": attribute.size}), grouping.tally()]
+            chapters += [
+                grouping.shuffle(one),
+                Chapter("splu/residue", {"size": attribute.size, "drops": True}),
+                grouping.tally(),
+            ]
         else:
             chapters += [grouping.tally(), grouping.shuffle(one)]
         after = {} if number == last else {design.attributes[number + 1].internal: "sensitive"}

@@ -47,9 +47,13 @@ from (
 
 -- persons: as in duckdb.sql
 
+-- tally: as in duckdb.sql
+
+-- known: as in duckdb.sql
+
 -- uniqueness: as in duckdb.sql
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
 -- key: as in duckdb.sql
 
@@ -101,14 +105,13 @@ from "sqlanon_pseudonym" as pseudonym
 full join ledger.main.person as last_known on last_known.person = pseudonym.person
 left join ledger.main.value as known_value on known_value.code = last_known.code;
 
--- turnover: rows have values, and a source that nearly everybody has left is hardly the same source
+-- turnover: a source that nearly everybody has left is hardly the same source
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
     select refusal from (
         with today as (
             select
                 count(*) as row_count,
-                coalesce(sum(case when sensitive is null then 1 else 0 end), 0) as null_count,
                 coalesce(sum(case when before in ('present', 'stale') then 1 else 0 end), 0) as still_here,
                 coalesce(sum(case when before in ('present', 'stale') and same_value and same_class then 1 else 0 end), 0) as stayed,
                 coalesce(sum(case when before in ('departed', 'changed') and same_value and same_class then 1 else 0 end), 0) as returned,
@@ -127,7 +130,6 @@ from (
         counted as (
             select
                 cast(today.row_count as bigint) as row_count,
-                cast(today.null_count as bigint) as null_count,
                 earlier.published_before,
                 cast(earlier.published_before - today.still_here as bigint) as left_source,
                 cast(today.stayed as bigint) as stayed,
@@ -141,9 +143,8 @@ from (
         )
         select
             counted.*,
-            case when null_count > 0 and true then 'disease' else 'expect_departures' end as about,
+            'expect_departures' as about,
             case
-                when null_count > 0 and true then coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
                 when not false and left_source > 0 and 10 * left_source >= 9 * published_before then
                     coalesce(cast(left_source as varchar), '') || ' of the ' || coalesce(cast(published_before as varchar), '') || ' persons of the last release are not in the source (' || coalesce(format('{:.1f}%', 100.0 * left_source / published_before), '') || '): if this is the right source, say --expect-departures'
             end as refusal
@@ -291,7 +292,7 @@ cross join "sqlanon_wave" as wave
 where wave.is_called;
 
 -- tally: how often each sensitive value occurs with each signature, NULL included
-create temporary table "sqlanon_tally" as
+create temporary table "sqlanon_tally_2" as
 select
     "sensitive" as sensitive,
     count(*) as row_count
@@ -301,6 +302,8 @@ group by "sensitive";
 -- class: as in duckdb.sql
 
 -- ranked: as in duckdb.sql, but for
+-- -    from "sqlanon_tally" as tally
+-- +    from "sqlanon_tally_2" as tally
 -- -        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
 -- +        sha256(key.secret || 'anatomy/disease/release 2/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
 
@@ -535,6 +538,6 @@ inner join shown on shown.group_id = next_person.group_id;
 -- +    inner join "sqlanon_next_value" as frequency on grouped.code = frequency.code
 
 -- the rest is microdata and the key: forget it
--- 28 relations, the last first
+-- 29 relations, the last first
 
 commit;

@@ -32,6 +32,10 @@ from (
 
 -- persons: as in duckdb.sql
 
+-- tally: as in anatomy/followed.sql
+
+-- known: as in duckdb.sql
+
 -- uniqueness: as in duckdb.sql
 
 -- own_values_1: as in duckdb.sql
@@ -53,7 +57,7 @@ from (
 -- arrived: as in anatomy/followed.sql
 
 -- tally: how often each sensitive value occurs with each signature, NULL included
-create temporary table "sqlanon_tally" as
+create temporary table "sqlanon_tally_2" as
 select
     "quasi_2", "sensitive" as sensitive,
     count(*) as row_count
@@ -64,13 +68,12 @@ group by "quasi_2", "sensitive";
 create temporary table "sqlanon_class" as
 with signed as (
     select distinct "quasi_2"
-    from "sqlanon_tally"
+    from "sqlanon_tally_2"
 ),
 spelled as (
     select
         "quasi_2",
-coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N')
-            as signature_text
+coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N') as signature_text
     from signed
 ),
 hashed as (
@@ -86,10 +89,10 @@ select
     cast(3 as bigint) as needed
 from hashed;
 
--- ranked: as in duckdb.sql, but for
--- -    inner join "sqlanon_class" as class on tally."quasi_2" is not distinct from class."quasi_2" and tally."quasi_3" is not distinct from class."quasi_3"
+-- ranked: as in anatomy/followed.sql, but for
+-- -    inner join "sqlanon_class" as class on true
 -- +    inner join "sqlanon_class" as class on tally."quasi_2" is not distinct from class."quasi_2"
--- -        sha256(key.secret || 'robust/disease/value/' || cast(valued.class as varchar) || '/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+-- -        sha256(key.secret || 'anatomy/disease/release 2/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
 -- +        sha256(key.secret || 'robust/disease/release 2/value/' || cast(valued.class as varchar) || '/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
 
 -- capacity: as in duckdb.sql
@@ -226,6 +229,6 @@ from shown;
 -- st: as in anatomy/followed.sql
 
 -- the rest is microdata and the key: forget it
--- 29 relations, the last first
+-- 30 relations, the last first
 
 commit;

@@ -32,9 +32,13 @@ from (
 
 -- persons: as in duckdb.sql
 
+-- tally: as in duckdb.sql
+
+-- known: as in duckdb.sql
+
 -- uniqueness: as in duckdb.sql
 
--- lone_values_1: as in duckdb.sql
+-- own_values_1: as in duckdb.sql
 
 -- key: as in duckdb.sql
 
@@ -62,8 +66,8 @@ from (
 
 -- class: as in anatomy/followed.sql
 
--- ranked: as in anatomy/followed.sql, but for
--- -        sha256(key.secret || 'anatomy/disease/release 2/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+-- ranked: as in duckdb.sql, but for
+-- -        sha256(key.secret || 'splu/disease/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
 -- +        sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
 
 -- capacity: as in duckdb.sql
@@ -83,7 +87,7 @@ with line as (
         sensitive,
         row_count as arrived,
         cast(0 as bigint) as known
-    from "sqlanon_tally"
+    from "sqlanon_tally_2"
     union all
     select
         known_value.sensitive,
@@ -143,8 +147,6 @@ from "sqlanon_population_6";
 -- -    from "sqlanon_population_4" as drawn
 -- +    from "sqlanon_population_7" as drawn
 
--- left_out: as in duckdb.sql
-
 -- left_over: the rows that are dropped
 create temporary view "sqlanon_left_over" as
 select drawn.*
@@ -160,7 +162,7 @@ cross join "sqlanon_residue" as residue
 where drawn.draw > residue.last_draw;
 
 -- tally: how often each sensitive value occurs with each signature, NULL included
-create temporary table "sqlanon_tally_2" as
+create temporary table "sqlanon_tally_3" as
 select
     "sensitive" as sensitive,
     count(*) as row_count
@@ -176,7 +178,9 @@ select
 -- ranked: as in duckdb.sql, but for
 -- -create temporary table "sqlanon_ranked" as
 -- +create temporary table "sqlanon_ranked_2" as
+-- -    from "sqlanon_tally_2" as tally
 -- -    inner join "sqlanon_class" as class on true
+-- +    from "sqlanon_tally_3" as tally
 -- +    inner join "sqlanon_class_2" as class on true
 -- -        sha256(key.secret || 'splu/disease/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
 -- +        sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
@@ -258,6 +262,6 @@ inner join "sqlanon_frequency" as frequency
 -- +from "sqlanon_shown_person" as randomized
 
 -- the rest is microdata and the key: forget it
--- 37 relations, the last first
+-- 38 relations, the last first
 
 commit;
