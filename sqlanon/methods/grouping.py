@@ -426,10 +426,7 @@ def seat_coded(design: Grouping, rows: str = "drawn", again: bool = False) -> St
 
 def draw_groups(design: Grouping) -> dict[str, object]:
     """Return how blocks and groups are listed and drawn for, as templates take it."""
-    return {
-        "lists_numbers": design.request.traits.lists_numbers,
-        "own_draws": draws.are_of_one_engine(design.request),
-    }
+    return {"own_draws": draws.are_of_one_engine(design.request)}
 
 
 def _number_rows(design: Grouping, rows: str, again: bool) -> Steps:

@@ -34,8 +34,8 @@ def range_query(request: Request) -> tuple[Statement, Row] | None:
     if not (request.traits.packs_rows and whole) or request.following is not None:
         return None
     columns = [request.source.expression(name) for name in quasi]
-    relation, sketches = request.source.relation, request.traits.sketches_counts
-    sql = render("methods/packing/ranges", relation=relation, columns=columns, sketches_counts=sketches)
+    relation = request.source.relation
+    sql = render("methods/packing/ranges", relation=relation, columns=columns)
     ends = {f"{end}_{place}": 0 for place, _ in enumerate(quasi, start=1) for end in ("least", "most", "known")}
     return Statement("ranges", sql, "query", Sql("")), {"row_count": 0, "different_rows": 0, **ends}
 

@@ -18,10 +18,8 @@ class Traits:
     share one. wide_hashes: a hash has 64 bytes, and a row takes its own out of those of many rows at a fraction of
     what a hash costs. numbers_rows: a table numbers its rows one after the other (rowid), in the order in which
     they were written, and a sort costs less than a window. packs_keys: columns of a sort that have eight bytes
-    together, one more for each column, are sorted as one number. sketches_counts: how many rows differ is
-    estimated, to a few tenths, at a fraction of what a GROUP BY costs. lists_numbers: a SELECT unnests a list of
-    whole numbers. packs_rows: the source can be asked for the ranges of its values first, and rows that are sorted
-    stay so where columns are read off them.
+    together, one more for each column, are sorted as one number. packs_rows: the source can be asked for the ranges
+    of its values first, and rows that are sorted stay so where columns are read off them.
     """
 
     row_by_row: bool = False
@@ -29,8 +27,6 @@ class Traits:
     wide_hashes: bool = False
     numbers_rows: bool = False
     packs_keys: bool = False
-    sketches_counts: bool = False
-    lists_numbers: bool = False
     packs_rows: bool = False
 
 
@@ -76,8 +72,6 @@ ENGINES: Mapping[str, DeclaredEngine] = {
             shares_hashes=True,
             numbers_rows=True,
             packs_keys=True,
-            sketches_counts=True,
-            lists_numbers=True,
             packs_rows=True,
         ),
     ),
@@ -87,7 +81,7 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         reads="Parquet only",
         options=("--master", *_LIMITS),
         sources={name: ((name,), ("master",)) for name in ("path", "table", "query")},
-        traits=Traits(sketches_counts=True, lists_numbers=True, packs_rows=True),
+        traits=Traits(packs_rows=True),
         lacks={
             "schema": Mark(OURS, "publishes to a directory"),
             "session": Mark(OURS, "publishes to a directory"),
@@ -106,8 +100,6 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         traits=Traits(
             row_by_row=True,
             wide_hashes=True,
-            sketches_counts=True,
-            lists_numbers=True,
             packs_rows=True,
         ),
         lacks={

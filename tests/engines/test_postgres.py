@@ -522,7 +522,7 @@ def test_combinations_of_many_rows_are_estimated_and_counted_where_they_may_be_u
     assert ("combination" in release.sql) == counted
     assert any("tell 120,000 of 120,000 rows" in note for note in release.notes) == (combinations == rows)
     engine, columns = engine_of(postgres), [ident("a"), ident("b")]
-    values = {"relation": ident("people"), "columns": columns, "sketches_counts": True}
+    values = {"relation": ident("people"), "columns": columns}
     (told,) = engine.rows(render("methods/packing/ranges", **values))
     assert told["different_rows"] == (rows if rows == 3000 else pytest.approx(combinations, rel=0.1))
 

@@ -422,8 +422,7 @@ listed as (
         block,
         unnest(generate_series(0, block_groups - 1)) as turn
     from counted_block
-)
-,
+),
 hashed as (
     select
         listed.block,

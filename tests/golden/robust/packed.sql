@@ -152,8 +152,7 @@ listed as (
         block,
         unnest(generate_series(0, block_groups - 1)) as turn
     from counted_block
-)
-,
+),
 group_key as (
     select substr(sha256(key.secret || 'robust/disease/group/'), 1, 40) as secret
     from "sqlanon_key" as key
