@@ -12,7 +12,6 @@ from sqlanon.methods.robust import background, several_columns
 from sqlanon.methods.robust.class_grouping import (
     ClassGrouping,
     look_ahead,
-    seat_coded,
 )
 from sqlanon.methods.robust.design import (
     CLASSES,
