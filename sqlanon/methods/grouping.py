@@ -327,11 +327,6 @@ def identify_rows(design: Design) -> tuple[Step, ...]:
     return (Step(template, "view", yields="identified", values=values),)
 
 
-def draw(design: Grouping, counts: str = "") -> Steps:
-    """Return the step that draws for every row, once: `drawn` holds the payload columns, the value, the draws."""
-    return draw_from(design, "sensitive", counts=counts)
-
-
 def draw_from(
     design: Grouping,
     value: str,
@@ -341,7 +336,7 @@ def draw_from(
     *,
     are_sorted: bool = False,
 ) -> Steps:
-    """Return `draw` for rows whose value is called `value`.
+    """Return the step that draws for every row, whose value is called `value`, once.
 
     population: the relation of the rows, where it is neither `population` nor `identified`. kind: a view only where
     it is read once, for a view that is read twice may draw twice. counts: a relation whose `row_count` sums up to all
