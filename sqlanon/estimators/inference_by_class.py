@@ -7,7 +7,7 @@ at random. Axes: C cells, K cases, V sensitive values, J value sets, as in `infe
 import itertools
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +15,7 @@ from scipy import sparse
 from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.class_moments import ClassSums, HitSums, Summand, centre_outcome
 from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
-from sqlanon.estimators.evidence import Array, IntArray
+from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair, correlate
@@ -24,6 +24,9 @@ from sqlanon.estimators.ridge import Posterior
 CHUNK = 4_000_000  # numbers in the directions that are estimated at once
 MOST_KEPT = 25_000_000  # numbers in the posteriors that are kept for the aggregates to come; others are solved again
 HITS = Summand()
+GRADES = 12  # kinds of a set's values, by what they weigh: of the values of a kind only the sum is looked for
+FREQUENT = 0.02  # of the rows: such values are never merged; merged, they cost a column of 96 values twice the error
+MOST_MERGED = 4000  # classes that are prepared anew for the sets of one question
 FEW_VALUES = 10  # of so few values that stand in every group, one may have all rows that a release leaves out
 VALUE_WEIGHT = 0.5  # of each such value in the Dirichlet distribution of these rows
 LIKELY = 2.0  # times what rows like those of the smallest classes would count; by measurement, see benchmarks
@@ -46,6 +49,10 @@ class _WeighedValues:
     place: IntArray
     weight: Array
 
+    def of(self, chosen: BoolArray) -> "_WeighedValues":
+        """Return those that are chosen (n)."""
+        return _WeighedValues(self.code[chosen], self.place[chosen], self.weight[chosen])
+
 
 class ClassInference(Inference):
     """Solve each class of a release for one query, aggregate by aggregate."""
@@ -59,7 +66,8 @@ class ClassInference(Inference):
         """
         super().__init__(moments, selected)
         self.systems, self.hit_sums, self.left_out = systems, hit_sums, left_out
-        self._solved_cases: dict[tuple[int, int, Summand], _SolvedCase] = {}
+        self._solved_cases: dict[tuple[int, int, Summand, bytes], _SolvedCase] = {}
+        self._merged: dict[bytes, ClassSystems] = {}
 
     def _solve(self, aggregate: LinearAggregate) -> SolvedAggregate:
         wanted, nothing = aggregate.cells, SolvedAggregate(*np.full((4, self.selected.set_count), np.nan))
@@ -83,7 +91,7 @@ class ClassInference(Inference):
 
     def _solve_sum(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
         summand = HITS if aggregate.number is None else Summand(aggregate.number, 0.0)
-        value, error = self._weigh_sums(cell, summand, aggregate.weights)
+        value, error = self._weigh_sums(cell, summand, aggregate.weights, aggregate.weights)
         none = np.zeros_like(value)
         return SolvedAggregate(round_whole(value), error, none, none)
 
@@ -94,10 +102,11 @@ class ClassInference(Inference):
         """
         count = self.moments.columns[f"count_uniform_{number}"][cell].sum()
         centre = self.moments.columns[f"sum_uniform_{number}"][cell].sum() / count if count else 0.0
-        above, above_error = self._weigh_sums(cell, Summand(number, centre), aggregate.weights)
+        grades = aggregate.weights
+        above, above_error = self._weigh_sums(cell, Summand(number, centre), aggregate.weights, grades)
         # where no e is NULL all hits count, whatever e is: they are solved once for many expressions
         counted = HITS if count == self.moments.columns["uniform"][cell].sum() else Summand(number)
-        rows, rows_error = self._weigh_sums(cell, counted, aggregate.present)
+        rows, rows_error = self._weigh_sums(cell, counted, aggregate.present, grades)
         with np.errstate(divide="ignore", invalid="ignore"):
             distance = np.where(rows > 0, above / rows, np.nan)
             error = np.sqrt(above_error**2 + distance**2 * rows_error**2) / rows
@@ -106,14 +115,15 @@ class ClassInference(Inference):
 
     def _solve_average_of_values(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
         """Return the ratio r = A/B of two sums over the same shares; its variance is that of A - r B over B²."""
-        top, _ = self._weigh_sums(cell, HITS, aggregate.weights)
-        rows, rows_error = self._weigh_sums(cell, HITS, aggregate.present)
+        grades = aggregate.weights
+        top, _ = self._weigh_sums(cell, HITS, aggregate.weights, grades)
+        rows, rows_error = self._weigh_sums(cell, HITS, aggregate.present, grades)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(rows > 0, top / rows, np.nan)
             away = aggregate.weights - np.nan_to_num(value)[self.selected.set] * aggregate.present
-            _, away_error = self._weigh_sums(cell, HITS, away)
+            _, away_error = self._weigh_sums(cell, HITS, away, grades)
             # Cov(X, B) = (Var(X + B) - Var X - Var B) / 2 with X = A - r B: the posterior gives variances only.
-            _, both = self._weigh_sums(cell, HITS, away + aggregate.present)
+            _, both = self._weigh_sums(cell, HITS, away + aggregate.present, grades)
             crossed = np.clip(
                 (both**2 - away_error**2 - rows_error**2) / 2, -away_error * rows_error, away_error * rows_error
             )
@@ -231,22 +241,63 @@ class ClassInference(Inference):
 
     # -- linear sums over p ---------------------------------------------------------------------
 
-    def _weigh_sums(self, cell: int, summand: Summand, weights: Array) -> tuple[Array, Array]:
+    def _weigh_sums(
+        self, cell: int, summand: Summand, weights: Array, grades: Array | None = None
+    ) -> tuple[Array, Array]:
         """Return sum over the selected v of w_v times the sum of x over v's rows, and its standard error, each J.
 
-        Of cases the covariances are not followed: the standard errors' sum is an upper bound.
+        Of cases the covariances are not followed: the standard errors' sum is an upper bound. grades: by which the
+        values of a set are merged (`_merge`), length n; none are where it is None.
         """
         value, error = np.zeros((2, self.selected.set_count))
         uncertain = np.zeros(self.selected.set_count, dtype=int)
         for case in np.unique(self.selected.case):
             inside = self.selected.case == case
             values = _WeighedValues(self.selected.code[inside], self.selected.set[inside], weights[inside])
-            for value_sets, mean, variance in self._estimate_sets(self._solve_case(cell, int(case), summand), values):
+            merged = {} if grades is None else self._merge_sets(values, grades[inside])
+            estimated = [
+                self._estimate_merged(cell, int(case), summand, values.of(values.place == place), kind)
+                for place, kind in merged.items()
+            ]
+            if (apart := ~np.isin(values.place, list(merged))).any():
+                estimated += self._estimate_sets(self._solve_case(cell, int(case), summand), values.of(apart))
+            for value_sets, mean, variance in estimated:
                 value[value_sets] += mean
                 error[value_sets] += np.sqrt(variance)
                 uncertain[value_sets] += variance > 0
         self.upper_bound |= bool((uncertain > 1).any())
         return value, error
+
+    def _merge_sets(self, values: _WeighedValues, grades: Array) -> dict[int, IntArray]:
+        """Return a kind for each value of the release (V), for each value set in which several rare values are merged.
+
+        The prior takes values for unrelated: it draws each of many to the mean, and with them what they have in
+        common, a trend. Merged they have moments of their own, of which the groups tell far more. What stands beside
+        them in groups is then as at random, which of frequent values would not be true: these are kept apart.
+        """
+        totals, merged = self.systems.totals.sum(axis=0), dict[int, IntArray]()
+        often = totals >= FREQUENT * totals.sum()
+        sets = np.flatnonzero(np.bincount(values.place[~often[values.code]]) > 1)
+        for place in sets if len(sets) * len(self.systems.rows) <= MOST_MERGED else ():
+            inside = values.place == place
+            kind = np.zeros(len(totals), dtype=np.int64)
+            kind[values.code[inside]] = 1 + _grade(grades[inside], totals[values.code[inside]])
+            kind[often] = GRADES + 1 + np.arange(often.sum())
+            merged[int(place)] = np.unique(kind, return_inverse=True)[1]
+        return merged
+
+    def _estimate_merged(
+        self, cell: int, case: int, summand: Summand, values: _WeighedValues, kind: IntArray
+    ) -> tuple[IntArray, Array, Array]:
+        """Return the value set of these values with mean and variance, the release's values merged by their `kind`."""
+        solved = self._solve_case(cell, case, summand, kind)
+        weights = np.zeros((len(kind), int(kind.max()) + 1))
+        weights[values.code, kind[values.code]] = values.weight
+        direction = sparse.csr_array((self.systems.totals @ weights).reshape(1, -1))
+        mean, variance = solved.posterior.estimate_sums(direction)
+        alone = _WeighedValues(values.code, np.zeros_like(values.place), values.weight)
+        rest, rest_variance = _deal_rest(solved.sums, 1, alone)
+        return values.place[:1], mean + rest, np.maximum(variance, 0.0) + rest_variance
 
     def _estimate_sets(self, solved: _SolvedCase, values: _WeighedValues) -> Iterator[tuple[IntArray, Array, Array]]:
         """Yield value sets with mean and variance, as many at once as memory allows."""
@@ -273,9 +324,13 @@ class ClassInference(Inference):
             rest, rest_variance = _deal_rest(solved.sums, len(value_sets), _WeighedValues(code, place, weight))
             yield value_sets, mean + rest, np.maximum(variance, 0.0) + rest_variance
 
-    def _solve_case(self, cell: int, case: int, summand: Summand) -> _SolvedCase:
-        """Solve one x of one cell and case once, as long as there is room to keep it: of all hits before any other."""
-        key = (cell, case, summand)
+    def _solve_case(self, cell: int, case: int, summand: Summand, kind: IntArray | None = None) -> _SolvedCase:
+        """Solve one x of one cell and case once, as long as there is room to keep it: of all hits before any other.
+
+        kind: of each value (V) where values are merged.
+        """
+        merged = b"" if kind is None else kind.tobytes()
+        key = (cell, case, summand, merged)
         if key not in self._solved_cases:
             if sum(solved.posterior.size for solved in self._solved_cases.values()) > MOST_KEPT:
                 self._solved_cases.clear()
@@ -283,8 +338,26 @@ class ClassInference(Inference):
                 for other in [other for other in self._solved_cases if other[0] != cell and other[2] != HITS]:
                     del self._solved_cases[other]
             sums = self.hit_sums.sum_hits(cell, case, summand)
-            self._solved_cases[key] = _SolvedCase(Posterior(self.systems, centre_outcome(self.systems, sums)), sums)
+            systems, told = self.systems, sums
+            if kind is not None:
+                if merged not in self._merged:
+                    self._merged[merged] = systems.merge(kind)
+                systems = self._merged[merged]
+                told = replace(sums, shared=sums.shared @ np.eye(int(kind.max()) + 1)[kind])
+            self._solved_cases[key] = _SolvedCase(Posterior(systems, centre_outcome(systems, told)), sums)
         return self._solved_cases[key]
+
+
+def _grade(grades: Array, totals: Array) -> IntArray:
+    """Return a kind for each of n values, from 0 on: equal grades share one, and kinds have about as many rows."""
+    order = np.argsort(grades, kind="stable")
+    below = np.cumsum(totals[order]) - totals[order]
+    kinds = np.empty(len(grades), dtype=np.int64)
+    kinds[order] = below * GRADES // max(float(totals.sum()), 1.0)
+    different, place = np.unique(grades, return_inverse=True)
+    first = np.full(len(different), GRADES, dtype=np.int64)
+    np.minimum.at(first, place, kinds)
+    return first[place]
 
 
 def _deal_rest(sums: ClassSums, count: int, values: _WeighedValues) -> tuple[Array, Array]:
