@@ -8,7 +8,6 @@ priors are. The templates are `sql_templates/methods/robust/class_grouping/`, an
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlanon.methods import grouping
 from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.qit_st import Grouped
@@ -87,17 +86,6 @@ def look_ahead(design: ClassGrouping) -> Steps:
         Step("methods/robust/class_grouping/worst", values={**design.signed, **design.size}, reads=one_each),
         Step("methods/robust/class_grouping/surplus_summary", values={**design.size, **nulls, **most}),
     )
-
-
-def seat_coded(design: ClassGrouping) -> Steps:
-    """Return the steps that seat the rows in blocks, class by class; those that are left over may be read again."""
-    return grouping.seat_coded(design, again=bool(design.turns))
-
-
-def renumber_groups(design: ClassGrouping) -> Step:
-    """Return the step that numbers groups anew: made class by class, their order would tell the class of each."""
-    numbers = {"group_purpose": f"{design.attribute.purpose}/group/", **grouping.draw_groups(design)}
-    return Step("methods/robust/class_grouping/renumbered", values=numbers)
 
 
 def check_suppressed(design: ClassGrouping) -> Steps:
