@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
-from sqlanon.errors import SourceError, SqlanonError, UsageError
+from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers import newest, refusals, seal
 from sqlanon.ledgers.contents import Contents, history_text, unknown_words
@@ -195,7 +195,24 @@ class LedgerRun:
         """Write the persons and values that the ledger will hold, and look what they come to as they are written."""
         with writing(self.keeper, self.file.new) as schema:
             written = write_tables(self.engine, self.keeper, schema, made, self.file.folder)
+            self._require_followed(written["person"])
             self.sums = seal.sums_of(self.keeper, self.key, written)
+
+    def _require_followed(self, written: Sql) -> None:
+        """Raise TargetError unless everybody whom releases have shown stands in the ledger as before, as is written."""
+        if self.before is None:
+            return
+        same = " and ".join(f"now.{name} is not distinct from known.{name}" for name in ("group_id", "code", "entered"))
+        sql = (
+            f"select count(*) as moved from {self.before.relations['person']} as known"
+            f" left join {written} as now on now.person = known.person and {same} where now.person is null"
+        )
+        ((moved,),) = [row.values() for row in self.keeper.rows(sql)]
+        if moved:
+            raise TargetError(
+                f"the ledger of this run is not what it was to be: {moved} persons have another group or value than"
+                " in the releases before; nothing was published"
+            )
 
     def appear(self, manifest: Manifest, note: Note) -> None:
         """Write what the ledger says of its releases after this one, and let it take the place of the one before.

@@ -141,13 +141,13 @@ def test_against_another_source_fails(release, patients):
 # two people of different groups change codes, each group keeping as many values: all counts stay as they are
 SWAP = """
 with pair as (
-    select one.rowid as first, other.rowid as second, one.code as first_code, other.code as second_code
+    select one.rowid as first, other.rowid as second, one.{code} as first_code, other.{code} as second_code
     from {table} one join {table} other on other.group_id <> one.group_id
-    where other.code not in (select code from {table} inside where inside.group_id = one.group_id)
-    and one.code not in (select code from {table} inside where inside.group_id = other.group_id)
+    where other.{code} not in (select {code} from {table} inside where inside.group_id = one.group_id)
+    and one.{code} not in (select {code} from {table} inside where inside.group_id = other.group_id)
     limit 1
 )
-update {table} as changed set code = case when changed.rowid = first then second_code else first_code end
+update {table} as changed set {code} = case when changed.rowid = first then second_code else first_code end
 from pair where changed.rowid in (first, second)
 """
 
@@ -156,7 +156,7 @@ from pair where changed.rowid in (first, second)
     ("method", "asked", "step"),
     [
         ("anatomy", {"sensitive": "disease", "l": 3}, "grouped"),
-        ("anatomy", {"sensitive": ["disease", "ward"], "l": 2, "max_suppressed": 0.2}, "seated"),
+        ("anatomy", {"sensitive": ["disease", "ward"], "l": 2, "max_suppressed": 0.2}, "grouped_settled"),
         ("robust", {"sensitive": "disease", "r": 2, "background_from": "sex", "max_suppressed": 0.9}, "grouped"),
     ],
 )
@@ -172,7 +172,8 @@ def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_publi
     def create_and_swap(engine, statement, lasting=False):
         create(engine, statement, lasting)
         if statement.name == step:
-            (count,) = engine.connection.execute(SWAP.format(table=statement.relation)).fetchone()
+            code = "code_1" if step == "grouped_settled" else "code"
+            (count,) = engine.connection.execute(SWAP.format(table=statement.relation, code=code)).fetchone()
             swapped.append(count)
 
     roles = {"quasi": ["age", "sex"], "id": "ssn", "unique_quasi": "keep", "key": "ab" * 32}
@@ -189,7 +190,7 @@ def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_publi
     [
         ("grouped", "code", 1, r"own_group.*'in_wrong_groups': 2"),
         ("shown_person", "group_id", 2, r"own_group.*'in_wrong_groups': 2"),
-        ("next_person", "code", 2, "is not what it was to be"),
+        ("next_person", "code", 2, r"own_group.*'in_wrong_groups': 2|is not what it was to be"),
         ("matched", "group_id", 2, "is not what it was to be"),
     ],
 )
@@ -297,7 +298,7 @@ from pair where changed.rowid in (first, second)
 
 
 # two rows change sensitive values before boxes are cut, or boxes behind it
-COLUMNS = {"splitting": ("sensitive_code", "code_2"), "box": ("partition", "code_2")}
+COLUMNS = {"splitting": ("code", "code_2"), "box": ("partition", "code_2")}
 
 
 @pytest.mark.thorough
@@ -323,7 +324,7 @@ def test_codes_are_swapped_where_nobody_is_unique(con, monkeypatch, tmp_path, me
 
     def create_and_swap(engine, statement, lasting=False):
         create(engine, statement, lasting)
-        if statement.name == step:
+        if statement.name == step and not swapped:
             code, quasi = COLUMNS.get(step, ("code", "quasi_1" if is_text else "packed"))
             table = statement.relation.replace("box", "splitting")
             sql = CHANGED.format(table=table, code=code, quasi=quasi)
