@@ -99,7 +99,7 @@ def population(request: Request) -> Chapter:
         "selected": selected,
         # under a ledger, a person whose value is missing today has not left
         "required": sensitive_names(request) if request.nulls == "drop" and request.following is None else (),
-        "named": request.following is not None,
+        "known_again": request.following is not None,
         "identifiers": () if request.many_rows_per_person else identifier_names(request),
         "told_apart": True,
     }

@@ -49,6 +49,7 @@ def source(chosen: str, refusals: Sequence[Refusal], known: str = "[]") -> tuple
         "required": (),
         "identifiers": ("chosen_text",) if chosen == "id" else (),
         "told_apart": Sql("len(id) > 0"),
+        "known_again": False,
     }
     missing = {
         "column": "",

@@ -9,7 +9,7 @@ from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.methods.feasibility import refuse_missing
+from sqlanon.plans.build import refuse_as_said
 from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Constants, Loop, Plan, Report, Request, Source
 from sqlanon.plans.roles import checked_roles, split_columns
@@ -42,10 +42,12 @@ def plan_promises(
     # only counts are read off this plan: its own gamma decides nothing
     plan, _against = prepare(asked, engine, fresh_prefix(), gamma=SMALLEST)
     with engine.snapshot(), run_plan(_counting(plan), engine, Key.fresh()) as reports:
-        rows = [row for name, row in reports.items() if name.startswith("feasibility")]
+        for name, row in reports.items():
+            if name.startswith("known"):  # rows without a value, or none at all
+                refuse_as_said(row)
+        rows = [row for name, row in reports.items() if name.startswith("feasible")]
     lines = []
     for column, row in zip(plan.publication.columns["sensitive"], rows, strict=True):
-        refuse_missing(row, column, asked.nulls == "refuse")
         extra_gamma = gamma.get(column) if isinstance(gamma, dict) else gamma
         lines += promises(
             column, row["row_count"], largest=row["largest_count"], asked=extra_gamma, epsilon=epsilon, alpha=alpha,
@@ -67,7 +69,7 @@ def _counting(plan: Plan) -> Plan:
 
 
 def _counts_values(step: Any) -> bool:
-    return isinstance(step, Report) and step.statement.template == "shared/feasibility"
+    return isinstance(step, Report) and step.statement.template == "feasible"
 
 
 PREFIX = "sqlanon_"  # of relations in texts; a run's own are drawn

@@ -602,7 +602,7 @@ def test_sql_prints_and_runs_nothing(shell):
     assert done.returncode == 0
     assert not (shell.folder / "release").exists()
     assert "600" not in done.stdout, "no statement holds a number read from the data"
-    for name in ("tally", "drawn", "frequency", "block", "ordered", "grouped", "qit", "st"):
+    for name in ("tally", "frequency", "block", "ordered", "grouped", "qit", "st"):
         assert f"-- {name}\n" in done.stdout
 
 

@@ -152,7 +152,7 @@ def test_log_json_is_a_line_a_step(shell):
     done = shell("run", write(shell, JOB.replace("l: 4", "l: 4\n  draws: random")), "--log", "json")
     events = logged(done)
     assert set(events) == {"making", "checking", "writing", "verifying", "committing", "note", "warning"}
-    assert {line["name"] for line in events["making"]} >= {"tally", "drawn", "grouped"}
+    assert {line["name"] for line in events["making"]} >= {"tally", "frequency", "grouped"}
     assert [line["name"] for line in events["writing"]] == ["qit", "st"]
     steps = [line for event in ("making", "checking", "writing", "verifying", "committing") for line in events[event]]
     assert all(set(line) == {"name", "seconds"} and line["seconds"] >= 0 for line in steps)
