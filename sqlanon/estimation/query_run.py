@@ -234,7 +234,7 @@ class QueryRun:
         each = lines * self.held.copies * (LINE + measured) + cases * values * (self.held.value + measured)
         each += selected.set_count * ANSWER * len(self.query.aggregates)
         sets = SET * selected.set_count * values if selected.set_count > 1 else 0
-        require_memory(self.space.engine, sets + self.count_solved(cells), cells, each)
+        require_memory(self.space.engine, sets + self.count_solved(cells, selected), cells, each)
 
     def count_lines(self, values: int) -> int:
         """Return how many lines are read of a cell and case at most, where the release has so many values."""
@@ -244,7 +244,7 @@ class QueryRun:
         """Return how many lines are read for a row that the condition on quasi columns selects."""
         return 1.0
 
-    def count_solved(self, cells: int) -> int:
+    def count_solved(self, cells: int, selected: SelectedValues) -> int:
         """Return how many numbers are kept of what is solved for so many cells: none, where nothing is solved."""
         return 0
 

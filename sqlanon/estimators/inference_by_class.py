@@ -276,9 +276,8 @@ class ClassInference(Inference):
         them in groups is then as at random, which of frequent values would not be true: these are kept apart.
         """
         totals, merged = self.systems.totals.sum(axis=0), dict[int, IntArray]()
-        often = totals >= FREQUENT * totals.sum()
-        sets = np.flatnonzero(np.bincount(values.place[~often[values.code]]) > 1)
-        for place in sets if len(sets) * len(self.systems.rows) <= MOST_MERGED else ():
+        often = _tell_frequent(self.systems)
+        for place in find_merged(self.systems, values.code, values.place):
             inside = values.place == place
             kind = np.zeros(len(totals), dtype=np.int64)
             kind[values.code[inside]] = 1 + _grade(grades[inside], totals[values.code[inside]])
@@ -346,6 +345,26 @@ class ClassInference(Inference):
                 told = replace(sums, shared=sums.shared @ np.eye(int(kind.max()) + 1)[kind])
             self._solved_cases[key] = _SolvedCase(Posterior(systems, centre_outcome(systems, told)), sums)
         return self._solved_cases[key]
+
+
+def _tell_frequent(systems: ClassSystems) -> BoolArray:
+    """Tell which values of a release are frequent, V."""
+    totals = systems.totals.sum(axis=0)
+    return np.asarray(totals >= FREQUENT * totals.sum())
+
+
+def count_kinds(systems: ClassSystems) -> int:
+    """Return how many values there are at most when those of a set are merged, and all others."""
+    return 1 + GRADES + int(_tell_frequent(systems).sum())
+
+
+def find_merged(systems: ClassSystems, code: IntArray, place: IntArray) -> IntArray:
+    """Return the value sets of which several rare values are merged; none, where so many sets would take too long.
+
+    code, place: the selected values, and the set of each.
+    """
+    sets = np.flatnonzero(np.bincount(place[~_tell_frequent(systems)[code]]) > 1)
+    return sets if len(sets) * len(systems.rows) <= MOST_MERGED else sets[:0]
 
 
 def _grade(grades: Array, totals: Array) -> IntArray:

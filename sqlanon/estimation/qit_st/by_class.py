@@ -10,7 +10,7 @@ from sqlanon.estimation.qit_st.group_run import Uniform
 from sqlanon.estimators.class_moments import sums_of_columns
 from sqlanon.estimators.class_systems import OWN_GRID
 from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.inference_by_class import MOST_KEPT, ClassInference
+from sqlanon.estimators.inference_by_class import MOST_KEPT, ClassInference, count_kinds, find_merged
 from sqlanon.estimators.moments import SelectedValues
 from sqlanon.estimators.ridge import SHARED_GRID
 
@@ -49,13 +49,17 @@ class ByClass(Uniform):
         systems = self.run.classes.load_systems()
         return values if systems is None else values + len(systems.cells[0])
 
-    def count_solved(self, cells: int) -> int:
+    def count_solved(self, cells: int, selected: SelectedValues) -> int:
         """Count the posteriors that are kept, and the one that is being solved."""
         systems = self.run.classes.load_systems()
         if systems is None:
             return 0
-        size = POSTERIOR * len(systems.roots) + len(OWN_GRID) * len(SHARED_GRID) * len(systems.shared_codes) ** 2
-        return int(min(cells * size, MOST_KEPT) + 2 * size + systems.blocks.place_size)
+        roots, shared, place_size = len(systems.roots), len(systems.shared_codes), systems.blocks.place_size
+        if len(find_merged(systems, selected.code, selected.set)) == selected.set_count:
+            kinds = count_kinds(systems)
+            roots, shared, place_size = min(roots, kinds * len(systems.rows)), min(shared, kinds), 0
+        size = POSTERIOR * roots + len(OWN_GRID) * len(SHARED_GRID) * shared**2
+        return int(min(cells * size, MOST_KEPT) + 2 * size + place_size)
 
     def infer(self, selected: SelectedValues) -> Inference:
         """Read what the hits say class by class."""

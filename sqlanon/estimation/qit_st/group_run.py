@@ -59,7 +59,7 @@ class Uniform:
         """Return how many lines the moment query has of a cell and case at most."""
         return values
 
-    def count_solved(self, cells: int) -> int:
+    def count_solved(self, cells: int, selected: SelectedValues) -> int:
         """Return how many numbers are kept of what is solved for so many cells."""
         return 0
 
@@ -168,9 +168,9 @@ class GroupRun(QueryRun):
         """Return how many lines are read of a cell and case at most."""
         return self.way.count_lines(values)
 
-    def count_solved(self, cells: int) -> int:
+    def count_solved(self, cells: int, selected: SelectedValues) -> int:
         """Return how many numbers are kept of what is solved."""
-        return self.way.count_solved(cells)
+        return self.way.count_solved(cells, selected)
 
     def lines_of_hit(self) -> float:
         """Return the mean number of lines that a row has: the values of its group."""
