@@ -2,7 +2,7 @@
 
 from sqlanon.wording import option
 
-# by the option, and by its value where the option is there still
+# by the option, by its value where the option is there still, by the verb where others have the option
 _REMOVED = {
     "dialect databricks": f"Databricks runs Spark's script: {option('dialect', 'spark')}",
     **dict.fromkeys(
@@ -16,6 +16,7 @@ _REMOVED = {
         "a ledger is a DuckDB file with every engine: go on from this one with sqlanon 0.2.0, or begin another, whose"
         " releases intersect with those of this one",
     ),
+    "ledger --master": "a ledger is a DuckDB file, which is read without an engine: leave it out",
     "changed move": f"say {option('changed', 'leave')} or {option('changed', 'keep')}",
     **dict.fromkeys(
         ("samples", "seed"), "certified bounds are given (note 'bounds'), and few rows are counted exactly"
@@ -26,8 +27,9 @@ _REMOVED = {
 def removed(name: str, value: object = "") -> str:
     """Return what to say of an option, or of a value of it, that this version has no longer; empty of any other.
 
-    name: as Python or the command line writes it.
+    name: as Python or the command line writes it; or a verb, whose option is the value.
     """
     name = name.lstrip("-").replace("-", "_")
     instead = _REMOVED.get(f"{name} {value}".strip())
-    return f"{option(name, value)} was removed in 0.3.0; {instead}" if instead else ""
+    shown = f"{name} {value}" if str(value).startswith("--") else option(name, value)
+    return f"{shown} was removed in 0.3.0; {instead}" if instead else ""

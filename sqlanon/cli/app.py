@@ -46,8 +46,9 @@ def _refuse_removed(error: Any) -> None:
     """Raise UsageError where an option, or the value of one, was there in an earlier version."""
     value = re.search(r"'([^']*)' is not one of ", error.format_message())
     names = [getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())]
+    verb = getattr(getattr(getattr(error, "ctx", None), "command", None), "name", None) or ""
     for name in filter(None, names):
-        if words := removed(name, value[1] if value else ""):
+        if words := removed(name, value[1] if value else "") or removed(verb, name):
             raise UsageError(words) from None
 
 

@@ -64,9 +64,9 @@ def _invert(scaled: Array) -> Array | None:
     """
     try:
         np.linalg.cholesky(scaled)
+        inverse = np.linalg.inv(scaled)  # rounding may let a singular matrix have a factor
     except np.linalg.LinAlgError:
         return None
-    inverse = np.linalg.inv(scaled)
     inverse = (inverse + inverse.T) / 2
     # the largest sum of a line is no smaller than the largest root
     sizes = [float(np.abs(matrix).sum(axis=1).max()) for matrix in (scaled, inverse)]

@@ -1,6 +1,5 @@
 """What may travel between engines, and how each trap is spelled so that it means the same there."""
 
-import itertools
 from dataclasses import replace
 
 import duckdb
@@ -52,24 +51,27 @@ def test_translations_parse_back(statement):
     assert sqlglot.parse_one(translate(sql, dialect), read=dialect).key == "select"
 
 
-def followed_plans():
-    """Yield the plans of a first and a second release under a ledger, of every method that has them."""
+def followed_plans(engine="duckdb"):
+    """Yield an engine's plans of a first and a second release under a ledger, of every method that has them."""
     robust = {"r": 3, "background": (), "background_from": (("age",),), "guarantee": "exact", "repair": 0}
     own = {"anatomy": {"l": 3}, "robust": robust, "splu": {"gamma": 3}}
     known = {f"known_{table}": Sql(f'"vault"."ward_{table}"') for table in ("person", "value")}
     roles = Roles(("age", 'sex "at birth"'), ("disease",), ("ssn",))
     for method in [one for one in METHODS.values() if one.followed]:
         for following in (Following(1), Following(2, "keep", known)):
-            request = Request(Source(Sql('"patients"')), roles, identity="identifier", following=following)
+            request = Request(
+                Source(Sql('"patients"')), roles, identity="identifier", following=following, engine=engine
+            )
             yield method.plan(request, **own[method.name])
 
 
 @pytest.mark.thorough
 def test_releases_under_a_ledger_run_on_every_engine():
-    statements = [one for plan in followed_plans() for one in (*plan.statements, *plan.outputs)]
-    assert len(statements) > 60
-    for statement, dialect in itertools.product(statements, ("spark", "postgres")):
-        assert sqlglot.parse_one(translate(statement.sql, dialect), read=dialect).key == "select"
+    for dialect in ("spark", "postgres"):
+        statements = [one for plan in followed_plans(dialect) for one in (*plan.statements, *plan.outputs)]
+        assert len(statements) > 60
+        for statement in statements:
+            assert sqlglot.parse_one(translate(statement.sql, dialect), read=dialect).key == "select"
 
 
 def test_texts_are_joined_where_they_are_texts():
@@ -239,7 +241,8 @@ def test_a_check_without_guards_is_shown():
     unsaid = {"guards": (), "speaks": False}
     steps = tuple(replace(step, **unsaid) if isinstance(step, Check) else step for step in plan.steps)
     text = write_script(replace(plan, steps=steps), "duckdb")
-    assert text.count("-- LOOK AT THIS ROW before you hand anything on") == 4
+    checks = sum(isinstance(step, Check) for step in steps)
+    assert text.count("-- LOOK AT THIS ROW before you hand anything on") == checks > 0
 
 
 @pytest.mark.parametrize("name", ["a$sqlanon$b", "${sqlanon.key}"])
