@@ -227,7 +227,7 @@ def compare(
         queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
         resist=resist, quick=quick, sample=sample, max_suppressed=max_suppressed, workload=workload,
         coarsen=COARSEN.check("coarsen", coarsen),
-        options={"nulls": nulls, "unique_quasi": unique_quasi, "unique_sensitive": "keep"},  # nothing is published
+        options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite, question.read)
     comparison = compare_methods(question, opener.open())

@@ -292,6 +292,7 @@ def _published(question: CompareQuestion, roles: Roles, candidate: Candidate, en
     request = ReleaseRequest(
         candidate.method, question.source, candidate.published(roles.quasi), roles.sensitive, roles.identifier,
         key=candidate.key(question.seed), coarsen=dict(candidate.coarsen), **question.options,
+        unique_sensitive="keep",  # nothing is published, and the command that is told asks for no such thing
     )  # fmt: skip
     release = publish(request, engine, **candidate.arguments)
     try:
