@@ -247,7 +247,7 @@ class ClassInference(Inference):
         """Return sum over the selected v of w_v times the sum of x over v's rows, and its standard error, each J.
 
         Of cases the covariances are not followed: the standard errors' sum is an upper bound. grades: by which the
-        values of a set are merged (`_merge`), length n; none are where it is None.
+        values of a set are merged (`_merge_sets`), length n; none are where it is None.
         """
         value, error = np.zeros((2, self.selected.set_count))
         uncertain = np.zeros(self.selected.set_count, dtype=int)

@@ -16,11 +16,6 @@ PARTS = 4  # of a hash's 64 digits, 16 for a digest of 64 bits
 BYTE_HASHES = 8  # of 64 bytes, which lie in one value: a row takes eight of its 512
 
 
-def are_of_one_engine(request: Request) -> bool:
-    """Tell whether draws are of a fresh key, and neighbours may share a hash: no other engine draws the same."""
-    return request.traits.shares_hashes and identity_names(request) == ("row_number",)
-
-
 def which_draws(
     request: Request, names: tuple[str, ...], counts: str, are_sorted: bool = False
 ) -> tuple[str, str, dict[str, object], str]:

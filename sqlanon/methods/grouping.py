@@ -1,7 +1,7 @@
 """Grouping: N rows into floor(N/l) groups of different sensitive values, mixed in blocks.
 
-Anatomy, SPLU-Gen and r-robust publishing begin with these steps; the templates are `sql_templates/methods/grouping/`.
-Engines differ in how rows are drawn for (`draws.py`), and in how they are put into order and numbered (`_number_rows`).
+Anatomy, SPLU-Gen and r-robust publishing begin with these chapters, releases under a ledger group their arrivals by
+them: `sql_templates/grouping.sql.j2` and those before it. What engines do in ways of their own is in `engines/`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,14 +10,12 @@ from typing import Literal
 
 from sqlanon.methods import draws, packing
 from sqlanon.methods.base import Design, Steps
-from sqlanon.methods.feasibility import Size, infeasible_guards, refuse_infeasible, refuse_several_rows
+from sqlanon.methods.feasibility import refuse_several_rows
 from sqlanon.methods.internal_names import (
     identifier_names,
     identity_names,
     quasi_names,
-    rows_to_draw_for,
     sensitive_names,
-    tie_names,
 )
 from sqlanon.methods.packing import Layout
 from sqlanon.methods.parameter_types import Block
@@ -231,25 +229,6 @@ def group(design: Grouping, signature: Sequence[str] = (), *, slots: bool = Fals
     return Chapter("grouping", values)
 
 
-def select_rows(design: Design) -> Steps:
-    """Return the steps that end in `population`: the rows to publish, under names of our own."""
-    request = design.request
-    roles, source = request.roles, request.source
-    columns = (
-        *zip(roles.quasi, quasi_names(request), strict=True),
-        *zip(roles.identifier, identifier_names(request), strict=True),
-        *zip(roles.sensitive, sensitive_names(request), strict=True),
-    )
-    selected = [(source.expression(column), name) for column, name in columns]
-    if identity_names(request) == ("row_number",):
-        # with a key of our own any unique numbering tells rows apart, and costs no hash of the whole row
-        selected.append((source.numbering, "row_number"))
-    # where each row has a hash of its own, none is looked up by its number a second time
-    once = not request.traits.shares_hashes
-    first = Step("shared/source", "view", values={"relation": source.relation, "selected": selected}, once=once)
-    return (first, *leave_out_nulls(request, sensitive_names(request)))
-
-
 def leave_out_nulls(request: Request, sensitive: tuple[str, ...], rows: str = "source") -> tuple[Step, ...]:
     """Return the steps from `rows` to `population`, with a report of the rows left out where NULLs are dropped."""
     reads = {"source": rows}
@@ -266,24 +245,6 @@ def _describe_dropped(row: Row) -> str:
     """Say how many rows were left out for want of a sensitive value; nothing where none was."""
     dropped, count = row["dropped_rows"], row["row_count"]
     return DROPPED.format(dropped=f"{dropped:,}", count=f"{count:,}", share=f"{dropped / count:.1%}") if dropped else ""
-
-
-def check_values(design: Grouping) -> Steps:
-    """Return the steps that count the attribute's values and refuse what cannot be grouped."""
-    request, attribute = design.request, design.attribute
-    refuses, only = request.nulls == "refuse", len(request.roles.sensitive) == 1
-    size = Size(attribute.column, attribute.parameter, attribute.size, refuses, request.show_values, only)
-    return (
-        Step("methods/grouping/tally", values={"sensitive_column": attribute.internal}, suffix=attribute.suffix),
-        Step(
-            "shared/feasibility",
-            "query",
-            refuse=refuse_infeasible(size),
-            guards=infeasible_guards(size),
-            values={"nulls_are_values": request.nulls == "value", "group_size": attribute.size},
-            suffix=attribute.suffix,
-        ),
-    )
 
 
 def check_persons(design: Design) -> Steps:
@@ -352,99 +313,3 @@ def draw_from(
         values["row_purpose"] = f"{attribute.purpose}/row/"
     reads = {"rows": population or rows, "numbers": numbers}
     return (Step(template, kind, "drawn", values=values, suffix=attribute.suffix, reads=reads),)
-
-
-def order_values(design: Grouping) -> Steps:
-    """Return the step that gives every value its place in the order in which seats are dealt."""
-    return order_values_of(design, f"tally{design.attribute.suffix}")
-
-
-def order_values_of(design: Grouping, tally: str) -> Steps:
-    """Return `order_values` for values whose counts stand in the relation `tally`."""
-    attribute = design.attribute
-    ordered = {
-        "nulls_are_values": design.request.nulls == "value",
-        "value_purpose": f"{attribute.purpose}/value/",
-        "group_size": attribute.size,
-        "groups_per_block": attribute.groups_per_block,
-    }
-    return (Step("methods/grouping/frequency", suffix=attribute.suffix, reads={"tally": tally}, values=ordered),)
-
-
-def code_rows(design: Grouping) -> Steps:
-    """Return the step that gives rows the code of their value, before they are drawn for."""
-    request = design.request
-    rows = rows_to_draw_for(request)
-    return code_rows_of(design, rows, (*design.attribute.payload, *identity_names(request)))
-
-
-def code_rows_of(design: Grouping, rows: str, columns: tuple[str, ...]) -> tuple[Step]:
-    """Return the step that gives the rows in the relation `rows` the code of their value, beside these columns."""
-    request = design.request
-    # the values that a ledger knows may be none though today's are not: only without one is NULL no value
-    nulls = {"nulls_are_values": request.nulls == "value" or request.following is not None}
-    coded = {"coded_columns": tuple(dict.fromkeys(columns)), **nulls}
-    return (Step("methods/grouping/coded", "view", suffix=design.attribute.suffix, reads={"rows": rows}, values=coded),)
-
-
-def draw_coded(design: Grouping, counts: str = "") -> Steps:
-    """Return the step that draws for every coded row: a view, for one statement alone reads it, once, to sort by it."""
-    return draw_from(design, "code", "coded", "view", counts, are_sorted=True)
-
-
-def seat_rows(design: Grouping) -> Steps:
-    """Return the steps from `frequency` to `numbered`: every row's number in its block, the value a `code`."""
-    return seat_rows_of(design, "drawn")
-
-
-def seat_rows_of(design: Grouping, rows: str) -> Steps:
-    """Return `seat_rows` for drawn rows in the relation `rows`."""
-    columns = (*design.attribute.payload, "draw", *tie_names(design.request))
-    (coded,) = code_rows_of(design, rows, columns)
-    return (coded, *seat_coded(design, coded.stem))
-
-
-def seat_coded(design: Grouping, rows: str = "drawn", again: bool = False) -> Steps:
-    """Return `seat_rows` for drawn rows that have a `code` of `frequency` already.
-
-    again: whether positions are read once more, by steps behind these.
-    """
-    attribute = design.attribute
-    blocks = {"block_purpose": f"{attribute.purpose}/block/", **draw_groups(design)}
-    return (
-        *_number_rows(design, rows, again),
-        Step("methods/grouping/block", suffix=attribute.suffix, values=blocks),
-        # a view: the block and the seat are read off once more where they are needed, which costs less than a table
-        Step("methods/grouping/numbered", "view", suffix=attribute.suffix, values={"payload": attribute.payload}),
-    )
-
-
-def draw_groups(design: Grouping) -> dict[str, object]:
-    """Return how blocks and groups are listed and drawn for, as templates take it."""
-    return {"own_draws": draws.are_of_one_engine(design.request)}
-
-
-def _number_rows(design: Grouping, rows: str, again: bool) -> Steps:
-    """Return the steps from drawn rows to `positioned`: each with its position in the order by code and draw."""
-    suffix, traits, payload = design.attribute.suffix, design.request.traits, {"payload": design.attribute.payload}
-    reads, tied = {"drawn": rows}, {**payload, "ties": tie_names(design.request)}
-    if design.numbers_by_shard:
-        # a window over everything would have one worker, and hold all at once
-        return (
-            Step("methods/grouping/sharded", suffix=suffix, reads=reads, values=tied),
-            Step("methods/grouping/run", suffix=suffix),
-            Step("methods/grouping/positioned_by_run", "view", "positioned", suffix=suffix, values=payload),
-        )
-    sorted_once: Kind = "table" if traits.numbers_rows else "view"
-    read_again: Kind = "table" if again and not traits.numbers_rows else "view"
-    ordered = {**tied, "packs_keys": traits.packs_keys}
-    numbered = {**payload, "by_rowid": traits.numbers_rows}
-    return (
-        Step("methods/grouping/ordered", sorted_once, suffix=suffix, reads=reads, values=ordered),
-        Step("methods/grouping/positioned", read_again, suffix=suffix, values=numbered),
-    )
-
-
-def form_groups(design: Grouping, kind: Kind = "table") -> Steps:
-    """Return the step that ends in `grouped`: every row with its group."""
-    return (Step("methods/grouping/grouped", kind, values={"payload": design.attribute.payload}),)

@@ -29,8 +29,3 @@ def identity_names(request: Request) -> tuple[str, ...]:
 def tie_names(request: Request) -> tuple[str, ...]:
     """Return the second draw of a row, by which rows whose first ones are equal are told apart alike everywhere."""
     return ("tie",) if request.draws == "keyed" and request.identity != "number" else ()
-
-
-def rows_to_draw_for(request: Request) -> str:
-    """Return the relation of the rows that are drawn for: where each has its identity, if it needs one."""
-    return "identified" if identity_names(request) == ("identity",) else "population"

@@ -17,16 +17,14 @@ class Traits:
     costs no table. shares_hashes: a join costs less than a hash of each row, so that of a fresh key neighbours
     share one. wide_hashes: a hash has 64 bytes, and a row takes its own out of those of many rows at a fraction of
     what a hash costs. numbers_rows: a table numbers its rows one after the other (rowid), in the order in which
-    they were written, and a sort costs less than a window. packs_keys: columns of a sort that have eight bytes
-    together, one more for each column, are sorted as one number. packs_rows: the source can be asked for the ranges
-    of its values first, and rows that are sorted stay so where columns are read off them.
+    they were written, and a sort costs less than a window. packs_rows: the source can be asked for the ranges of
+    its values first, and rows that are sorted stay so where columns are read off them.
     """
 
     row_by_row: bool = False
     shares_hashes: bool = False
     wide_hashes: bool = False
     numbers_rows: bool = False
-    packs_keys: bool = False
     packs_rows: bool = False
 
 
@@ -71,7 +69,6 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         traits=Traits(
             shares_hashes=True,
             numbers_rows=True,
-            packs_keys=True,
             packs_rows=True,
         ),
     ),

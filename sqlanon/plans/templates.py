@@ -204,12 +204,6 @@ def template_header(template: str) -> Header:
     )
 
 
-def template_variables(template: str) -> set[str]:
-    """Return the names that `template` reads, as Jinja sees them."""
-    text = _find(template).read_text(encoding="utf-8")
-    return jinja2.meta.find_undeclared_variables(environment().parse(text))
-
-
 def template_names() -> list[str]:
     """List every template that renders to a statement (macros left out)."""
     root = template_root()
