@@ -10,10 +10,10 @@ those of small pieces; other associations are bounded in SQL.
 import logging
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlanon.breaches import chapters
 from sqlanon.breaches.associations import Breach
@@ -29,19 +29,14 @@ from sqlanon.breaches.enumeration import (
 )
 from sqlanon.breaches.small_pieces import MOST_NODES, measure_cases
 from sqlanon.engines.base import Engine
-from sqlanon.engines.runner import fresh_prefix, run_steps
-from sqlanon.errors import DataError, SqlanonError, UsageError
-from sqlanon.plans.build import build
+from sqlanon.engines.chapter_run import ChapterRun
+from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Loop, Report, Source, relation_name, statements_of
-from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, columns, order
+from sqlanon.plans.plan import Source, statements_of
+from sqlanon.plans.templates import columns, order
 from sqlanon.sql.sources.source_choice import choose_source
 from sqlanon.sql.view_definitions import Base, View, read_secret, read_view
 from sqlanon.wording import option
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 log = logging.getLogger("sqlanon")
 NO_BASE = f"say what is read: {option('base', 'SOURCE')}, or {option('query', 'SELECT …')}"
@@ -87,44 +82,12 @@ class Views:
     model: Model
 
 
-@dataclass
-class Run:
-    """What one analysis has made in a database so far."""
-
-    engine: Engine
-    prefix: str = field(default_factory=fresh_prefix)
-    relations: dict[str, Sql] = field(default_factory=dict)
-    made: list[str] = field(default_factory=list)
-
-    def build(self, written: Sequence[Chapter]) -> list[Statement | Report | Loop]:
-        """Render chapters; what they make stands for those that are written later on."""
-        steps = build(written, {}, self.prefix, self.relations, self.engine.dialect)
-        self.relations |= {step.name: Sql(step.relation) for step in steps if isinstance(step, Statement)}
-        return [*steps]
-
-    def take(self, written: Sequence[Chapter]) -> list[str]:
-        """Run chapters; return what they note."""
-        reports = run_steps(self.build(written), self.engine, self.made)
-        return [note for row in reports.values() if (note := row.get("note"))]
-
-    def keep(self, name: str, frame: "pd.DataFrame") -> None:
-        """Put a table of the driver's beside the relations."""
-        self.relations[name] = relation_name(self.prefix, name)
-        self.made.append(str(self.relations[name]))
-        self.engine.keep_frame(self.relations[name], frame)
-
-    def drop(self, kept: Sequence[str] = ()) -> None:
-        """Forget all relations but some; an engine that failed may refuse that as well."""
-        with suppress(SqlanonError):
-            self.engine.drop([relation for relation in self.made if relation not in kept])
-
-
 def analyse(question: BreachQuestion, engine: Engine) -> Breach:
     """Analyse; the relation of associations stays in the database as long as the connection, or until `close`.
 
     Raises UsageError (QueryError for a definition) for what cannot be right on any data.
     """
-    asked, run = prepare(question, engine), Run(engine)
+    asked, run = prepare(question, engine), ChapterRun(engine)
     kept: list[str] = []
     try:
         run.take([chapters.base(asked.graph, asked.source)])
@@ -133,7 +96,8 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
             told = []
         else:
             told = _answer_many(asked, run)
-        told += run.take([chapters.notes(asked.graph, asked.source, asked.views)])
+        reports = run.take([chapters.notes(asked.graph, asked.source, asked.views)])
+        told += [note for row in reports.values() if (note := row.get("note"))]
         # a view of the result needs what it reads
         kept = [str(run.relations[name]) for name in ("answer", "breach") if name in run.relations]
         return Breach(engine, run.relations["breach"], kept, told)
@@ -141,7 +105,7 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
         run.drop(kept)
 
 
-def _answer_many(asked: Views, run: Run) -> list[str]:
+def _answer_many(asked: Views, run: ChapterRun) -> list[str]:
     """Make the relation of associations of more than two views: enumerated, or exact in pieces, or bounded."""
     graph, engine = asked.graph, run.engine
     # one row more than is followed tells that there are too many
@@ -179,7 +143,7 @@ def render_analysis(question: BreachQuestion, engine: Engine) -> str:
 
     Of more than two views: what it runs where their worlds are few.
     """
-    asked, run = prepare(question, engine), Run(engine, "sqlanon_")
+    asked, run = prepare(question, engine), ChapterRun(engine, prefix="sqlanon_")
     graph, written = asked.graph, [chapters.base(asked.graph, asked.source)]
     if graph.has_closed_form:
         written += chapters.closed_form(graph, asked.model)
@@ -233,7 +197,7 @@ def explain_association(question: BreachQuestion, engine: Engine, identifier: st
     identifier, property_: the values as text. The counts of a component with more than 16 nodes are None; its worlds
     are listed where it has at most 12 edges. Raises UsageError for an id or a property that the base does not have.
     """
-    asked, run = prepare(question, engine), Run(engine)
+    asked, run = prepare(question, engine), ChapterRun(engine)
     graph = asked.graph
     if graph.chained or graph.together:
         raise UsageError("--explain shows components of views that share the same columns and part id from property")
@@ -257,7 +221,7 @@ def explain_association(question: BreachQuestion, engine: Engine, identifier: st
     }
 
 
-def _explain_component(graph: Graph, run: Run, place: NodeRow, association: tuple[str, str]) -> dict[str, Any]:
+def _explain_component(graph: Graph, run: ChapterRun, place: NodeRow, association: tuple[str, str]) -> dict[str, Any]:
     parts = [_read_nodes(graph, run, number, place["component"]) for number in range(1, len(graph.parts) + 1)]
     join = {column: place[graph.column_names[column]] for column in graph.join}
     # Beyond, sets of covered nodes are too many to count; the numbers of nodes and edges still tell the component.
@@ -272,7 +236,7 @@ def _explain_component(graph: Graph, run: Run, place: NodeRow, association: tupl
     }
 
 
-def _read_nodes(graph: Graph, run: Run, number: int, component: object) -> list[NodeRow]:
+def _read_nodes(graph: Graph, run: ChapterRun, number: int, component: object) -> list[NodeRow]:
     """Read the nodes of one view in a component, at most as many as are shown."""
     names = [graph.column_names[column] for column in graph.parts[number - 1].columns if column not in graph.join]
     ordered = f"order by {order(names, end=', ')}matches asc nulls last limit {SHOWN_NODES}"
