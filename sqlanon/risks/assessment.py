@@ -11,22 +11,25 @@ estimates how many rows that are unique in a sample are unique in the population
 import itertools
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.engines.coarser_source import coarsen_source
-from sqlanon.errors import DataError, SqlanonError, UsageError
+from sqlanon.errors import DataError, UsageError
 from sqlanon.ordered_types import is_ordered
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
+from sqlanon.plans.templates import Sql
+from sqlanon.risks import relations
 from sqlanon.risks.check import Check
 from sqlanon.risks.failing import write_failing
 from sqlanon.risks.given_away import count_given_away
-from sqlanon.risks.limits import Measure, judge, read_measures
+from sqlanon.risks.limits import judge, read_measures
 from sqlanon.risks.question import CheckQuestion
-from sqlanon.risks.relations import Classes, select_columns
+from sqlanon.risks.relations import internal_names, select_columns
 from sqlanon.risks.suggestion import (
     NEARLY_UNIQUE,
     NOT_RECOGNIZED,
@@ -64,22 +67,28 @@ def estimate_population_uniqueness(size_counts: Mapping[int, int], fraction: flo
     return weight.get(1, 0.0) / total if size_counts.get(1) and total else float("nan")
 
 
-def note_risks(
-    classes: Classes,
-    figures: dict[str, Any],
-    uniqueness: Sequence[dict[str, Any]],
-    feasible: Sequence[dict[str, Any]],
-) -> list[str]:
-    """Return what stands out: several rows of a person, near-identifiers, columns that give a sensitive value away.
+@dataclass
+class Checked:
+    """A table that is being checked.
 
-    uniqueness: a line per quasi column, in their order, before any others.
+    run: what was made of it so far. types: of its columns. columns: by sensitive column the relations that it was
+    measured by.
     """
-    return [
-        *_persons(figures),
-        *_near_identifiers(classes.question.quasi, uniqueness, figures["rows"]),
-        *_missing(feasible),
-        *_determinations(classes, figures["rows"], feasible),
-    ]
+
+    run: ChapterRun
+    question: CheckQuestion
+    types: Mapping[str, str]
+    columns: dict[str, dict[str, Sql]] = field(default_factory=dict)
+
+    def ours(self, names: Sequence[str]) -> list[str]:
+        """Return columns under our names."""
+        ours = internal_names(self.question)
+        return [ours[name] for name in names]
+
+    def ask(self, chapter: str, column: str, **values: object) -> dict[str, Any]:
+        """Return the reports of a chapter about one sensitive column, or about classes alone."""
+        self.run.relations |= self.columns.get(column, {})
+        return self.run.take([Chapter(chapter, values)])
 
 
 def _persons(figures: dict[str, Any]) -> list[str]:
@@ -115,18 +124,18 @@ def _missing(feasible: Sequence[dict[str, Any]]) -> list[str]:
     return notes
 
 
-def _determinations(classes: Classes, rows: int, feasible: Sequence[dict[str, Any]]) -> list[str]:
+def _determinations(checked: Checked, rows: int, feasible: Sequence[dict[str, Any]]) -> list[str]:
     """Say which quasi column, or pair, tells a sensitive value: groups hide nothing from who knows the rule."""
     notes = []
     for line in feasible:
-        if line["values"] < 2 or not _may_be_determined(classes, line["column"], rows):
+        # no column tells more rows their value than all together; shares are rounded: a hundredth of a row in a million
+        if line["values"] < 2 or line["predicted_rows"] < DETERMINED * rows * (1 - 1e-8):
             continue
-        columns: list[tuple[str, ...]] = [(name,) for name in classes.question.quasi]
-        shares = {column: share for column in columns if (share := _determined(classes, line, column, rows))}
+        shares = _determined(checked, line, [(name,) for name in checked.question.quasi], rows)
         # a pair of which one column suffices tells nothing more
         alone = {name for determinants in shares for name in determinants}
-        pairs = itertools.combinations([name for name in classes.question.quasi if name not in alone], 2)
-        shares |= {pair: share for pair in pairs if (share := _determined(classes, line, pair, rows))}
+        others = [name for name in checked.question.quasi if name not in alone]
+        shares |= _determined(checked, line, [*itertools.combinations(others, 2)], rows)
         for determinants, share in shares.items():
             names, how = " and ".join(determinants), "determines" if len(determinants) == 1 else "together determine"
             exactly = "" if share == 1 else f" in {share:.1%} of the rows"
@@ -138,27 +147,21 @@ def _determinations(classes: Classes, rows: int, feasible: Sequence[dict[str, An
     return notes
 
 
-def _determined(classes: Classes, line: dict[str, Any], columns: Sequence[str], rows: int) -> float:
-    """Return of which share of the rows the columns tell the sensitive value, 0 where that is not said."""
-    relations = {"class_value": classes.values_of(line["column"])}
-    row: dict[str, Any] = classes.row(
-        "risks/determination", relations, columns=[classes.names[name] for name in columns]
-    )
-    shared, determined_rows = row["shared_rows"], row["determined_rows"]
-    if shared < SHARED * rows or determined_rows < DETERMINED * shared:
-        return 0.0
-    # if one value is that frequent anyway, predicting it tells nothing
-    if determined_rows <= line["largest_share"] * shared * (1 + (1 - DETERMINED)) and determined_rows < shared:
-        return 0.0
-    return float(determined_rows / shared)
-
-
-def _may_be_determined(classes: Classes, column: str, rows: int) -> bool:
-    """Tell whether all quasi columns together tell as many rows their value as one that determines it would."""
-    relations = {"class": classes.of(), "class_distance": classes.distances_of(column)}
-    # shares are rounded: a hundredth of a row in a million is left to them
-    row: dict[str, Any] = classes.row("risks/predicted_rows", relations)
-    return bool(row["predicted_rows"] >= DETERMINED * rows * (1 - 1e-8))
+def _determined(
+    checked: Checked, line: dict[str, Any], sets: Sequence[tuple[str, ...]], rows: int
+) -> dict[tuple[str, ...], float]:
+    """Return which sets of columns tell the sensitive value, each with its share of the rows."""
+    telling = [checked.ours(columns) for columns in sets]
+    told = checked.ask("check/known", line["column"], singling=[], telling=telling)
+    shares = {}
+    for number, columns in enumerate(sets, start=1):
+        shared, determined_rows = (told[f"told_{number}"][name] for name in ("shared_rows", "determined_rows"))
+        if shared < SHARED * rows or determined_rows < DETERMINED * shared:
+            continue
+        # if one value is that frequent anyway, predicting it tells nothing
+        if determined_rows > line["largest_share"] * shared * (1 + (1 - DETERMINED)) or determined_rows == shared:
+            shares[columns] = float(determined_rows / shared)
+    return shares
 
 
 def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) -> Check:
@@ -176,19 +179,19 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
             raise UsageError(f"column {column!r} holds nested values; check takes columns of single values")
     source.refuse_collated((*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier))
     source, types = coarsen_source(engine, source, types, question.coarsen, resolved_question.quasi)
-    classes = Classes(engine, resolved_question, source, types)
+    microdata = select_columns(source, internal_names(resolved_question))
+    checked = Checked(ChapterRun(engine, {"microdata": microdata}), resolved_question, types)
     try:
-        answer = _assess(classes)
+        answer = _assess(checked)
         lacking = source.note_columns(
             (*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier)
         )
         answer = replace(answer, notes=(*answer.notes, *lacking))
         if failing is not None and not answer.holds:
-            write_failing(classes, failing)
+            write_failing(checked.run, resolved_question, types, checked.columns, failing)
         return answer
     finally:
-        with suppress(SqlanonError):
-            classes.close()
+        checked.run.drop()
 
 
 def _describe(question: CheckQuestion, engine: Engine, source: Source, types: Any) -> Check:
@@ -209,32 +212,40 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
     )
 
 
-def _assess(classes: Classes) -> Check:
-    question, limits = classes.question, classes.question.limits
+def _assess(checked: Checked) -> Check:
+    question, run = checked.question, checked.run
+    k = question.limits.k or USUAL_K
     log.info("counting classes")
-    k = limits.k or USUAL_K
-    sizes = classes.row("risks/class_figures", {"class": classes.of()}, k=k)
+    counted = [relations.class_values(question, column) for column in question.sensitive[:1]]
+    reports = run.take([*counted, relations.classes(question, k)])
+    (sizes,) = run.rows("class_figures")
     _refuse_empty(sizes["row_count"])
-    figures, measures = _size_figures(sizes, k), [judge("k", "", sizes["smallest_class"], limits.k)]
-    if question.identifier:
-        identifiers = [classes.names[name] for name in question.identifier]
-        figures |= classes.row("risks/persons", {"microdata": classes.microdata}, identifiers=identifiers)
-    figures |= _population_figures(classes)
+    figures, found = _size_figures(sizes, k), [judge("k", "", sizes["smallest_class"], question.limits.k)]
+    figures |= reports.get("persons", {}) | _population_figures(checked)
     feasible, given_away = [], []
     for column in question.sensitive:
         log.info("measuring %s", column)
-        measures += _diversity(classes, column)
-        feasible.append(_feasible(classes, column))
-        quasi = {name: (classes.names[name], classes.types[name]) for name in question.quasi}
+        worst = _measure(checked, column)
+        found += read_measures(column, worst, question.limits)
+        feasible.append(_feasible(column, worst))
+        quasi = {name: (ours, checked.types[name]) for name, ours in internal_names(question).items()
+                 if name in question.quasi}  # fmt: skip
         given_away += count_given_away(
-            classes.engine, classes.values_of(column), quasi, column, "sum(row_count)", coarse=question.coarsen
+            run.engine, run.relations["class_value"], quasi, column, "sum(row_count)", coarse=question.coarsen
         )
-    uniqueness = _uniqueness(classes, figures["rows"])
-    notes = note_risks(classes, figures, uniqueness, feasible)
-    notes += [each.note for each in given_away if each.note]
+    uniqueness = _uniqueness(checked, figures["rows"])
+    notes = [
+        *_persons(figures),
+        *_near_identifiers(question.quasi, uniqueness, figures["rows"]),
+        *_missing(feasible),
+        *_determinations(checked, figures["rows"], feasible),
+        *(each.note for each in given_away if each.note),
+    ]
+    for line in feasible:
+        del line["predicted_rows"]
     lines = tuple(each.as_line() for each in given_away)
     return Check(
-        figures, tuple(measures), uniqueness, lines, feasible=tuple(feasible), notes=tuple(notes),
+        figures, tuple(found), uniqueness, lines, feasible=tuple(feasible), notes=tuple(notes),
         command=suggest_coarser(question, given_away),
     )  # fmt: skip
 
@@ -260,20 +271,20 @@ def _size_figures(sizes: dict[str, Any], k: int) -> dict[str, Any]:
     }
 
 
-def _population_figures(classes: Classes) -> dict[str, Any]:
+def _population_figures(checked: Checked) -> dict[str, Any]:
     """Return the journalist's and the marketer's risks, from a population or a sampling fraction."""
-    question = classes.question
+    question, run = checked.question, checked.run
     if question.population is not None:
-        source, types = classes.engine.find_source(question.population)
+        source, types = run.engine.find_source(question.population)
         lacking = [name for name in question.quasi if name not in types]
         if lacking:
             raise UsageError(
                 f"the population lacks the quasi column {lacking[0]!r}; hand over a population that has all of them"
             )
-        source, _ = coarsen_source(classes.engine, source, types, question.coarsen, question.quasi)
-        names = {name: classes.names[name] for name in question.quasi}
-        relations = {"class": classes.of(), "population": select_columns(source, names)}
-        row: dict[str, Any] = classes.row("risks/population_risk", relations, quasi=classes.quasi)
+        source, _ = coarsen_source(run.engine, source, types, question.coarsen, question.quasi)
+        names = dict(zip(question.quasi, checked.ours(question.quasi), strict=True))
+        run.relations["population"] = select_columns(source, names)
+        row = checked.ask("check/population", "", quasi=[*names.values()])["population_risk"]
         # the risk of a row that is not in the population would be 1/0
         if row["missing_rows"]:
             raise DataError(
@@ -286,60 +297,51 @@ def _population_figures(classes: Classes) -> dict[str, Any]:
             "rows_unique_in_the_population": row["population_unique_rows"],
         }
     if question.sampled is not None:
-        lines = classes.engine.rows(classes.workspace.render("risks/size_count", {"class": classes.of()}))
-        chance = estimate_population_uniqueness({x["class_size"]: x["class_count"] for x in lines}, question.sampled)
+        counts = {line["class_size"]: line["class_count"] for line in run.rows("size_count")}
+        chance = estimate_population_uniqueness(counts, question.sampled)
         return {"unique_rows_that_are_unique_in_the_population": chance}
     return {}
 
 
-def _diversity(classes: Classes, column: str) -> list[Measure]:
-    """Return the measures of one sensitive column; of a number or a date, t is by order."""
-    limits = classes.question.limits
-    figures: dict[str, Any] = classes.row("risks/diversity_figures", {"class_distance": classes.distances_of(column)})
-    # values without an order are all equally far from each other: their distance is among the figures already
-    if is_ordered(classes.types[column]):
-        nearest = classes.ordered_distances_of(column)
-        (largest,) = classes.engine.rows(f"select max(distance) as distance from {nearest}")
-        figures |= largest
-    if limits.recursive:
-        relation = classes.recursions_of(column, limits.recursive[1])
-        (largest,) = classes.engine.rows(f"select max(recursion) as recursion from {relation}")
-        figures |= largest
-    return read_measures(column, figures, limits)
+def _measure(checked: Checked, column: str) -> dict[str, Any]:
+    """Return what one sensitive column's classes come to at their worst; of a number or a date, t is by order."""
+    run, question = checked.run, checked.question
+    if column != question.sensitive[0]:
+        run.take([relations.class_values(question, column)])
+    run.take([relations.measures(question, is_ordered(checked.types[column]))])
+    checked.columns[column] = dict(run.relations)
+    (worst,) = run.rows("diversity_figures")
+    return worst
 
 
-def _feasible(classes: Classes, column: str) -> dict[str, Any]:
+def _feasible(column: str, worst: dict[str, Any]) -> dict[str, Any]:
     """Return which l and gamma a sensitive column allows, and what limits them."""
-    figures: dict[str, Any] = classes.row("risks/value_figures", {"value_share": classes.shares_of(column)[1]})
     # a value stands at most once in a group of l: its rows need as many groups of l rows each
-    room = figures["row_count"] // figures["largest_count"]
+    room = worst["row_count"] // worst["largest_count"]
     return {
         "column": column,
-        "values": figures["distinct_values"],
-        "nulls": figures["null_count"],
-        "largest_share": figures["largest_count"] / figures["row_count"],
+        "values": worst["table_values"],
+        "nulls": worst["null_count"],
+        "largest_share": worst["largest_count"] / worst["row_count"],
         "largest_l": room if room >= 2 else None,
         "largest_gamma": room if room >= 2 else None,
+        "predicted_rows": worst["predicted_rows"],
     }
 
 
-def _uniqueness(classes: Classes, rows: int) -> tuple[dict[str, Any], ...]:
+def _uniqueness(checked: Checked, rows: int) -> tuple[dict[str, Any], ...]:
     """Return how many rows are unique on every quasi column, every pair, and all together."""
-    quasi = classes.question.quasi
+    quasi = checked.question.quasi
     sets: list[tuple[str, ...]] = [*((name,) for name in quasi), *itertools.combinations(quasi, 2)]
     if len(quasi) > 2:
         sets.append(quasi)
-    lines = []
-    for columns in sets:
-        row: dict[str, Any] = classes.row(
-            "risks/subset_uniqueness", {"class": classes.of()}, columns=[classes.names[name] for name in columns]
-        )
-        lines.append(
-            {
-                "known": " + ".join(columns),
-                "values": row["distinct_values"],
-                "unique_rows": row["unique_rows"],
-                "share": row["unique_rows"] / rows,
-            }
-        )
-    return tuple(lines)
+    told = checked.ask("check/known", "", singling=[checked.ours(columns) for columns in sets], telling=[])
+    return tuple(
+        {
+            "known": " + ".join(columns),
+            "values": told[f"unique_{number}"]["distinct_values"],
+            "unique_rows": told[f"unique_{number}"]["unique_rows"],
+            "share": told[f"unique_{number}"]["unique_rows"] / rows,
+        }
+        for number, columns in enumerate(sets, start=1)
+    )

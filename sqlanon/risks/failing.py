@@ -1,16 +1,19 @@
 """Write the rows of classes that miss a required value, with the reason; for the publisher alone."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sqlanon.atomic_files import check_new_file, write_atomically
+from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.errors import TargetError
 from sqlanon.ordered_types import is_ordered
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.read_places import refuse_read
 from sqlanon.risks.limits import failing_condition
-from sqlanon.risks.relations import Classes
+from sqlanon.risks.question import CheckQuestion
+from sqlanon.risks.relations import internal_names
 from sqlanon.wording import option
 
 
@@ -25,44 +28,49 @@ def check_path(path: str | os.PathLike[str], overwrite: bool, read: Iterable[obj
     return target
 
 
-def write_failing(classes: Classes, target: Path) -> None:
+def write_failing(
+    run: ChapterRun,
+    question: CheckQuestion,
+    types: Mapping[str, str],
+    measured: Mapping[str, Mapping[str, Sql]],
+    target: Path,
+) -> None:
     """Write a line per row of a failing class: identifiers, quasi values, class_number, class_size, fails.
 
-    The file is microdata, readable for its owner alone; it appears whole or not at all.
+    measured: by sensitive column the relations that it was measured by. The file is microdata, readable for its owner
+    alone; it appears whole or not at all.
     """
-    question = classes.question
-    relations = {"class": classes.of()}
-    failing = classes.keep(
-        "failing", "risks/failing_class", relations, quasi=classes.quasi, conditions=_conditions(classes)
-    )
-    sql = classes.workspace.render(
-        "risks/failing_row",
-        {"microdata": classes.microdata, "failing": failing},
-        quasi=[(classes.names[name], name) for name in question.quasi],
-        identifiers=[(classes.names[name], name) for name in question.identifier],
-    )
+    names = internal_names(question)
+    values = {
+        "conditions": _conditions(question, types, measured),
+        "selected": [(names[name], name) for name in (*question.identifier, *question.quasi)],
+        "quasi_names": [names[name] for name in question.quasi],
+    }
+    run.take([Chapter("check/failing", values)])
     with write_atomically(target, f"cannot write {str(target)!r}") as place:
         new = place.with_name("rows.parquet")
-        written = classes.engine.write_parquet(sql, new)
+        written = run.engine.write_parquet(f"select * from {run.relations['failing_row']}", new)
         if len(written) != 1:
             raise TargetError("failing rows come in several files here; check with fewer rows, or on DuckDB")
         next(iter(written)).replace(place)
         place.chmod(0o600)
 
 
-def _conditions(classes: Classes) -> list[tuple[Sql, str]]:
+def _conditions(
+    question: CheckQuestion, types: Mapping[str, str], measured: Mapping[str, Mapping[str, Sql]]
+) -> list[tuple[Sql, str]]:
     """Return for every required value the SQL under which a class misses it, and its name."""
-    limits, conditions = classes.question.limits, []
+    limits, conditions = question.limits, []
     if limits.k is not None:
         conditions.append((Sql(f"class.class_size < {literal(limits.k)}"), "k "))
-    for column in classes.question.sensitive:
-        ordered = is_ordered(classes.types[column])
+    for column in question.sensitive:
         for name, required in limits.of_values.items():
             figure, comparison, bound = failing_condition(name, required)
-            if name == "recursive":
-                relation = classes.recursions_of(column, required[1])
-            else:
-                relation = (classes.ordered_distances_of if name == "t" and ordered else classes.distances_of)(column)
+            by_order = name == "t" and is_ordered(types[column])
+            place = {"recursive": "class_recursion"}.get(
+                name, "class_ordered_distance" if by_order else "class_distance"
+            )
+            relation = measured[column][place]
             classes_off = f"select class_number from {relation} where {figure} {comparison} {literal(float(bound))}"
             conditions.append((Sql(f"class.class_number in ({classes_off})"), f"{name}({column}) "))
     return conditions

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.ordered_types import is_ordered
-from sqlanon.plans.build import render_query
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import Coarsening, example_rule
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
@@ -87,17 +88,19 @@ def count_given_away(
         return []
     columns = {name: _comparable(*column) for name, column in quasi.items()}
 
-    def ask(template: str, names: Sequence[str]) -> list[dict[str, Any]]:
-        values = {
-            "row_count": Sql(row_count),
-            "published": Sql(published),
-            "columns": [columns[name] for name in names],
-        }
-        return engine.rows(render_query(template, values, {"counted_rows": counted_rows}))
-
-    (counts,) = ask("risks/tied_values", list(columns))
+    run = ChapterRun(engine, {"counted_rows": counted_rows})
+    values = {"row_count": Sql(row_count), "published": Sql(published)}
+    every = Chapter("check/given_away", {**values, "columns": [*columns.values()], "counted": True})
+    counts = run.take([every])["tied_values"]
     tied = [name for number, name in enumerate(columns, start=1) if counts[f"tied_{number}"]]
-    lines = {tied[line["column_number"] - 1]: line for line in (ask("risks/given_away", tied) if tied else [])}
+    lines: dict[str, dict[str, Any]] = {}
+    if tied:
+        some = Chapter("check/given_away", {**values, "columns": [columns[name] for name in tied], "counted": False})
+        try:
+            run.take([some])
+            lines = {tied[line["column_number"] - 1]: line for line in run.rows("given_away")}
+        finally:
+            run.drop()
     findings = []
     for name, (ours, sql_type) in quasi.items():
         found = _read(counts, lines.get(name, _NOTHING_TIED), name, sensitive)

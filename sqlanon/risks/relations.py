@@ -1,15 +1,11 @@
-"""The relations behind all measures, in SQL: equivalence classes, the values in them, their distances."""
+"""What every question about a table's risks reads: its rows under names of ours, classes, and values in them."""
 
 from collections.abc import Mapping
 
-from sqlanon.engines.base import Engine
-from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.plans.build import render_query
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.question import CheckQuestion
-
-ALL, COUNTED = Sql("count(*)"), Sql("cast(sum(row_count) as bigint)")  # rows, one by one or counted already
 
 
 def internal_names(question: CheckQuestion) -> dict[str, str]:
@@ -20,79 +16,34 @@ def internal_names(question: CheckQuestion) -> dict[str, str]:
 
 def select_columns(source: Source, names: Mapping[str, str]) -> Sql:
     """Return a subquery over a source with some of its columns under names of ours."""
-    selected = [(source.expression(name), ours) for name, ours in names.items()]
-    return Sql(f"(\n{render_query('shared/source', {'relation': source.relation, 'selected': selected}, {})}\n)")
+    selected = ", ".join(f"{source.expression(name)} as {ident(ours)}" for name, ours in names.items())
+    return Sql(f"(select {selected} from {source.relation})")
 
 
-class Classes:
-    """Make the relations of one question as they are asked for; `close` drops them."""
+def class_values(question: CheckQuestion, column: str) -> Chapter:
+    """Return the chapter that counts a sensitive column's values in the classes; it reads `microdata`."""
+    names = internal_names(question)
+    return Chapter("check/class_values", {"quasi": [names[name] for name in question.quasi], "value": names[column]})
 
-    def __init__(self, engine: Engine, question: CheckQuestion, source: Source, types: Mapping[str, str]) -> None:
-        """Take a resolved question, its source, and the types of the source's columns."""
-        self.engine, self.question, self.types = engine, question, types
-        self.names = internal_names(question)
-        self.quasi = [self.names[name] for name in question.quasi]
-        self.workspace = Workspace(engine, {"microdata": select_columns(source, self.names)}, {}, {})
-        self.kept: dict[str, Sql] = {}
 
-    def close(self) -> None:
-        """Drop what was made."""
-        self.workspace.close()
+def classes(question: CheckQuestion, k: int) -> Chapter:
+    """Return the chapter of the classes, which reads `class_value` of a sensitive column where there is one."""
+    names = internal_names(question)
+    values = {
+        "quasi": [names[name] for name in question.quasi],
+        "counted": bool(question.sensitive),
+        "k": k,
+        "identifiers": [names[name] for name in question.identifier],
+    }
+    return Chapter("check/classes", values)
 
-    def keep(self, name: str, template: str, given: Mapping[str, Sql], **values: object) -> Sql:
-        """Make a relation once; return it."""
-        if name not in self.kept:
-            self.kept[name] = self.workspace.keep(name, self.workspace.render(template, given, **values))
-        return self.kept[name]
 
-    @property
-    def microdata(self) -> Sql:
-        """Return the rows, as a subquery."""
-        return self.workspace.relations["microdata"]
-
-    def of(self) -> Sql:
-        """Return the equivalence classes: number, quasi values, size."""
-        if self.question.sensitive:
-            people, row_count = self.values_of(self.question.sensitive[0]), COUNTED
-        else:
-            people, row_count = self.microdata, ALL
-        return self.keep("class", "risks/class", {"people": people}, quasi=self.quasi, row_count=row_count)
-
-    def values_of(self, column: str) -> Sql:
-        """Return how often each value of a sensitive column stands in each class."""
-        value = self.names[column]
-        return self.keep(
-            f"class_{value}", "risks/class_value", {"microdata": self.microdata}, quasi=self.quasi, value=value
-        )
-
-    def shares_of(self, column: str) -> tuple[Sql, Sql]:
-        """Return the shares of a sensitive column's values in the classes, and in the table."""
-        value, values = self.names[column], {"class_value": self.values_of(column)}
-        table = self.keep(f"share_of_{value}", "risks/value_share", values)
-        relations = values | {"class": self.of(), "value_share": table}
-        return self.keep(f"class_share_of_{value}", "risks/class_share", relations, quasi=self.quasi), table
-
-    def distances_of(self, column: str) -> Sql:
-        """Return every measure of the classes that takes values as equally distant."""
-        shares, table = self.shares_of(column)
-        relations = {"class_share": shares, "value_share": table}
-        return self.keep(f"distance_of_{self.names[column]}", "risks/class_distance", relations)
-
-    def ordered_distances_of(self, column: str) -> Sql:
-        """Return the classes' earth mover's distances over the order of the values."""
-        value = self.names[column]
-        shares, table = self.shares_of(column)
-        relations = {"value_share": table}
-        steps = self.keep(f"step_of_{value}", "risks/class_step", relations | {"class_share": shares})
-        crossings = self.keep(f"crossing_of_{value}", "risks/class_crossing", relations | {"class_step": steps})
-        return self.keep(f"ordered_{value}", "risks/class_ordered_distance", relations | {"class_crossing": crossings})
-
-    def recursions_of(self, column: str, l: int) -> Sql:
-        """Return r_1 / (r_l + … + r_m) of the classes."""
-        shares, _ = self.shares_of(column)
-        return self.keep(f"recursion_of_{self.names[column]}", "risks/class_recursion", {"class_share": shares}, l=l)
-
-    def row(self, template: str, given: Mapping[str, Sql], **values: object) -> dict[str, object]:
-        """Return the one row of figures of a query."""
-        (row,) = self.engine.rows(self.workspace.render(template, given, **values))
-        return row
+def measures(question: CheckQuestion, ordered: bool) -> Chapter:
+    """Return the chapter that measures a sensitive column; ordered: whether t is by the order of its values."""
+    names, recursive = internal_names(question), question.limits.recursive
+    values = {
+        "quasi": [names[name] for name in question.quasi],
+        "ordered": ordered,
+        "recursive": recursive[1] if recursive else None,
+    }
+    return Chapter("check/measures", values)

@@ -1,15 +1,16 @@
 """A check as a script for an engine's own shell: each measure, with the class in which it is worst."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlanon.errors import TemplateError, UsageError
 from sqlanon.plans.build import build
-from sqlanon.plans.plan import Source, Step, relation_name, statements_of
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.risks.assessment import USUAL_K
 from sqlanon.risks.question import CheckQuestion
-from sqlanon.risks.relations import ALL, COUNTED, internal_names
+from sqlanon.risks.relations import class_values, classes, internal_names, measures, select_columns
 from sqlanon.sql.shell_script import write_statements
 from sqlanon.wording import option
 
@@ -50,51 +51,33 @@ def compile_check(question: CheckQuestion, source: Source, dialect: str) -> str:
         " equally far apart.",
     ]
     try:
-        return write_statements(_lay_out(resolved_question, source), head, dialect)
+        return write_statements(_lay_out(resolved_question, source, dialect), head, dialect)
     except TemplateError as error:
         raise UsageError(f"no script for {dialect}: {error}") from None
 
 
-def _lay_out(question: CheckQuestion, source: Source) -> list[Statement]:
+def _lay_out(question: CheckQuestion, source: Source, dialect: str) -> list[Statement]:
     """Return the statements in order; the last makes the table of measures."""
-    names = internal_names(question)
-    values = [names[name] for name in question.sensitive]
-    selected = [(source.expression(name), ours) for name, ours in names.items()]
-    microdata = Step(
-        "shared/source", "view", yields="microdata", values={"relation": source.relation, "selected": selected}
-    )
-    quasi = {"quasi": [names[name] for name in question.quasi]}
-    classes = (
-        [
-            *(Step("risks/class_value", suffix=f"_{value}", values={**quasi, "value": value}) for value in values),
-            Step("risks/class", values={**quasi, "row_count": COUNTED}, reads={"people": f"class_value_{values[0]}"}),
-        ]
-        if values
-        else [Step("risks/class", values={**quasi, "row_count": ALL}, reads={"people": "microdata"})]
-    )
-    figures = [(name, relation_name(PREFIX, f"diversity_figures_{names[name]}")) for name in question.sensitive]
+    given = {"microdata": select_columns(source, internal_names(question))}
+    question = replace(question, identifier=())  # persons are counted by the verb alone
+    first, *others = question.sensitive or ("",)
+    chapters = [
+        *([class_values(question, first)] if first else []),
+        classes(question, USUAL_K),
+        *([measures(question, ordered=False)] if first else []),
+    ]
+    for column in others:
+        chapters += [class_values(question, column), measures(question, ordered=False)]
+    built = build(chapters, {}, PREFIX, given, dialect)
+    figures = {
+        name: [Sql(step.relation) for step in built if isinstance(step, Statement) and step.name == name]
+        for name in ("class_figures", "diversity_figures")
+    }
     answer = {
         "size_measures": [(name, Sql(text)) for name, text in SIZES.items()],
         "value_measures": [(name, Sql(text)) for name, text in VALUES.items()],
-        "sensitive_figures": figures,
+        "sensitive_figures": [*zip(question.sensitive, figures["diversity_figures"], strict=True)],
     }
-    steps = (
-        microdata,
-        *classes,
-        Step("risks/class_figures", values={"k": USUAL_K}),
-        *(step for value in values for step in _measure(value, quasi)),
-        Step("risks/script/measures", yields="check", values=answer),
-    )
-    return [statement for step in build(steps, {}, PREFIX, {}) for statement in statements_of(step)]
-
-
-def _measure(value: str, quasi: dict[str, list[str]]) -> Sequence[Step]:
-    """Return the steps that measure the values of one sensitive column."""
-    suffix = f"_{value}"
-    values = {"class_value": f"class_value{suffix}"}
-    return (
-        Step("risks/value_share", suffix=suffix, reads=values),
-        Step("risks/class_share", suffix=suffix, reads=values, values=quasi),
-        Step("risks/class_distance", suffix=suffix),
-        Step("risks/diversity_figures", suffix=suffix),
-    )
+    stands = {"class_figures": figures["class_figures"][0]}
+    built += build([Chapter("check/measured", answer)], {}, PREFIX, stands, dialect)
+    return [step for step in built if isinstance(step, Statement)]

@@ -9,15 +9,16 @@ import csv
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.methods.feasibility import INSTEAD
 from sqlanon.methods.uniqueness import MEASURED
-from sqlanon.plans.build import render_query
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
 from sqlanon.risks.given_away import GivenAway
 from sqlanon.risks.question import CheckQuestion
@@ -76,17 +77,15 @@ def profile_columns(engine: Engine, source: Source, types: Mapping[str, str]) ->
                 )
             )  # fmt: skip
             continue
-        relations = {"microdata": select_columns(source, {name: "quasi_1"})}
-        (counts,) = engine.rows(render_query("risks/column_profile", {"column": "quasi_1"}, relations))
+        whole = type_name.endswith(("INT", "INTEGER"))
+        run = ChapterRun(engine, {"microdata": select_columns(source, {name: "value"})})
+        counts = run.take([Chapter("check/profile", {"whole": whole})])["profile"]
         # told as what it is, for its values are not its texts
         shown = f"{type_name} COLLATE" if name in source.collated else type_name
         names = ("row_count", "distinct_values", "null_count", "unique_rows", "largest_count")
         rows, values, nulls, unique_rows, largest = (int(counts[part]) for part in names)
-        profile = ColumnProfile(name, shown, rows, values, nulls, unique_rows, largest)
-        if profile.unique_rows == profile.rows > 1 and type_name.endswith(("INT", "INTEGER")):
-            width = "cast(max(quasi_1) as double) - cast(min(quasi_1) as double)"
-            (span,) = engine.rows(f"select {width} as width from {relations['microdata']} as microdata")
-            profile = replace(profile, running=span["width"] == profile.rows - 1)
+        running = whole and unique_rows == rows > 1 and counts["width"] == rows - 1
+        profile = ColumnProfile(name, shown, rows, values, nulls, unique_rows, largest, running)
         profiles.append(profile)
     return profiles
 
