@@ -3,23 +3,17 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlanon.engines.runner import fresh_prefix
+from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
-from sqlanon.plans.build import build, render_query
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Check as Refusal
-from sqlanon.plans.plan import Loop, Report, Source, Step, relation_name
+from sqlanon.plans.plan import Loop, Report, Source
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import PublishedTables
+from sqlanon.verification.checks import ROUNDING, PublishedTables
 
-if TYPE_CHECKING:
-    from sqlanon.adversary.exposure import Exposure
-
-PAIRS_AT_ONCE = 500_000  # pairs of a group and a signature or value in memory at once; equal groups count once
+PAIRS_AT_ONCE = 50_000  # pairs of a group and a signature or value in memory at once; equal groups count once
 log = logging.getLogger("sqlanon")
 
 
@@ -59,17 +53,24 @@ def match_backgrounds(
     ]
 
 
-def posterior_queries(published: PublishedTables, tables: Sequence[object]) -> list[Statement]:
+def posterior_queries(published: PublishedTables, tables: Sequence[object], r: float) -> list[Statement]:
     """Return the statements that `examine_backgrounds` runs, in order; of the groups, the first portion's."""
-    backgrounds, prefix = find_backgrounds(published, tables), fresh_prefix()
-    steps = _steps(published, backgrounds, prefix)
-    statements = [step.statement if isinstance(step, Report) else step for step in steps]
+    backgrounds, run = find_backgrounds(published, tables), _start(published)
+    statements = _statements(run, [_values(published)])
     for number, match in enumerate(backgrounds, start=1):
-        texts = _priors_queries(published, prefix, number, match)
-        texts |= {"portions": _portions_query(published, prefix, number)}
-        texts |= _held_queries(published, prefix, number, 0)
+        statements += _statements(run, _chapters(published, match, number, r))
+        portions = {"portions": _PORTIONS.format(**run.relations)}
+        texts = _priors(run, number) | portions | _portion(run, 0)
         statements += [Statement(f"{name}_{number}", sql, "query") for name, sql in texts.items()]
     return statements
+
+
+def _statements(run: ChapterRun, chapters: Sequence[Chapter]) -> list[Statement]:
+    return [
+        step.statement if isinstance(step, Report) else step
+        for step in run.build(chapters)
+        if not isinstance(step, Loop)
+    ]
 
 
 def examine_backgrounds(
@@ -80,110 +81,72 @@ def examine_backgrounds(
     r: rows are counted whose largest posterior is above 1/r. The groups of QIT and ST fit each other.
     Raises UsageError where a table is no distribution, DataError where it does not fit the release.
     """
-    prefix, engine, relations = fresh_prefix(), published.engine, list[str]()
-    unknown: list[int] = []
-    try:
-        for step in _steps(published, backgrounds, prefix):
-            if isinstance(step, Report):
-                (row,) = engine.rows(step.statement.sql)
-                if isinstance(step, Refusal):
-                    step.refuse(row)
-                unknown += [row["unknown_values"]] if "unknown_values" in row else []
-            else:
-                relations.append(step.relation)
-                engine.create(step)
-        return [
-            {"background": match.name, "attributes": list(match.background.attributes), "unknown_values": count}
-            | _measure_exposure(published, prefix, number, match, r).figures()
-            for number, (match, count) in enumerate(zip(backgrounds, unknown, strict=True), start=1)
-        ]
-    finally:  # the tables hold the adversary's knowledge, not the release's
-        engine.drop(relations)
-
-
-def _steps(
-    published: PublishedTables, backgrounds: Sequence[MatchedBackground], prefix: str
-) -> list[Statement | Report]:
-    """Return the release's values and where they stand; each background's rows, checks, signatures, groups alike."""
-    columns = published.manifest["columns"]
-    (sensitive,) = columns["sensitive"]
-    names, group = {"sensitive": sensitive, "count_column": columns["count"]}, {"group_column": columns["group"]}
-    counted = Sql(f"cast(sum({ident(columns['count'])}) as bigint)")
-    values = {"relation": published.tables["st"], "value": ident(sensitive), "row_count": counted}
-    # values have the same numbers in every background: those of the release
-    steps: list[Step | Chapter] = [
-        Step("shared/value", yields="tally", values={**values, "number": "value_number"}),
-        Step("adversary/background_knowledge/held_value", values=names | group),
-    ]
-    for number, match in enumerate(backgrounds, start=1):
-        attributes = {"attributes": match.background.columns}
-        steps += (
-            background.chapter(match.background, number, whole=False),
-            Step(
-                "adversary/background_knowledge/held_signature",
-                values=attributes | group,
-                suffix=f"_{number}",
-                reads={"signature": f"signature_{number}"},
-            ),
-            Step("adversary/background_knowledge/alike", values={"most": PAIRS_AT_ONCE}, suffix=f"_{number}"),
-        )
-    # the steps are a publisher's, who checks a background against the microdata: here QIT stands for its rows
-    relations = {**published.tables, "population": published.tables["qit"]}
-    return [step for step in build(steps, {}, prefix, relations) if not isinstance(step, Loop)]
-
-
-def _measure_exposure(
-    published: PublishedTables, prefix: str, number: int, match: MatchedBackground, r: float
-) -> "Exposure":
-    """Let one background meet the groups that differ, a portion of them at a time."""
     from sqlanon.adversary.exposure import Exposure, Holding  # numpy and scipy are slow to import
     from sqlanon.adversary.priors import Priors
 
-    engine = published.engine
-    texts = _priors_queries(published, prefix, number, match)
-    priors = Priors.from_frames(*(engine.frame(sql) for sql in texts.values()))
-    exposure = Exposure(r)
-    (row,) = engine.rows(_portions_query(published, prefix, number))
-    for portion in range(row["portions"]):
-        log.info("posteriors of background %d, portion %d of %d", number, portion + 1, row["portions"])
-        texts = _held_queries(published, prefix, number, portion)
-        signatures, values = (Holding.from_frame(engine.frame(sql)) for sql in texts.values())
-        exposure.add(signatures, values, priors)
-    return exposure
+    run, engine = _start(published), published.engine
+    try:
+        run.take([_values(published)])
+        found = []
+        for number, match in enumerate(backgrounds, start=1):
+            reports = run.take(_chapters(published, match, number, r))
+            exposure = Exposure(r)
+            exposure.add_alone(run.rows("one_signature"))
+            priors = Priors.from_frames(*(engine.frame(sql) for sql in _priors(run, number).values()))
+            (row,) = engine.rows(_PORTIONS.format(**run.relations))
+            for portion in range(row["portions"]):
+                log.info("posteriors of background %d, portion %d of %d", number, portion + 1, row["portions"])
+                signatures, values = (Holding.from_frame(engine.frame(sql)) for sql in _portion(run, portion).values())
+                exposure.add(signatures, values, priors)
+            named = {"background": match.name, "attributes": list(match.background.attributes)}
+            unknown = reports.get(f"gaps_{number}", {}).get("unknown_values", 0)
+            found.append({**named, "unknown_values": unknown, **exposure.figures()})
+        return found
+    finally:  # the tables hold the adversary's knowledge, not the release's
+        run.drop()
 
 
-def _priors_queries(published: PublishedTables, prefix: str, number: int, match: MatchedBackground) -> dict[str, str]:
-    relations = _relations(prefix, number)
+def _start(published: PublishedTables) -> ChapterRun:
+    # a background's chapter is a publisher's, who checks it against the microdata: here QIT stands for its rows
+    return ChapterRun(published.engine, {**published.tables, "population": published.tables["qit"]})
+
+
+def _values(published: PublishedTables) -> Chapter:
+    columns = published.manifest["columns"]
+    (sensitive,) = columns["sensitive"]
+    return Chapter("verify/values", {"sensitive": sensitive, "group": columns["group"], "count": columns["count"]})
+
+
+def _chapters(published: PublishedTables, match: MatchedBackground, number: int, r: float) -> list[Chapter]:
+    """Return the chapters of one background: what it says, and the groups that it meets."""
+    values = {
+        "number": number,
+        "group": published.manifest["columns"]["group"],
+        "attributes": match.background.columns,
+        "names": background.names_of(match.background),
+        "r": float(r),
+        "limit": 1 / r + ROUNDING,
+        "most": PAIRS_AT_ONCE,
+    }
+    return [background.chapter(match.background, number, whole=False), Chapter("verify/background", values)]
+
+
+_PORTIONS = "select coalesce(max(portion) + 1, 0) as portions from {alike}"
+
+
+def _priors(run: ChapterRun, number: int) -> dict[str, str]:
+    """Return what the driver reads of a background: priors that it lists, what it leaves over, and rows of values."""
+    remainder = run.relations[f"remainder_{number}"]
     return {
-        "listed_prior": published.query(
-            "adversary/background_knowledge/listed_prior", relations, attributes=match.background.columns
-        ),
-        "share": _read_columns(relations["remainder"], "signature_number", "share"),
-        "tally": _read_columns(relations["tally"], "value_number", "row_count"),
+        "listed_prior": f"select * from {run.relations['listed_prior']}",
+        "share": f"select signature_number, share from {remainder}",
+        "tally": f"select value_number, row_count from {run.relations['tally']}",
     }
 
 
-def _read_columns(relation: Sql, *names: str) -> str:
-    selected = [(ident(name), name) for name in names]
-    return render_query("shared/source", {"relation": relation, "selected": selected}, {})
-
-
-def _portions_query(published: PublishedTables, prefix: str, number: int) -> str:
-    return published.query("adversary/background_knowledge/portions", _relations(prefix, number))
-
-
-def _held_queries(published: PublishedTables, prefix: str, number: int, portion: int) -> dict[str, str]:
-    relations = _relations(prefix, number)
+def _portion(run: ChapterRun, portion: int) -> dict[str, str]:
+    """Return what the driver reads of some of the different groups."""
     return {
-        name: published.query(
-            "adversary/background_knowledge/lines", relations | {"held": relations[name]}, portion=portion
-        )
-        for name in ("held_signature", "held_value")
-    }
-
-
-def _relations(prefix: str, number: int) -> dict[str, Sql]:
-    names = ("background", "signature", "remainder", "held_signature", "alike")
-    return {name: relation_name(prefix, f"{name}_{number}") for name in names} | {
-        name: relation_name(prefix, name) for name in ("tally", "held_value")
+        name: f"select group_id, item, row_count, often from {run.relations[name]} where portion = {portion}"
+        for name in ("signatures_alike", "values_alike")
     }

@@ -41,9 +41,7 @@ def add_posteriors(
     # posteriors are about groups in which each row has one of the group's values
     if not rows or any(check.name == "sizes" and not check.holds for check in report.checks):
         return _add_check(report, r, "not run: the groups of QIT and ST do not fit each other")
-    # robust promises 1/r; Anatomy 1/l, which holds against adversaries who know no distribution
-    name = "r" if r is not None or "r" in parameters else "l"
-    limit = float(parameters[name]) if r is None else r
+    name, limit = limit_of(published, r)
     exposures = examine_backgrounds(published, backgrounds, limit)
     if any(figures["rows"] < rows for figures in exposures):
         return _add_check(report, r, "not run: some rows are in no group")
@@ -55,6 +53,14 @@ def add_posteriors(
         proved = (replace(check, holds=True) if _is_open(check) else check for check in added.checks)
         added = replace(added, checks=tuple(proved))
     return replace(added, posterior=tuple(exposures), promise=promise)
+
+
+def limit_of(published: PublishedTables, r: float | None) -> tuple[str, float]:
+    """Return what posteriors are seen against, with its name: r, or what the release promises."""
+    parameters = published.manifest["parameters"]
+    # robust promises 1/r; Anatomy 1/l, which holds against adversaries who know no distribution
+    name = "r" if r is not None or "r" in parameters else "l"
+    return name, float(parameters[name]) if r is None else r
 
 
 def _is_open(check: Check) -> bool:

@@ -1,6 +1,6 @@
 """The largest posterior of each row of a release under a known distribution, summarized by size of group."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +50,22 @@ class Exposure:
     contradicted: int = 0
     prior_above: int = 0
 
+    def add_alone(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        """Add groups of one signature, which SQL counted by their size."""
+        for line in lines:
+            rows = int(line["size"]) * int(line["groups"])
+            self.off_delta += int(line["off_delta"])
+            self.contradicted += int(line["contradicted"])
+            self.prior_above += int(line["prior_above"])
+            self.sizes[int(line["size"]), POSTERIOR_METHODS[0]] = {
+                "groups": int(line["groups"]),
+                "rows": rows,
+                "largest_posterior": float(line["largest_posterior"]),
+                "rows_above": int(line["rows_above"]),
+            }
+
     def add(self, signatures: Holding, values: Holding, priors: Priors) -> None:
-        """Add groups; both holdings hold the same groups, each with as many rows as values."""
+        """Add groups of several signatures; both holdings hold the same groups, each with as many rows as values."""
         for (items, rows), (held, counts), often in _group_by_shape(signatures.sorted(), values.sorted()):
             most = max(1, _AT_ONCE // (items.shape[1] * held.shape[1]))
             for start in range(0, len(often), most):
@@ -130,8 +144,6 @@ def _largest_posteriors(priors: Array, rows: Whole, counts: Whole) -> tuple[Arra
     """Return each signature's largest posterior (G × s), which groups are contradicted, and how it was found."""
     largest = np.empty(rows.shape)
     contradicted: Mask = priors.max(axis=1).min(axis=1) <= 0
-    if rows.shape[1] == 1:  # rows that nobody can tell apart: p(t : x) = c_x / N, whatever the priors
-        return counts.max(axis=1, keepdims=True) / rows, contradicted, np.zeros(len(rows), dtype=np.int64)
     method = np.full(len(rows), POSTERIOR_METHODS.index("exact"))
     for some in _of_one_shape(np.concatenate((rows, counts), axis=1)):
         row_counts, value_counts = rows[some[0]].tolist(), counts[some[0]].tolist()

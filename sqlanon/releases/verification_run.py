@@ -227,7 +227,9 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
     statements = [Statement(name, sql, "query") for name, sql in queries]
     if evidence.backgrounds:
         _require_groups(published, form, "hold against a background")
-        statements += background_knowledge.posterior_queries(published, evidence.backgrounds)
+        statements += background_knowledge.posterior_queries(
+            published, evidence.backgrounds, background_report.limit_of(published, evidence.r)[1]
+        )
     return [(statement.name, published.engine.text(statement)) for statement in statements]
 
 
