@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, UsageError
-from sqlanon.plans.build import render_query
+from sqlanon.plans.build import render_queries, render_query
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import Coarsening, resolve_rules
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.wording import option
@@ -46,7 +47,10 @@ def refuse_endless(
     """
     if "infinite_dates" in engine.lacks:
         return
-    (row,) = engine.rows(render_query("engines/coarser_source/endless", {"reading": reading}, {"origin": relation}))
+    endless = "(cast('infinity' as timestamp), cast('-infinity' as timestamp))"
+    (row,) = engine.rows(
+        f"select count(*) as row_count from {relation} where cast({reading} as timestamp) in {endless}"
+    )
     if row["row_count"]:
         raise DataError(
             f"{named}{row['row_count']:,} rows have an infinite date in {column!r}{consequence}; read the column as"
@@ -64,8 +68,10 @@ def _join_labels(engine: Engine, source: Source, types: Mapping[str, str], mappe
         expression = source.expression(column).removesuffix(' collate "C"')
         reading = Sql(f'cast({expression} as varchar) collate "C"')
         relations = {"origin": source.relation, "labels": table.relation}
-        _refuse_faults(engine, column, rule, relations, from_name, to_name)
-        _refuse_unmapped(engine, column, rule, relations, from_name, reading)
+        values = {"from_name": from_name, "to_name": to_name, "reading": reading, "places": SHOWN_PLACES}
+        queries = render_queries(Chapter("labels", values), relations)
+        _refuse_faults(column, rule, *engine.rows(queries["faults"]))
+        _refuse_unmapped(column, rule, *engine.rows(queries["unmapped"]))
         names.append(free_name("value", names))
         value, label = (f"cast({ident(name)} as varchar)" for name in (from_name, to_name))
         tables[column] = Sql(f'(select {value} collate "C" as value, {label} as label from {table.relation})')
@@ -77,7 +83,7 @@ def _join_labels(engine: Engine, source: Source, types: Mapping[str, str], mappe
         "number_name": number_name,
         "mapped": lines,
     }
-    sql = render_query("engines/coarser_source/mapped", values, {"origin": source.relation})
+    sql = render_query("labelled", values, {"origin": source.relation})
     return replace(
         source,
         relation=Sql(f"(\n{sql}\n)"),
@@ -100,12 +106,7 @@ def _find_columns(column: str, rule: Coarsening, names: list[str]) -> tuple[str,
     return from_name, to_name
 
 
-def _refuse_faults(
-    engine: Engine, column: str, rule: Coarsening, relations: Mapping[str, Sql], from_name: str, to_name: str
-) -> None:
-    labels = {"labels": relations["labels"]}
-    values = {"from_name": from_name, "to_name": to_name}
-    (row,) = engine.rows(render_query("engines/coarser_source/faults", values, labels))
+def _refuse_faults(column: str, rule: Coarsening, row: Row) -> None:
     named = f"{option('coarsen')} {column}={rule.typed!r}"
     if row["empty_count"]:
         raise UsageError(
@@ -120,11 +121,7 @@ def _refuse_faults(
         )
 
 
-def _refuse_unmapped(
-    engine: Engine, column: str, rule: Coarsening, relations: Mapping[str, Sql], from_name: str, reading: Sql
-) -> None:
-    values = {"reading": reading, "from_name": from_name, "places": list(SHOWN_PLACES)}
-    (row,) = engine.rows(render_query("engines/coarser_source/unmapped", values, relations))
+def _refuse_unmapped(column: str, rule: Coarsening, row: Row) -> None:
     if not row["value_count"]:
         return
     shown = [repr(row[f"value_{place}"]) for place in SHOWN_PLACES if row[f"value_{place}"] is not None]

@@ -151,7 +151,7 @@ def _opened(ledger_name: str, engine: Engine | None) -> Iterator[tuple[Engine, C
 
 
 def _summarize(keeper: Engine, ledger_name: str, contents: Contents, engine: Engine | None) -> Ledger:
-    sql = render_query("ledgers/standings", {}, {"person": contents.relations["person"]})
+    sql = render_query("followed/standings", {}, {"person": contents.relations["person"]})
     (totals,) = keeper.rows(sql)
     history = tuple(
         {

@@ -10,9 +10,10 @@ cannot ask, has columns. The templates are `sql_templates/methods/packing/`.
 from collections.abc import Mapping
 
 from sqlanon.methods.internal_names import quasi_names
+from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, render
+from sqlanon.plans.templates import Sql
 
 PACKED = "packed"
 LAYOUT = "layout"
@@ -35,7 +36,7 @@ def range_query(request: Request) -> tuple[Statement, Row] | None:
         return None
     columns = [request.source.expression(name) for name in quasi]
     relation = request.source.relation
-    sql = render("methods/packing/ranges", relation=relation, columns=columns)
+    sql = render_query("ranges", {"relation": relation, "columns": columns}, {})
     ends = {f"{end}_{place}": 0 for place, _ in enumerate(quasi, start=1) for end in ("least", "most", "known")}
     return Statement("ranges", sql, "query", Sql("")), {"row_count": 0, "different_rows": 0, **ends}
 

@@ -1,22 +1,15 @@
 """Quasi-identifiers that single people out: refused if one does so by itself, reported if one nearly does."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 
-from sqlanon.errors import DataError
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.internal_names import quasi_names, sensitive_names
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Guard, Request, Row, Step
-from sqlanon.wording import option
+from sqlanon.plans.plan import Request, Row
 
 NEARLY = 0.9  # of the rows: from which share on a publisher should know
 FAR_OFF = 1 / 3  # of the rows: an estimate of different ones that is below it stands for none that is nearly all
 FEW = 100  # rows of which all values may differ by chance: ages of a ward, say
-AN_IDENTIFIER = (
-    "the quasi column {column} has a value of its own in each of {known} rows: it identifies people, and would be"
-    " published exactly; leave it out or name it with " + option("id") + ", or say " + option("unique_quasi", "keep")
-)
-
 MEASURED = ("DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIME")  # of what is measured values are many, and no names
 
 
@@ -35,7 +28,7 @@ def check_sensitive(design: Design) -> Steps:
 
 
 def check_quasi(design: Design) -> Steps:
-    """Return the step that refuses a quasi column that is unique by itself, and tells of those that nearly are.
+    """Return the chapter that refuses a quasi column that is unique by itself, and tells of those that nearly are.
 
     There is none where it is known beforehand that nothing would be told.
     """
@@ -46,18 +39,18 @@ def check_quasi(design: Design) -> Steps:
     columns = {column: name for column, name in columns.items() if _may_be_unique(request, column)}
     if not columns and not _may_differ(request):
         return ()
-    numbers = {column: number for number, column in enumerate(columns, start=1)}
-    refuses = request.unique_quasi == "refuse"
-    return (
-        Step(
-            "methods/uniqueness/uniqueness",
-            "query",
-            refuse=refuse_identifiers(numbers) if refuses else None,
-            guards=tuple(_guard(column, number) for column, number in numbers.items()) if refuses else (),
-            values={"quasi_columns": quasi_names(request), "counted_columns": tuple(columns.values())},
-            note=lambda row: describe_uniqueness(numbers, row, len(request.roles.quasi) > 1),
-        ),
-    )
+    values = {
+        "quasi": quasi_names(request),
+        "counted": [{"name": name, "column": column, "shown": repr(column)} for column, name in columns.items()],
+        "refuses": request.unique_quasi == "refuse",
+        "few": FEW,
+    }
+    several = len(request.roles.quasi) > 1
+
+    def note(row: Row) -> str:
+        return describe_uniqueness([*columns], row, several)
+
+    return (Chapter("unique_quasi", values, {"uniqueness": note}),)
 
 
 def _may_be_unique(request: Request, column: str) -> bool:
@@ -84,31 +77,12 @@ def _measured(request: Request) -> Row:
     return {} if request.nulls == "drop" else request.ranges
 
 
-def refuse_identifiers(numbers: Mapping[str, int]) -> Callable[[Row], None]:
-    """Return what raises DataError for a column whose values all differ; numbers: each column's number in the row."""
-
-    def refuse(row: Row) -> None:
-        for column, number in numbers.items():
-            count, distinct = row[f"known_{number}"], row[f"distinct_{number}"]
-            # a value here and there, as of a remark, identifies few: of an identifier most rows have one
-            if FEW <= count == distinct and 2 * count > row["row_count"]:
-                raise DataError(AN_IDENTIFIER.format(column=repr(column), known=f"{count:,}"), about=[column])
-
-    return refuse
-
-
-def _guard(column: str, number: int) -> Guard:
-    count = f"known_{number}"
-    condition = f"{count} >= {FEW} and {count} = distinct_{number} and 2 * {count} > row_count"
-    return Guard(condition, f"the quasi column {column!r} has a value of its own in each row: it identifies people")
-
-
-def describe_uniqueness(numbers: Mapping[str, int], row: Row, several: bool) -> str:
+def describe_uniqueness(columns: Sequence[str], row: Row, several: bool) -> str:
     """Say, in counts, which columns nearly identify people, alone or, of several, together; empty where none does."""
     count, unique = row["row_count"], row["unique_rows"]
     alone = [
         f"{column!r} alone has {row[f'distinct_{number}']:,} different values in {row[f'known_{number}']:,} rows"
-        for column, number in numbers.items()
+        for number, column in enumerate(columns, start=1)
         if row[f"distinct_{number}"] >= NEARLY * row[f"known_{number}"] > 1
     ]
     # a column that is nearly unique makes its combinations so

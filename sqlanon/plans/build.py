@@ -7,14 +7,31 @@ from sqlanon.errors import DataError, TemplateError, UsageError
 from sqlanon.plans.chapters import Chapter, Repetition, Section, bind, read
 from sqlanon.plans.plan import Check, Loop, Repeat, Report, Row, Step, relation_name
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, first_sentence, remember, render, template_header
+from sqlanon.plans.templates import Sql, first_sentence, is_chapter, remember, render, template_header
 
 
-def render_query(template: str, values: Mapping[str, object], given: Mapping[str, Sql]) -> str:
-    """Render one template as a query; it takes what its header declares from `values` and from the relations given."""
-    (report,) = build((Step(template, "query"),), values, "", given)
-    assert isinstance(report, Report)
-    return report.statement.sql
+def render_query(chapter: str, values: Mapping[str, object], given: Mapping[str, Sql]) -> str:
+    """Render a chapter of one query, which stands by itself; it takes `values` and the relations given."""
+    if not is_chapter(chapter):
+        (report,) = build((Step(chapter, "query"),), values, "", given)
+        assert isinstance(report, Report)
+        return report.statement.sql
+    (sql,) = render_queries(Chapter(chapter, values), given).values()
+    return sql
+
+
+def render_queries(chapter: Chapter, given: Mapping[str, Sql], engine: str = "duckdb") -> dict[str, str]:
+    """Render a chapter of queries; return their texts by name, in order.
+
+    Each stands by itself: what another one reads of it is put in brackets there, unless `given` has its name.
+    """
+    relations, texts = dict(given), dict[str, str]()
+    for section in read(chapter, given, engine):
+        assert isinstance(section, Section), "a query is not repeated"
+        texts[section.name] = bind(section.text, relations)
+        remember(texts[section.name], chapter.name)
+        relations.setdefault(section.name, Sql(f"(\n{texts[section.name]}\n)"))
+    return texts
 
 
 def build(

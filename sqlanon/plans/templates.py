@@ -183,6 +183,11 @@ class Header:
     output: tuple[str, ...]
 
 
+def is_chapter(template: str) -> bool:
+    """Tell whether a template has sections."""
+    return _HEAD.search(_find(template).read_text(encoding="utf-8")) is not None
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
@@ -191,9 +196,7 @@ def _names(text: str) -> tuple[str, ...]:
 def template_header(template: str) -> Header:
     """Read the header of `template` (a path without `.sql.j2`)."""
     match = _HEADER.match(_find(template).read_text(encoding="utf-8"))
-    if match is None:
-        raise TemplateError(f"template {template} has no header")
-    body = match["body"]
+    body = match["body"] if match else ""
     fields = {field["key"]: _names(field["value"]) for field in _FIELD.finditer(body)}
     sentence = body[: body.index("inputs:")].strip() if "inputs:" in body else body.strip()
     return Header(

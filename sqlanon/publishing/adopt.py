@@ -21,6 +21,7 @@ from sqlanon.plans.manifest import Manifest, new_manifest
 from sqlanon.plans.plan import Publication, Source
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import ident, order
 from sqlanon.publishing.publish import target_of
 from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.targets import Place
@@ -193,5 +194,9 @@ def _copy(table: str, origin: Found, columns: Sequence[str], manifest: Manifest)
     if nested:
         raise UsageError(f"column {nested[0]!r} holds nested values; a release has columns of single values")
     published = form_of(manifest).verification.published_columns(manifest)[table]
-    pairs = [(source.expression(name), alias) for name, alias in zip(columns, published, strict=True)]
-    return Statement(table, render_query("publishing/adopt/table", {"columns": pairs}, {"source": source.relation}))
+    selected = ", ".join(
+        f"{source.expression(name)} as {ident(alias)}" for name, alias in zip(columns, published, strict=True)
+    )
+    # in an order that depends on nothing but what it shows
+    shown = f"with shown as (select {selected} from {source.relation})"
+    return Statement(table, f"{shown} select * from shown order by {order(published)}")

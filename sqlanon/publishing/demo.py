@@ -7,7 +7,9 @@ import pandas as pd
 
 from sqlanon.engines.duckdb.connection import connect
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.plans.templates import ident, render
+from sqlanon.plans.build import render_queries
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.templates import ident
 from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.releases.release import Release, open_release
@@ -35,11 +37,9 @@ def tour(folder: Path, l: int = 4) -> Tour:
     """
     database = folder / "hospital.duckdb"
     hospital = DuckDBEngine(connect(str(database)))
-    patients = render("publishing/demo/hospital", patient_count=PATIENTS)
-    hospital.execute(f"create table patients as\n{patients}")
-    # the same people in doubt, for whoever keeps the tour
-    for name, template in (("survey", "publishing/demo/survey"), ("areas", "publishing/demo/areas")):
-        hospital.execute(f"create table {name} as\n{render(template, patients=ident('patients'))}")
+    texts = render_queries(Chapter("demo", {"patient_count": PATIENTS}), {"patients": ident("patients")})
+    for name, text in texts.items():  # survey and areas: the same people in doubt, for whoever keeps the tour
+        hospital.execute(f"create table {name} as\n{text}")
     request = ReleaseRequest("anatomy", "patients", QUASI, ("disease",), ("ssn",))
     publish(request, hospital, out=folder / "release", l=l, block=64)
     release = open_release(folder / "release")

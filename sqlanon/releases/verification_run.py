@@ -47,7 +47,7 @@ def look_alike_queries(published: PublishedTables, source: Source, types: Mappin
 
 def _look_alike_query(published: PublishedTables, source: Source, column: str) -> str:
     value = Sql(f"(select cast({ident(column)} as varchar) as value from {source.relation})")
-    return published.query("releases/verification_run/look_alikes", {"original": value})
+    return published.query("verify/look_alikes", {"original": value})
 
 
 def report_look_alikes(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[Check]:
@@ -93,7 +93,7 @@ def coarseness_queries(published: PublishedTables) -> list[tuple[str, str]]:
             coarse, nodes = rule.write(ident(name), types[name]), sorted({above for _, above in trees.get(name, ())})
             compared.append((ident(name), coarse, f"finer_{place}", "set" in shapes.get(name, {}), nodes))
         relations = {"published": published.tables[table]}
-        sql = published.query("releases/verification_run/finer", relations, compared=compared)
+        sql = published.query("verify/finer", relations, compared=compared)
         texts.append((f"coarseness of {table}", sql))
     return texts
 

@@ -73,11 +73,13 @@ def _splitting_column(release: Release) -> str | None:
     manifest = release.manifest
     if not release.form.keeps_quasi:
         return None
-    pairs = [(column, f"quasi_{number}") for number, column in enumerate(manifest["columns"]["quasi"], start=1)]
+    quasi = manifest["columns"]["quasi"]
     published = release.tables[release.form.grouping(manifest)[1]]
-    sql = render_query("reports/distinct_values", {"named": pairs}, {"published": published})
-    (counts,) = release.engine.rows(sql)
-    able = [(int(counts[name]), column) for column, name in pairs if 2 <= counts[name] <= MOST_SPLIT]
+    counted = ", ".join(
+        f"count(distinct {ident(column)}) as quasi_{number}" for number, column in enumerate(quasi, start=1)
+    )
+    (row,) = release.engine.rows(f"select {counted} from {published}")
+    able = [(int(count), column) for column, count in zip(quasi, row.values(), strict=True) if 2 <= count <= MOST_SPLIT]
     return min(able, key=lambda pair: pair[0])[1] if able else None
 
 
@@ -120,7 +122,7 @@ def _count_truly(release: Release, names: Sequence[str], against: object) -> dic
         return {}
     selected = [(source.expression(name), f"value_{number}") for number, name in enumerate(columns, start=1)]
     values = {"relation": source.relation, "selected": selected, "most": MOST_TRUE}
-    rows = release.engine.rows(render_query("reports/true_counts", values, {}))
+    rows = release.engine.rows(render_query("report/true_counts", values, {}))
     keys = [name for _, name in selected]
     return {tuple(str(plain(row[key])) for key in keys): int(row["row_count"]) for row in rows}
 
@@ -137,7 +139,7 @@ def count_sizes(release: Release) -> Sizes:
     """Return the sizes of groups; of boxes; for randomized rows of people who share all their quasi values."""
     what, table, columns = release.form.grouping(release.manifest)
     values = {"columns": columns, "ranges": MOST_RANGES}
-    rows = release.engine.rows(render_query("reports/class_sizes", values, {"published": release.tables[table]}))
+    rows = release.engine.rows(render_query("report/class_sizes", values, {"published": release.tables[table]}))
     return Sizes(what, tuple({"size": _range(row), "groups": int(row["group_count"])} for row in rows))
 
 

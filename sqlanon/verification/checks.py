@@ -10,11 +10,11 @@ from sqlanon.engines.coarser_source import coarsen_source
 from sqlanon.errors import UsageError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
-from sqlanon.plans.build import build
+from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import MAPPING, TABLE, Coarsening
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import LinkedRows, Row, Source, Step, statements_of
+from sqlanon.plans.plan import LinkedRows, Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.sources.queried_source import CoarserSource
@@ -157,16 +157,13 @@ class PublishedTables:
             (self.answers[sql],) = self.engine.rows(sql)
         return self.answers[sql]
 
-    def query(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
+    def query(self, chapter: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one query over the published tables and the relations `given`."""
-        (step,) = build((Step(template, "query"),), values, "", {**self.tables, **given})
-        (statement,) = statements_of(step)
-        return statement.sql
+        return render_query(chapter, values, {**self.tables, **given})
 
-    def sections(self, chapter: str, **values: object) -> dict[str, str]:
+    def sections(self, chapter: str, given: Mapping[str, Sql] | None = None, /, **values: object) -> dict[str, str]:
         """Render a chapter of queries over the published tables; return their texts by name, in order."""
-        steps = build((Chapter(chapter, values),), {}, "", self.tables, self.engine.dialect)
-        return {statement.name: statement.sql for step in steps for statement in statements_of(step)}
+        return render_queries(Chapter(chapter, values), {**self.tables, **(given or {})}, self.engine.dialect)
 
     def subquery(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> Sql:
         """Render one query in brackets, to stand where a relation does."""

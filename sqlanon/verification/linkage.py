@@ -202,7 +202,7 @@ def packed_order_query(published: PublishedTables) -> str | None:
     columns = published.manifest["columns"]
     rows = _read_rows(published, published.linked.selects[0], columns["sensitive"][0], source, types)
     choices = hashed_columns([[*rows.keys, _GROUP], rows.names], rows.whole)
-    return published.query("verification/row_order/packed_order", {}, stretches=stretches, choices=choices)
+    return published.query("verify/packed_order", {}, stretches=stretches, choices=choices)
 
 
 def _read_quasi(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Sql:
@@ -221,7 +221,7 @@ def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence
     """Return rows with their quasi values as one number as well."""
     assert published.linked is not None and published.linked.layout is not None
     relations = {"rows": relation, "layout": published.linked.layout}
-    return published.subquery("methods/packing/packed", relations, packed_columns=names, other_columns=[*names, other])
+    return published.subquery("verify/packed", relations, packed_columns=names, other_columns=[*names, other])
 
 
 def _count_others(published: PublishedTables, linked: Sql, side: _Side) -> int:

@@ -140,7 +140,7 @@ def write_fingerprint_query(
 ) -> str:
     """Return the query of `add_up`, for any relation."""
     hashed = hashed_columns(choices, whole)
-    return render_query("verification/multisets/fingerprint", {"choices": hashed, "weight": weight}, {"line": rows})
+    return render_query("verify/fingerprint", {"choices": hashed, "weight": weight}, {"line": rows})
 
 
 def _hashed_column(name: str, whole: WholeColumns) -> Sql:

@@ -7,6 +7,7 @@ matched by position.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import Check, PublishedTables
 
 # where an engine whose tables lie in parts tells a row's file, and its place in it
@@ -23,14 +24,14 @@ def order_queries(
     queries = []
     for table, columns in sort_columns.items():
         strict, engine = table in all_differ, published.engine
+        relations: dict[str, Sql] = {}
+        stretches: Sequence[Sql] = ()
         if engine.in_parts:  # the last line of a file meets the first of the next
-            lines = {"published": engine.in_stored_order(published.tables[table], whole_files=True)}
-            settings = {"line_columns": columns, **PLACE_COLUMNS, "all_differ": strict}
-            sql = published.query("verification/row_order/parts_order", lines, **settings)
+            relations["published"] = engine.in_stored_order(published.tables[table], whole_files=True)
         else:
             stretches = engine.in_stretches(published.tables[table])
-            settings = {"line_columns": columns, "stretches": stretches, "all_differ": strict}
-            sql = published.query("verification/row_order/row_order", {}, **settings)
+        settings = {"line_columns": columns, "stretches": stretches, "all_differ": strict, **PLACE_COLUMNS}
+        sql = published.query("verify/row_order", relations, **settings)
         queries.append((f"order of {table}", sql))
     return queries
 

@@ -8,7 +8,8 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 ROWS = 20_000
 PEOPLE = (
     "select i as id, 18 + hash(i) % 60 as age, hash(i * 7 + 1) % 2 as sex, hash(i * 13 + 5) % 20 as ward,"
-    f" 'd' || cast(floor(30 * pow(hash(i * 3 + 2) % 1000 / 1000.0, 2)) as integer) as disease from range({ROWS}) as t(i)"
+    " 'd' || cast(floor(30 * pow(hash(i * 3 + 2) % 1000 / 1000.0, 2)) as integer) as disease"
+    f" from range({ROWS}) as t(i)"
 )
 KNOWN = (
     "select sex, disease, row_count / sum(row_count) over (partition by sex) as probability"

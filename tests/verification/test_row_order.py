@@ -41,7 +41,7 @@ def test_lines_out_of_place_are_counted_in_files_and_between_them():
         )
         for strict in (False, True):
             values = {"line_columns": tuple(COLUMNS), "all_differ": strict, **PLACE_COLUMNS}
-            sql = render_query("verification/row_order/parts_order", values, {"published": Sql("stored")})
+            sql = render_query("verify/row_order", values | {"stretches": ()}, {"published": Sql("stored")})
             pairs = list(zip(map(standing, lines), map(standing, lines[1:]), strict=False))
             wanted = sum(after < before or (strict and after == before) for before, after in pairs)
             assert con.execute(sql).fetchone() == (wanted, len(lines))
@@ -56,7 +56,7 @@ def test_a_line_whose_place_does_not_follow_is_out_of_place(given):
     con.execute(f"create table stored ({file} varchar, {place} bigint, a integer)")
     con.executemany("insert into stored values ('part', ?, 0)", [[number] for number in places])
     values = {"line_columns": ("a",), "all_differ": False, **PLACE_COLUMNS}
-    sql = render_query("verification/row_order/parts_order", values, {"published": Sql("stored")})
+    sql = render_query("verify/row_order", values | {"stretches": ()}, {"published": Sql("stored")})
     # as an engine reads it that takes rows as they come, for it has been told that they lie by place
     told = sql.replace(f"order by {place}", "order by rowid").replace(f'order by "{place}"', "order by rowid")
     assert told != sql

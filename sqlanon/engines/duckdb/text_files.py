@@ -149,7 +149,7 @@ def _look(
         "counted": counted,
         "words": Sql(", ".join(map(literal, MISSING))),
     }
-    (row,) = engine.execute(render_query("engines/duckdb/text_types", values, {"texts": Sql(texts)}))
+    (row,) = engine.execute(render_query("text_types", values, {"texts": Sql(texts)}))
     digits = [(what, name) for name in decimals for what in _DIGITS]
     told = [("rows", ""), *(("bits", name) for name in judged), *digits, *(("missing", name) for name in counted)]
     return dict(zip(told, row, strict=True))

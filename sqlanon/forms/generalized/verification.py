@@ -176,10 +176,10 @@ def covered_values(published: PublishedTables, attribute: Attribute) -> Sql:
     """Return what each published node or set of an attribute stands for, to stand where a relation does."""
     if attribute.hierarchy is None:
         relations = {"published": _shown(published, attribute)}
-        return published.subquery("forms/generalized/verification/covered_set", relations)
+        return published.subquery("verify/covered", relations, nodes=False, roots=[])
     relations = {"held": held_nodes(published, attribute)}
     roots = [attribute.hierarchy.root] * attribute.has_unknown
-    return published.subquery("forms/generalized/verification/covered_node", relations, roots=roots)
+    return published.subquery("verify/covered", relations, nodes=True, roots=roots)
 
 
 def _shown(published: PublishedTables, attribute: Attribute) -> Sql:

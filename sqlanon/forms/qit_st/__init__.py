@@ -79,7 +79,7 @@ class GroupForm(Form):
         """Return the query that compares the groups that both releases show."""
         columns, before = published.manifest["columns"], earlier.manifest["columns"]
         return published.query(
-            "forms/qit_st/shared_groups",
+            "verify/shared_groups",
             {"earlier_st": earlier.tables["st"]},
             group_column=columns["group"],
             sensitive=columns["sensitive"][0],

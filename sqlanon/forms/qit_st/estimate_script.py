@@ -1,6 +1,6 @@
 """estimate.sql of groups: for each sensitive column, views of people weighted by their class, and by their group."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 from sqlanon.forms.weights import (
     LINES,
@@ -12,8 +12,10 @@ from sqlanon.forms.weights import (
     write_in_one_line,
     write_view,
 )
+from sqlanon.plans.build import render_queries
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.templates import Sql, render
+from sqlanon.plans.templates import Sql
 
 _HEAD = """\
 -- Counts from this release in plain SQL. {reading}\
@@ -53,60 +55,33 @@ def write_script(manifest: Manifest) -> str:
     )
     statements = [write_view(table, read_files(manifest, table)) for table in tables]
     classes = f"{VIEW}_class"
-    statements.append(write_view(classes, _render_classes(manifest)))
-    for view, (column, table) in views.items():
-        statements += [
-            write_view(name, select) for name, select in _weigh_unbiased(manifest, view, classes, table, column)
-        ]
-        statements.append(write_view(paper_view(view), _weigh(manifest, table, column)))
+    for number, (view, (column, table)) in enumerate(views.items()):
+        names = {
+            "group_class": classes,
+            "value_line": f"{view}_line",
+            "class_value": f"{view}_value",
+            "weighted_unbiased": view,
+            "weighted": paper_view(view),
+        }
+        selects = _render_views(manifest, column, {"st": table, **names})
+        if number:
+            del selects["group_class"]  # the first column's is every column's
+        statements += [write_view(names[name], select) for name, select in selects.items()]
     return text + "\n\n".join(f"{statement};" for statement in statements) + "\n"
 
 
-def _render_classes(manifest: Manifest) -> str:
-    """Return the query for the class of each group: its rows agree in what backgrounds read."""
+def _render_views(manifest: Manifest, column: str, names: Mapping[str, str]) -> dict[str, str]:
+    """Return the queries of one sensitive column's views by their sections; names: what the relations are called."""
     columns = manifest["columns"]
     backgrounds = manifest.get("parameters", {}).get("backgrounds", [])
     signature = {name for background in backgrounds for name in background}
-    return render(
-        "forms/qit_st/estimate_script/group_class",
-        qit=Sql("qit"),
-        signature_columns=[name for name in columns["quasi"] if name in signature],
-        group_column=columns["group"],
-    )
-
-
-def _weigh_unbiased(manifest: Manifest, view: str, classes: str, table: str, column: str) -> Iterator[tuple[str, str]]:
-    """Yield views with their queries; the last has each person of QIT with each value of one column in their class."""
-    columns, lines, values = manifest["columns"], f"{view}_line", f"{view}_value"
-    names = {"sensitive_column": column, "group_column": columns["group"]}
-    relations = {"group_class": Sql(classes), "value_line": Sql(lines)}
-    query = render("forms/qit_st/estimate_script/value_line", st=Sql(table), count_column=columns["count"], **names)
-    yield lines, query
-    yield values, render("forms/qit_st/estimate_script/class_value", **relations)
-    yield (
-        view,
-        render(
-            "forms/qit_st/estimate_script/weighted_unbiased",
-            qit=Sql("qit"),
-            class_value=Sql(values),
-            quasi_columns=columns["quasi"],
-            weight_column=weight_name(manifest),
-            **names,
-            **relations,
-        ),
-    )
-
-
-def _weigh(manifest: Manifest, table: str, column: str) -> str:
-    """Return the query that has each person of QIT with each value of one column in their group."""
-    columns = manifest["columns"]
-    return render(
-        "forms/qit_st/estimate_script/weighted",
-        qit=Sql("qit"),
-        st=Sql(table),
-        quasi_columns=columns["quasi"],
-        sensitive_column=column,
-        group_column=columns["group"],
-        count_column=columns["count"],
-        weight_column=weight_name(manifest),
-    )
+    values = {
+        "signature": [name for name in columns["quasi"] if name in signature],
+        "quasi_columns": columns["quasi"],
+        "sensitive_column": column,
+        "group_column": columns["group"],
+        "count_column": columns["count"],
+        "weight_column": weight_name(manifest),
+    }
+    relations = {"qit": Sql("qit"), **{name: Sql(called) for name, called in names.items()}}
+    return render_queries(Chapter("estimate/weighted_groups", values), relations)

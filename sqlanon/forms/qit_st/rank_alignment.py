@@ -68,42 +68,35 @@ class _Queries:
             classes = class_qit_st.signature(published.manifest)
         # who numbers groups must not choose whom they are compared with: the manifest names the digests of their files
         self.salt = hashlib.sha256(manifest_text(published.manifest).encode()).hexdigest()
-        self.compared = {
-            "quasi_names": people.names,
-            "class_names": [name for name, column in zip(people.names, self.quasi, strict=True) if column in classes],
-        }
-        self.person = published.subquery(
-            "forms/qit_st/rank_alignment/person",
-            {
-                "published": people.published,
-                "original": Sql(f"(select {', '.join(expressions)} from {source.relation})"),
-            },
+        (row,) = published.engine.rows(f"select count(*) as people from {published.tables['qit']}")
+        part = int(16**_HASH_DIGITS * MOST_PEOPLE / max(int(row["people"]), 1))
+        times = _times(published)
+        ranks = list(_RANKS.values())
+        original = Sql(f"(select {', '.join(expressions)} from {source.relation})")
+        self.texts = published.sections(
+            "verify/rank_alignment",
+            {"published": people.published, "original": original},
             quasi_names=people.names,
+            class_names=[name for name, column in zip(people.names, self.quasi, strict=True) if column in classes],
             sensitive_name=_VALUE,
             group_name=WEIGHT,
             ranks=[(_RANKS[how], Sql(order.format(value=_VALUE))) for how, order in ORDERS.items()],
+            value_ranks=ranks,
+            stratum_rank=ranks[0],
             salt=self.salt,
+            blocks=min(_BLOCKS * times, _MOST_BLOCKS) if times > 1 else None,
+            # every digit is below g
+            hash_below=f"{part:0{_HASH_DIGITS}x}" if part < 16**_HASH_DIGITS else "g",
         )
 
     def sums(self) -> Iterator[tuple[str, str]]:
         """Yield the names and texts of the queries that sum up d, one for each order of the values."""
-        relations = {"blocked_person": _block(self.published, self.person)}
-        for how, rank in _RANKS.items():
-            sql = self.published.query(
-                "forms/qit_st/rank_alignment/alignment", relations, **self.compared, value_rank=rank
-            )
-            yield f"alignment, values {how}", sql
+        for number, how in enumerate(_RANKS, start=1):
+            yield f"alignment, values {how}", self.texts[f"alignment_{number}"]
 
     def placed_people(self) -> tuple[str, str]:
         """Return the name and the text of the query of the people who are arranged anew."""
-        (row,) = self.published.engine.rows(f"select count(*) as people from {self.published.tables['qit']}")
-        part = int(16**_HASH_DIGITS * MOST_PEOPLE / max(int(row["people"]), 1))
-        # every digit is below g
-        hash_below = f"{part:0{_HASH_DIGITS}x}" if part < 16**_HASH_DIGITS else "g"
-        first, *_ = ranks = list(_RANKS.values())
-        settings = {**self.compared, "stratum_rank": first, "value_ranks": ranks, "hash_below": hash_below}
-        sql = self.published.query("forms/qit_st/rank_alignment/placed_people", {"person": self.person}, **settings)
-        return "people in their groups", sql
+        return "people in their groups", self.texts["placed_people"]
 
     def judge(self, draws: int | None = None) -> "Outcome | None":
         """Compare the people's arrangement with `draws` others; None where they are too few to have any."""
@@ -122,14 +115,6 @@ def alignment_queries(published: PublishedTables, source: Source, types: Mapping
     """Return the names and texts of the queries that the two tests ask."""
     queries = _Queries(published, source, types)
     return [*queries.sums(), *([queries.placed_people()] if _times(published) == 1 else [])]
-
-
-def _block(published: PublishedTables, person: Sql) -> Sql:
-    """Return the persons with their half and block."""
-    if _times(published) == 1:
-        return published.subquery("forms/qit_st/rank_alignment/one_block", {"person": person})
-    blocks = min(_BLOCKS * _times(published), _MOST_BLOCKS)
-    return published.subquery("forms/qit_st/rank_alignment/blocks", {"person": person}, blocks=blocks)
 
 
 def check_alignment(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Check:

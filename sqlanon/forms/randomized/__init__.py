@@ -18,10 +18,11 @@ from sqlanon.forms.weights import (
     write_in_one_line,
     write_view,
 )
+from sqlanon.plans.build import render_query
 from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
 from sqlanon.plans.manifest import Manifest, departed
 from sqlanon.plans.marks import Mark
-from sqlanon.plans.templates import Sql, render
+from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import Check, PublishedTables, Verification
 from sqlanon.wording import option
 
@@ -48,14 +49,13 @@ def write_script(manifest: Manifest) -> str:
     names = [VIEW if len(sensitive) == 1 else f"{VIEW}_{number}" for number in range(1, len(sensitive) + 1)]
     views = [f"{write_view('data', read_files(manifest, 'data'))};\n"]
     for name, column in zip(names, sensitive, strict=True):
-        weighted = render(
-            "forms/randomized/weighted_randomized",
-            data=Sql("data"),
-            quasi_columns=columns["quasi"],
-            sensitive_column=column,
-            gamma=gamma[column] if isinstance(gamma, dict) else gamma,
-            weight_column=weight,
-        )
+        values = {
+            "quasi_columns": columns["quasi"],
+            "sensitive_column": column,
+            "gamma": gamma[column] if isinstance(gamma, dict) else gamma,
+            "weight_column": weight,
+        }
+        weighted = render_query("estimate/weighted_rows", values, {"data": Sql("data")})
         views.append(f"{write_view(name, weighted)};\n")
     listed = "\n".join(
         f"--     {name}: {write_in_one_line(column)}" for name, column in zip(names, sensitive, strict=True)
@@ -157,7 +157,7 @@ class RandomizedForm(Form):
         if not shared:
             raise UsageError(f"{option(SINCE)} names a release that has no quasi column in common with this one")
         return published.query(
-            "forms/randomized/shared_rows",
+            "verify/shared_rows",
             {"earlier_data": earlier.tables["data"]},
             named_columns=[(name, f"quasi_{number}") for number, name in enumerate(shared, start=1)],
             sensitive=columns["sensitive"][0],
