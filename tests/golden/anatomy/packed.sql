@@ -41,28 +41,46 @@ from "patients";
 
 -- feasible: as in duckdb.sql
 
--- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
--- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
-with combination as (
-    select
-        "quasi_1",
-        "quasi_2",
-        count(*) as row_count
-    from "sqlanon_population"
-    group by
-        "quasi_1",
-        "quasi_2"
-),
-total as (
-    select
-        coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-        coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
-    from combination
-)
-select
-    total.row_count,
-    total.unique_rows
-from total;
+-- uniqueness: no quasi column has a value of its own in most rows
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select refusal from (
+        with combination as (
+            select
+                "quasi_1", "quasi_2",
+                count(*) as row_count
+            from "sqlanon_population"
+            group by "quasi_1", "quasi_2"
+        ),
+        total as (
+            select
+                coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+                coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
+            from combination
+        ),
+        counted as (
+            select
+                count(*) as combination_count
+            from combination
+            cross join total
+            where
+                combination.row_count > 0 and (
+                    false
+                )
+        )
+        select
+            total.row_count,
+            total.unique_rows,
+            case
+                when false then ''
+            end as about,
+            case
+                when false then ''
+            end as refusal
+        from total
+        cross join counted
+    ) as looked_at
+) as checked;
 
 -- own_values_1: as in duckdb.sql
 

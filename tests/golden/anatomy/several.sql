@@ -85,16 +85,20 @@ from (
 ) as checked;
 
 -- uniqueness: as in duckdb.sql, but for
--- -            when known_3 >= 100 and known_3 = distinct_3 and 2 * known_3 > row_count then 'the quasi column ''zipcode'' has a value of its own in each row: it identifies people'
--- -                "quasi_3",
--- -                "quasi_2",
--- -                "quasi_3"
--- +                "quasi_2"
+-- -                "quasi_1", "quasi_2", "quasi_3",
+-- +                "quasi_1", "quasi_2",
+-- -            group by "quasi_1", "quasi_2", "quasi_3"
+-- +            group by "quasi_1", "quasi_2"
 -- -                coalesce(cast(sum(case when "quasi_3" is null then 0 else row_count end) as bigint), 0) as known_3,
 -- -                count(distinct combination."quasi_3") as distinct_3,
 -- -                    or (total.known_3 > 1 and 5 * total.unique_rows >= 4 * total.known_3)
 -- -            total.known_3,
 -- -            counted.distinct_3,
+-- -                when total.known_3 >= 100 and counted.distinct_3 = total.known_3
+-- -                    and 2 * total.known_3 > total.row_count then 'zipcode'
+-- -                when total.known_3 >= 100 and counted.distinct_3 = total.known_3
+-- -                    and 2 * total.known_3 > total.row_count
+-- -                then 'the quasi column ''zipcode'' has a value of its own in each of ' || coalesce(format('{:,}', total.known_3), '') || ' rows: it identifies people, and would be published exactly; leave it out or name it with --id, or say --unique-quasi keep'
 
 -- own_values_1: as in duckdb.sql
 

@@ -182,7 +182,7 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
+-- uniqueness: no quasi column has a value of its own in most rows
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
     with `combination` as (
@@ -228,14 +228,7 @@ from (
         )
     )
     select
-      case
-        when `known_1` >= 100 and `known_1` = `distinct_1` and 2 * `known_1` > `row_count`
-        then 'the quasi column \'age\' has a value of its own in each row: it identifies people'
-        when `known_2` >= 100 and `known_2` = `distinct_2` and 2 * `known_2` > `row_count`
-        then 'the quasi column \'sex\' has a value of its own in each row: it identifies people'
-        when `known_3` >= 100 and `known_3` = `distinct_3` and 2 * `known_3` > `row_count`
-        then 'the quasi column \'zipcode\' has a value of its own in each row: it identifies people'
-      end as `refusal`
+      `refusal`
     from (
       select
         `total`.`row_count`,
@@ -245,7 +238,39 @@ from (
         `counted`.`distinct_2`,
         `total`.`known_3`,
         `counted`.`distinct_3`,
-        `total`.`unique_rows`
+        `total`.`unique_rows`,
+        case
+          when `total`.`known_1` >= 100
+          and `counted`.`distinct_1` = `total`.`known_1`
+          and 2 * `total`.`known_1` > `total`.`row_count`
+          then 'age'
+          when `total`.`known_2` >= 100
+          and `counted`.`distinct_2` = `total`.`known_2`
+          and 2 * `total`.`known_2` > `total`.`row_count`
+          then 'sex'
+          when `total`.`known_3` >= 100
+          and `counted`.`distinct_3` = `total`.`known_3`
+          and 2 * `total`.`known_3` > `total`.`row_count`
+          then 'zipcode'
+          when false
+          then ''
+        end as `about`,
+        case
+          when `total`.`known_1` >= 100
+          and `counted`.`distinct_1` = `total`.`known_1`
+          and 2 * `total`.`known_1` > `total`.`row_count`
+          then 'the quasi column \'age\' has a value of its own in each of ' || coalesce(format_number(`total`.`known_1`, 0), '') || ' rows: it identifies people, and would be published exactly; leave it out or name it with --id, or say --unique-quasi keep'
+          when `total`.`known_2` >= 100
+          and `counted`.`distinct_2` = `total`.`known_2`
+          and 2 * `total`.`known_2` > `total`.`row_count`
+          then 'the quasi column \'sex\' has a value of its own in each of ' || coalesce(format_number(`total`.`known_2`, 0), '') || ' rows: it identifies people, and would be published exactly; leave it out or name it with --id, or say --unique-quasi keep'
+          when `total`.`known_3` >= 100
+          and `counted`.`distinct_3` = `total`.`known_3`
+          and 2 * `total`.`known_3` > `total`.`row_count`
+          then 'the quasi column \'zipcode\' has a value of its own in each of ' || coalesce(format_number(`total`.`known_3`, 0), '') || ' rows: it identifies people, and would be published exactly; leave it out or name it with --id, or say --unique-quasi keep'
+          when false
+          then ''
+        end as `refusal`
       from `total`
       cross join `counted`
     ) as `looked_at`

@@ -142,16 +142,11 @@ begin
 end
 $sqlanon$;
 
--- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
+-- uniqueness: no quasi column has a value of its own in most rows
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "known_1" >= 100 and "known_1" = "distinct_1" and 2 * "known_1" > "row_count"
-        then 'the quasi column ''age'' has a value of its own in each row: it identifies people'
-        when "known_2" >= 100 and "known_2" = "distinct_2" and 2 * "known_2" > "row_count"
-        then 'the quasi column ''sex'' has a value of its own in each row: it identifies people'
-      end as "refusal"
+      "refusal"
     from (
       with "combination" as (
         select
@@ -196,7 +191,31 @@ declare refusal text := (
         "counted"."distinct_1",
         "total"."known_2",
         "counted"."distinct_2",
-        "total"."unique_rows"
+        "total"."unique_rows",
+        case
+          when "total"."known_1" >= 100
+          and "counted"."distinct_1" = "total"."known_1"
+          and 2 * "total"."known_1" > "total"."row_count"
+          then 'age'
+          when "total"."known_2" >= 100
+          and "counted"."distinct_2" = "total"."known_2"
+          and 2 * "total"."known_2" > "total"."row_count"
+          then 'sex'
+          when false
+          then ''
+        end as "about",
+        case
+          when "total"."known_1" >= 100
+          and "counted"."distinct_1" = "total"."known_1"
+          and 2 * "total"."known_1" > "total"."row_count"
+          then 'the quasi column ''age'' has a value of its own in each of ' || coalesce(to_char("total"."known_1", 'FM999,999,999,999,999,990'), '') || ' rows: it identifies people, and would be published exactly; leave it out or name it with --id, or say --unique-quasi keep'
+          when "total"."known_2" >= 100
+          and "counted"."distinct_2" = "total"."known_2"
+          and 2 * "total"."known_2" > "total"."row_count"
+          then 'the quasi column ''sex'' has a value of its own in each of ' || coalesce(to_char("total"."known_2", 'FM999,999,999,999,999,990'), '') || ' rows: it identifies people, and would be published exactly; leave it out or name it with --id, or say --unique-quasi keep'
+          when false
+          then ''
+        end as "refusal"
       from "total"
       cross join "counted"
     ) as "looked_at"

@@ -121,10 +121,16 @@ from (
 -- -          or (
 -- -            "total"."known_3" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_3"
 -- -          )
--- -        when "known_3" >= 100 and "known_3" = "distinct_3" and 2 * "known_3" > "row_count"
--- -        then 'the quasi column \'zipcode\' has a value of its own in each row: it identifies people'
 -- -        "total"."known_3",
 -- -        "counted"."distinct_3",
+-- -          when "total"."known_3" >= 100
+-- -          and "counted"."distinct_3" = "total"."known_3"
+-- -          and 2 * "total"."known_3" > "total"."row_count"
+-- -          then 'zipcode'
+-- -          when "total"."known_3" >= 100
+-- -          and "counted"."distinct_3" = "total"."known_3"
+-- -          and 2 * "total"."known_3" > "total"."row_count"
+-- -          then 'the quasi column \'zipcode\' has a value of its own in each of ' || coalesce(format_number("total"."known_3", 0), '') || ' rows: it identifies people, and would be published exactly; leave it out or name it with --id, or say --unique-quasi keep'
 
 -- key_of_rows: The secret of all draws: of the key and of the rows, so that two tables of one key have no draw in common, and one row that differs makes all draws others
 create table `sqlanon_key_of_rows` using parquet as
