@@ -60,6 +60,13 @@ def relation_mark(name: str) -> Sql:
     return Sql(f"\0{name}\0")
 
 
+def word(text: str) -> Sql:
+    """Write a part of a name, or a name of ours with its relation: letters, digits, underscores and points."""
+    if not re.fullmatch(r"[\w.]*", text, re.ASCII):
+        raise TemplateError(f"not a name of ours: {text!r}")
+    return Sql(text)
+
+
 def _prefixed(names: Iterable[str], alias: str = "") -> list[str]:
     return [f"{alias}.{ident(name)}" if alias else ident(name) for name in names]
 
@@ -167,7 +174,14 @@ def environment() -> jinja2.Environment:
     )
     # no filter, test or global but these: `join`, `replace` and others would pass on text as safe
     made.filters = {"ident": ident, "literal": literal, "sql": Sql, "relation": relation_mark}
-    made.filters |= {"columns": columns, "order": order, "same": same, "message": message, "ending": ending}
+    made.filters |= {
+        "columns": columns,
+        "order": order,
+        "same": same,
+        "message": message,
+        "ending": ending,
+        "word": word,
+    }
     made.tests = {}
     made.globals = {"option": option}
     return made

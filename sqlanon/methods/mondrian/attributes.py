@@ -12,6 +12,7 @@ from sqlanon.methods.uncertain.columns import Column, find_hierarchies
 from sqlanon.methods.uncertain.hierarchy import Hierarchy
 from sqlanon.plans.plan import Beside, Request
 from sqlanon.plans.roles import free_name
+from sqlanon.plans.templates import Sql
 
 Shape = Literal["bounds", "node", "set"]
 
@@ -45,9 +46,9 @@ class Attribute:
         return "set" if self.column.scale == "category" else "bounds"
 
     @property
-    def reading(self) -> str:
+    def reading(self) -> Sql:
         """Return what reads a value as a number."""
-        return "epoch(value)" if self.column.scale == "moment" else "value"
+        return Sql("epoch(value)" if self.column.scale == "moment" else "value")
 
     @property
     def levels(self) -> tuple[str, ...]:
