@@ -32,7 +32,7 @@ def range_query(request: Request) -> tuple[Statement, Row] | None:
     """
     quasi = request.roles.quasi
     whole = all(request.types.get(name) in WHOLE for name in quasi)
-    if not (request.traits.packs_rows and whole) or request.following is not None:
+    if not whole or request.following is not None:
         return None
     columns = [request.source.expression(name) for name in quasi]
     relation = request.source.relation

@@ -17,15 +17,13 @@ class Traits:
     costs no table. shares_hashes: a join costs less than a hash of each row, so that of a fresh key neighbours
     share one. wide_hashes: a hash has 64 bytes, and a row takes its own out of those of many rows at a fraction of
     what a hash costs. numbers_rows: a table numbers its rows one after the other (rowid), in the order in which
-    they were written, and a sort costs less than a window. packs_rows: the source can be asked for the ranges of
-    its values first, and rows that are sorted stay so where columns are read off them.
+    they were written, and a sort costs less than a window.
     """
 
     row_by_row: bool = False
     shares_hashes: bool = False
     wide_hashes: bool = False
     numbers_rows: bool = False
-    packs_rows: bool = False
 
 
 # the keys that a job's source needs, and those that may stand beside them
@@ -69,7 +67,6 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         traits=Traits(
             shares_hashes=True,
             numbers_rows=True,
-            packs_rows=True,
         ),
     ),
     "spark": DeclaredEngine(
@@ -78,7 +75,7 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         reads="Parquet only",
         options=("--master", *_LIMITS),
         sources={name: ((name,), ("master",)) for name in ("path", "table", "query")},
-        traits=Traits(packs_rows=True),
+        traits=Traits(),
         lacks={
             "schema": Mark(OURS, "publishes to a directory"),
             "session": Mark(OURS, "publishes to a directory"),
@@ -97,7 +94,6 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         traits=Traits(
             row_by_row=True,
             wide_hashes=True,
-            packs_rows=True,
         ),
         lacks={
             "directory": Mark(ENGINE, "keeps everything in the server and writes no files"),

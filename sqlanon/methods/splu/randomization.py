@@ -135,11 +135,9 @@ def randomize(design: Randomization) -> Steps:
         else:
             chapters += [grouping.tally(), grouping.shuffle(one)]
         after = {} if number == last else {design.attributes[number + 1].internal: "sensitive"}
-        # what the next attribute reads is read more than once, and so it is by workers that share a sort
-        again = not request.traits.numbers_rows or number < last
         values = {
             "number": number + 1,
-            "again": again,
+            "again": number < last,
             "kept": [(name, after.get(name, name)) for name in attribute.payload if name not in attribute.draws],
             "published": _published(number),
         }

@@ -505,7 +505,7 @@ inner join "sqlanon_grouped" as "decoy"
 inner join "sqlanon_frequency" as "frequency"
   on "decoy"."code" = "frequency"."code";
 
--- population: the same, for it is read more than once
+-- population: the same, for it is read more than once, or by workers that share a sort
 create temporary table "sqlanon_population_7" as
 select
   *
