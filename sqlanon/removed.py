@@ -9,6 +9,7 @@ _REMOVED = {
         (f"dialect {name}" for name in ("snowflake", "bigquery", "trino", "clickhouse")),
         "scripts are for duckdb, spark and postgres",
     ),
+    "estimator least_squares": f"groups are answered by ridge ({option('estimator', 'ridge')}, the default)",
     "refine": "groups are cut once: leave it out",
     "waiting": "those who come new wait together: leave it out",
     **dict.fromkeys(

@@ -27,7 +27,7 @@ from sqlanon.completion.effects import count_dealt, find_step
 from sqlanon.completion.group_evidence import GroupEvidence
 from sqlanon.completion.model_rows import ModelRows
 from sqlanon.completion.recovering import ShownColumn, find_shared_step
-from sqlanon.estimation.qit_st.class_tables import read_signature
+from sqlanon.estimation.qit_st.tables import read_signature
 from sqlanon.estimation.randomized.tables import Randomized
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql

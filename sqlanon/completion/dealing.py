@@ -21,7 +21,7 @@ from sqlanon.completion.effects import count_dealt, find_step, keep_effects, sal
 from sqlanon.completion.group_evidence import GroupEvidence
 from sqlanon.completion.model_rows import ModelRows, refuse_many_values
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.qit_st.class_tables import read_signature
+from sqlanon.estimation.qit_st.tables import read_signature
 from sqlanon.estimation.sound_tables import load_sound
 from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.evidence import Array

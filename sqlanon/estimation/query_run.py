@@ -11,24 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import run_steps
 from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.derived_figures import DerivedFigures
 from sqlanon.estimation.failures import explain_failure, require_finite_weights, require_numeric
 from sqlanon.estimation.memory_need import ANSWER, LINE, SET, NumbersHeld, require_memory
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.temporary_tables import Workspace, inline
+from sqlanon.estimation.temporary_tables import Workspace, inline, text_of
 from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.moments import SelectedValues
-from sqlanon.plans.plan import relation_name
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.plan import Loop, Report, relation_name
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Derived, Piece, Query, Role
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sqlanon.engines.base import Numbers
 
+_FILTERED = "FILTER is not answered over such rows; put the condition into WHERE"
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
 
 Estimator = Callable[[Evidence], Estimate]
@@ -38,16 +43,18 @@ Inverted = Mapping[int, Mapping[str, Any]]  # by the number of an aggregate: the
 class QueryRun:
     """Run one query: its pieces sorted, the texts that are made of them, and what every method's answers share.
 
-    A method says where its relations stand, how its release is read and what follows from it (`estimate_aggregates`).
-    SELECTING: the roles of the conditions that select sensitive values. answers_averages: whether AVG is answered.
-    held: what `require_memory` counts with. splits_averages: whether the error of an expression over several aggregates
-    follows from the sum and the count of each AVG in it, else from AVG's own.
+    A method says how its release is read and what follows from it (`estimate_aggregates`).
+    SELECTING: the roles of the conditions that select sensitive values. takes_limits: whether FILTER on quasi columns
+    is answered. counts_values: whether values are published with their rows. held: what `require_memory` counts with.
+    splits_averages: whether the error of an expression over several aggregates follows from the sum and the count of
+    each AVG in it, else from AVG's own.
     """
 
     SELECTING: tuple[Role, ...] = ("sensitive",)
-    answers_averages = True
+    counts_values = False
     held: NumbersHeld
     splits_averages = True
+    takes_limits = False
 
     def __init__(self, space: Workspace, query: Query) -> None:
         """Sort the query's pieces; nothing runs yet. `relations` must name `value` before `render_asked` is called."""
@@ -58,6 +65,7 @@ class QueryRun:
         weights = [piece for piece in arguments if piece.role in ("constant", "sensitive")]
         weights += [weigh_choice(agg.chosen) for agg in query.aggregates if agg.chosen]
         self.weights = list(dict.fromkeys(weights))
+        self.limits = list(dict.fromkeys(agg.limit for agg in query.aggregates if agg.limit))
         measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
         measures += [product for pair in self.pairs() if (product := self.product(*pair))]
         self.measures = list(dict.fromkeys(measures))
@@ -65,10 +73,11 @@ class QueryRun:
         self.people = Sql("")  # the relation that conditions on quasi columns read
         # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
+        self.bucket: Sql | None = None  # of a quantile: the number of the threshold below which a row lies
         self.correlations: dict[tuple[int, int], Array] = {}
-        self.wanted_cells: Mapping[int, BoolArray] = {}  # by aggregate, where it is not asked for in all cells
         self.made: list[str] = []
         self.selected_count = 0
+        self.selected: SelectedValues
         self.messages: list[str] = []  # warnings
         self.remarks: list[str] = []  # how the answer was found
         self.explained_constants: set[Sql] = set()  # constants of which enough is said, should no row equal them
@@ -107,47 +116,78 @@ class QueryRun:
 
     def render_asked(self) -> str:
         """Write the query over the sensitive values."""
-        return self.space.render(
-            "estimation/query_run/asked",
-            self.relations,
-            sensitive_conditions=[piece.sql for piece in self.query.filters(*self.SELECTING)],
+        return self.space.text(
+            "evidence/asked",
+            {"value": self.relations["value"]},
+            conditions=[piece.sql for piece in self.query.filters(*self.SELECTING)],
             parts=self.query.parts,
-            sensitive_keys=[key.sql for key in self.sensitive_keys],
+            part_names=self.part_names,
+            keys=[key.sql for key in self.sensitive_keys],
+            key_names=[f"set_key_{number}" for number in range(1, len(self.sensitive_keys) + 1)],
             weights=[piece.sql for piece in self.weights],
         )
 
-    def render_hits(self, apart: Sequence[str]) -> str:
-        """Write the query over the published rows, told apart by their groups or their published values."""
-        return self.space.render(
-            "estimation/query_run/hit",
-            {**self.relations, "person": self.people},
-            quasi_conditions=[piece.sql for piece in self.query.filters("constant", "quasi", "mixed")],
-            quasi_keys=[(number, key.sql) for number, key in enumerate(self.quasi_keys, start=1)],
+    @property
+    def part_names(self) -> list[str]:
+        """Return the columns of the parts of expressions over both sides."""
+        return [f"part_{number}" for number in range(1, len(self.query.parts) + 1)]
+
+    def write_hits(self, apart: Sequence[str]) -> list[Statement | Report | Loop]:
+        """Render what counts the published rows, told apart by groups or published values."""
+        keys = [(number, key.sql) for number, key in enumerate(self.quasi_keys, start=1)]
+        return self.space.write(
+            "evidence/hits",
+            {name: relation for name, relation in self.relations.items() if name in ("person", "asked")},
+            conditions=[piece.sql for piece in self.query.filters("constant", "quasi", "mixed")],
+            keys=keys,
+            marks=self.marks,
             measures=[piece.sql for piece in self.measures],
+            parts=self.part_names,
             apart=apart,
-            case_column=Sql("case_number" if self.query.parts else "0"),
+            grouped=[*(f"key_{number}" for number, _ in keys), *self.flags, *apart, "case_number"],
         )
+
+    @property
+    def marks(self) -> list[tuple[Sql, str]]:
+        """Return what hits are told apart by: which conditions of FILTER hold, and between which values a row lies."""
+        flags = [
+            (Sql(f"case when {limit.sql} then 1 else 0 end"), f"flag_{number}")
+            for number, limit in enumerate(self.limits, start=1)
+        ]
+        return flags + ([] if self.bucket is None else [(self.bucket, "bucket")])
+
+    @property
+    def flags(self) -> list[str]:
+        """Return the names of the marks."""
+        return [name for _, name in self.marks]
 
     def render_answer(self) -> str:
         """Write the query that puts keys, order and names to the figures."""
-        relations = self._keyed()
-        items: list[tuple[Sql, str]] = []
+        relations, items = self.relations, list[tuple[Sql, str]]()
         for item in self.query.items:
             if item.aggregate is None:
                 items.append((item.sql, item.name))
             else:
                 items += [(Sql(f"{x}_{item.aggregate}"), name) for x, name in self.name_columns(item.name)]
         order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
-        limit = [] if self.query.limit is None else [self.query.limit]
-        keys = self._key_columns()
-        parts: dict[str, Any] = {"items": items, "having": list(self.query.having), "order": order, "limit": limit}
-        return self.space.render("estimation/query_run/answer", relations, keys=keys, **parts)
+        return self._write_answer(relations["figure"], items, order, self.query.having, self.query.limit)
 
     def render_points(self, expression: Sql) -> str:
         """Write the query for an expression over aggregates at points."""
-        relations = self._keyed()
-        keys = self._key_columns()
-        return self.space.render("estimation/query_run/point_value", relations, keys=keys, expression=expression)
+        items = [(Sql("point_number"), "point_number"), (expression, "figure")]
+        return self._write_answer(self.relations["point"], items, [Sql("point_number asc nulls last")])
+
+    def _write_answer(
+        self,
+        figure: Sql,
+        items: Sequence[tuple[Sql, str]],
+        order: Sequence[Sql],
+        having: Sequence[Sql] = (),
+        limit: int | None = None,
+    ) -> str:
+        relations = {**self._keyed(), "figure": figure}
+        parts = {"items": items, "having": having, "order": order, "limit": [] if limit is None else [limit]}
+        return self.space.text("evidence/answer", relations, keys=self._key_columns(), **parts)
 
     def closing_statements(self) -> list[tuple[str, str]]:
         """Return the statements behind the estimates: expressions over them, the answer, the search for constants.
@@ -161,18 +201,6 @@ class QueryRun:
         listed += [("answer", self.render_answer())] if self.query.grouped else []
         return listed + list(MissingValues(self.space).statements(self.comparisons(), self.domain))
 
-    def render_halves(self, of_sets: bool) -> str:
-        """Write the query for the parts of a query whose last key tells rows below a threshold: sets, or cells."""
-        relations, keys = self._keyed(), self.sensitive_keys if of_sets else self.quasi_keys
-        names = [Sql(f"{'set_' if of_sets else ''}key_{number}") for number in range(1, len(keys) + 1)]
-        return self.space.render(
-            "estimation/quantile_search/half",
-            {"part_key": relations["set_key" if of_sets else "cell_key"]},
-            part_column=Sql("set_number" if of_sets else "cell"),
-            keys=names[:-1],
-            below=names[-1],
-        )
-
     def _keyed(self) -> dict[str, Sql]:
         """Return the relations with those of the keys of cells and sets."""
         relations = dict(self.relations)
@@ -183,16 +211,10 @@ class QueryRun:
             relations["set_key"] = inline(self.render_keys("asked", "set_number", "set_key", len(self.sensitive_keys)))
         return relations
 
-    def give_cases(self, published: Sql, columns: Sequence[str]) -> Sql:
-        """Write some columns of published rows with every case of the sensitive values that the parts are in."""
-        relations = {"published": published, "asked": self.relations["asked"]}
-        parts = self.query.parts
-        return inline(self.space.render("estimation/query_run/possible", relations, columns=columns, parts=parts))
-
     def render_keys(self, relation: str, number: str, key: str, count: int) -> str:
         """Write which keys stand beside each number of a relation: `count` columns, key_1 …"""
-        keys = [f"{key}_{place}" for place in range(1, count + 1)]
-        return self.space.render_different(self.relations[relation], [number, *keys])
+        keys = ", ".join(f"{key}_{place}" for place in range(1, count + 1))
+        return f"select distinct {number}, {keys} from {self.relations[relation]}"
 
     def _key_columns(self) -> list[Sql]:
         columns = []
@@ -216,6 +238,35 @@ class QueryRun:
         """Return the names and texts of what the query runs, in order; a method's own."""
         raise NotImplementedError
 
+    def counting_steps(self) -> list[Statement | Report | Loop]:
+        """Render what counts the hits; the last one is read: what an estimate needs of them. A method's own."""
+        raise NotImplementedError
+
+    def estimate_shares(
+        self, averages: Sequence[LinearAggregate], chosen: BoolArray, count: int | None, estimate: Estimator
+    ) -> tuple[Estimate, Estimate]:
+        """Return the rows that a quantile is of, cells x sets, and shares of them, T x cells x sets; a method's own.
+
+        averages: T of them over the chosen values, or of T thresholds (`count`) that the bucket counts one.
+        """
+        raise NotImplementedError
+
+    def read_lines(self) -> "dict[str, Numbers]":
+        """Count the hits, and read what an estimate needs of them."""
+        *made, moment = self.counting_steps()
+        run_steps(made, self.space.engine, self.made)
+        return self.space.engine.arrays(text_of(moment))
+
+    def forget_hits(self) -> None:
+        """Drop what counts the hits, to be made again by other marks."""
+        self.space.forget([str(self.relations[name]) for name in ("hit", "possible") if name in self.relations])
+
+    def count_groups(self) -> int:
+        """Return how many groups of rows are answered; what counts them stands."""
+        *made, _ = self.counting_steps()
+        run_steps(made, self.space.engine, self.made)
+        return self.count_cells()[0]
+
     def count_cells(self) -> tuple[int, int]:
         """Return how many groups the rows of `hit` make, and how many these rows are; one of each where none is."""
         if not self.quasi_keys:
@@ -234,7 +285,9 @@ class QueryRun:
         each = lines * self.held.copies * (LINE + measured) + cases * values * (self.held.value + measured)
         each += selected.set_count * ANSWER * len(self.query.aggregates)
         sets = SET * selected.set_count * values if selected.set_count > 1 else 0
-        require_memory(self.space.engine, sets + self.count_solved(cells, selected), cells, each)
+        solved = self.count_solved(1, selected)
+        each += (self.count_solved(cells, selected) - solved) / cells if cells else 0
+        require_memory(self.space.engine, sets + solved, cells, each)
 
     def count_lines(self, values: int) -> int:
         """Return how many lines are read of a cell and case at most, where the release has so many values."""
@@ -259,6 +312,8 @@ class QueryRun:
 
         quantiles: finds the fields of the estimates of those aggregates that are no sums, by number.
         """
+        if self.limits and not self.takes_limits:
+            raise QueryError(_FILTERED)
         try:
             inverted = quantiles() if quantiles else {}
             self._check_types()
@@ -315,7 +370,8 @@ class QueryRun:
         weights: dict[str, Array] = {
             piece.sql: values[f"weight_{n}"].astype(float) for n, piece in enumerate(self.weights, start=1)
         }
-        return SelectedValues(code, case, value_set, sets), weights
+        self.selected = SelectedValues(code, case, value_set, sets)
+        return self.selected, weights
 
     def vectorize(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> tuple[LinearAggregate, BoolArray]:
         """Say one aggregate in arrays over the selected values that it counts, and tell which these are."""
@@ -371,26 +427,8 @@ class QueryRun:
         self.made.append(str(self.relations["figure"]))
         self.space.keep_columns("figure", figure)
         text = self.render_answer()
-        self._require_calendar(text)
+        require_readable(self.space.engine, text)
         return self.space.engine.frame(text)
-
-    def _require_calendar(self, answer: str) -> None:
-        """Refuse dates that a program would read as others: infinite ones, and those beyond the years 1 to 9999."""
-        sql_types = self.space.engine.columns(answer)
-        dates = [
-            (name, Sql(sql_type.removesuffix("_NS")))  # whose nanoseconds begin in 1677
-            for name, sql_type in sql_types.items()
-            if sql_type.startswith(("DATE", "TIMESTAMP"))
-        ]
-        if not dates:
-            return
-        rendered = self.space.render("estimation/query_run/beyond_calendar", {"answered": inline(answer)}, dates=dates)
-        (row,) = self.space.engine.rows(rendered)
-        if row["beyond"]:
-            raise AnswerError(
-                f"the answer holds dates that are infinite or beyond the years 1 to 9999 (in {row['beyond']} rows);"
-                " cast them to text, or leave them out with WHERE"
-            )
 
     def _pieces(self) -> Iterator[tuple[Sql, Sql]]:
         """Yield each piece of the query with the relation that it reads; parts before what reads them."""
@@ -405,3 +443,25 @@ class QueryRun:
 def weigh_choice(chosen: Piece) -> Piece:
     """Return a condition on sensitive values as a weight: 1 where it holds."""
     return Piece(chosen.role, Sql(f"(case when {chosen.sql} then 1 end)"), chosen.other)
+
+
+def require_readable(engine: Engine, answer: str) -> None:
+    """Refuse dates that a program would read as others: infinite ones, and those beyond the years 1 to 9999."""
+    dates = [
+        (name, sql_type.removesuffix("_NS"))  # whose nanoseconds begin in 1677
+        for name, sql_type in engine.columns(answer).items()
+        if sql_type.startswith(("DATE", "TIMESTAMP"))
+    ]
+    if not dates:
+        return
+    beyond = " or ".join(
+        f"cast({ident(name)} as {sql_type}) {sign} cast('{day}' as {sql_type})"
+        for name, sql_type in dates
+        for sign, day in (("<", "0001-01-01"), (">", "9999-12-31"))
+    )
+    (row,) = engine.rows(f"select count(*) as beyond from {inline(answer)} as answered where {beyond}")
+    if row["beyond"]:
+        raise AnswerError(
+            f"the answer holds dates that are infinite or beyond the years 1 to 9999 (in {row['beyond']} rows); cast"
+            " them to text, or leave them out with WHERE"
+        )

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from sqlanon.estimation.answered import Answered
     from sqlanon.estimation.query_run import Estimator, QueryRun
     from sqlanon.estimation.temporary_tables import Workspace
+    from sqlanon.plans.templates import Sql
     from sqlanon.sql.aggregate_query import Query
 
 SEARCHED = (
-    "{} is found by counts below values that are chosen as the search goes on, so that there is no script of it;"
-    " print the script of COUNT(*) FILTER (WHERE x <= value) / COUNT(*)"
+    "{} is found by shares of rows below many values, so that there is no script of it; print the script of"
+    " COUNT(*) FILTER (WHERE x <= value) / COUNT(*)"
 )
 
 
@@ -40,6 +41,7 @@ class Session:
         from sqlanon.sql.query_reader import parse_query  # sqlglot is slow to load
 
         self.estimators, self.method = estimators, method
+        self.quasi, self.sensitive = list(quasi), [sensitive] if isinstance(sensitive, str) else list(sensitive)
         self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, quasi, sensitive))
 
     # -- what a form says ----------------------------------------------------------------------
@@ -76,6 +78,8 @@ class Session:
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
         name, estimate = choose_estimator(self.estimators, self.method, estimator)
+        if (exact := self._ask_exactly(sql, name, **options)) is not None:
+            return exact
         query = self._parse(sql)
         if any(aggregate.function.inverts for aggregate in query.aggregates):
             answer = self._ask_quantiles(query, name, estimate, **options)
@@ -87,23 +91,52 @@ class Session:
             tell_blank_cells(answer, name)
         return answer
 
+    def _ask_exactly(self, sql: str, name: str, **options: Any) -> "Answered | None":
+        """Answer a query that reads exact columns alone; None for any other."""
+        from sqlanon.estimation.exact import answer_exactly
+        from sqlanon.sql.exact_query import read_exact
+
+        try:
+            query: Query | None = self._parse(sql)
+        except QueryError:
+            query = None  # what is outside of the grammar of estimates may be exact
+        names = None if query is None else [item.name for item in query.items]
+        published = [*self.quasi, *self.sensitive]
+        exact = read_exact(sql, self.exact_rows, published, names)
+        if exact is None or not (query is None or self.loaded.engine.in_process):
+            return None
+        if query is not None and options:
+            self.start(query, name, **options)  # options out of range are refused all the same
+        return answer_exactly(self, exact, query)
+
+    def exact_rows(self, columns: frozenset[str]) -> "Sql | None":
+        """Return the relation that holds these published columns as they are in the source; None where none does."""
+        return None
+
+    def published_domain(self, column: str) -> "Sql":
+        """Return a relation, made where it is not, in which an exact column has its values, by our name of it."""
+        raise NotImplementedError
+
     def _start_loaded(self, query: "Query", name: str, **options: Any) -> "QueryRun":
         run = self.start(query, name, **options)
         self.load(run)
         return run
 
     def _ask_quantiles(self, query: "Query", name: str, estimate: "Estimator", **options: Any) -> "Answered":
-        """Answer a query whose quantiles are searched by counts below thresholds."""
-        from sqlanon.estimation.quantile_search import QuantileSearch, count_rows_of_quantiles
+        """Answer a query whose quantiles are shares of rows below fixed values, inverted."""
+        from sqlanon.estimation.quantiles import count_rows_of_quantiles, find_quantiles
 
-        run = self._start_loaded(count_rows_of_quantiles(query, self.has_errors), name, **options)
-        search = QuantileSearch(
-            query, lambda other: self._start_loaded(other, name, **options), estimate, self.has_errors
-        )
-        answer = run.answer(estimate, search.find)
-        warnings = [text for text in search.messages if text not in answer.warnings]
-        remarks = [text for text in search.remarks if text not in answer.messages]
-        answer.messages, answer.warnings = [*answer.messages, *remarks, *warnings], [*answer.warnings, *warnings]
+        messages = list[str]()
+
+        def start(other: "Query") -> "QueryRun":
+            started = self._start_loaded(other, name, **options)
+            started.messages = messages  # what is said of shares is said of the quantile
+            return started
+
+        run = self._start_loaded(count_rows_of_quantiles(query), name, **options)
+        answer = run.answer(estimate, lambda: find_quantiles(query, start, estimate))
+        more = [text for text in dict.fromkeys(messages) if text not in answer.warnings]
+        answer.messages, answer.warnings = [*answer.messages, *more], [*answer.warnings, *more]
         return answer
 
     def _parse_printed(self, sql: str) -> "Query":

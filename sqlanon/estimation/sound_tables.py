@@ -1,6 +1,7 @@
 """Load a QIT and an ST only if they fit each other; say what is wrong with a release in its own terms."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from sqlanon.errors import DataError, ReleaseError, ResourceError, SqlanonError, TargetError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
@@ -41,6 +42,11 @@ def render_soundness(space: Workspace) -> str:
 def require_soundness(space: Workspace, sql: str) -> None:
     """Run such a query; raise ReleaseError where QIT and ST do not fit each other."""
     (row,) = space.engine.rows(sql)
+    refuse_unsound(row)
+
+
+def refuse_unsound(row: Mapping[str, Any]) -> None:
+    """Raise ReleaseError for the row of such a query where QIT and ST do not fit each other."""
     if not row["line_count"] or row["unequal_groups"] or row["faulty_lines"]:
         raise ReleaseError(
             f"the release is damaged: {int(row['unequal_groups'])} groups are not as large in QIT as in ST,"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.plans.build import build
-from sqlanon.plans.plan import Step, relation_name, statements_of
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Loop, Report, Step, relation_name, statements_of
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, template_header
 from sqlanon.sql.aggregate_query import Comparison
@@ -45,6 +46,16 @@ class Workspace:
         }
         (built,) = build((step,), {**parameters, **values}, "", given)
         (statement,) = statements_of(built)
+        return statement.sql
+
+    def write(self, chapter: str, given: Mapping[str, Sql], **values: object) -> list[Statement | Report | Loop]:
+        """Render a chapter over the relations given; nothing runs. What it makes is named by the workspace's prefix."""
+        return [*build((Chapter(chapter, values),), {}, self.prefix, given, self.engine.dialect)]
+
+    def text(self, chapter: str, given: Mapping[str, Sql], **values: object) -> str:
+        """Return the SQL of a chapter of one section."""
+        (step,) = self.write(chapter, given, **values)
+        (statement,) = statements_of(step)
         return statement.sql
 
     def render_different(self, relation: Sql, columns: Iterable[str | tuple[Sql, str]], condition: str = "") -> str:
@@ -110,3 +121,14 @@ class Workspace:
 def inline(sql: str) -> Sql:
     """Put a query in brackets, to stand where a relation does."""
     return Sql(f"(\n{sql}\n)")
+
+
+def relations_of(steps: Sequence[Statement | Report | Loop]) -> dict[str, Sql]:
+    """Return the relations that steps make, by their names."""
+    return {step.name: Sql(step.relation) for step in steps if isinstance(step, Statement)}
+
+
+def text_of(step: Statement | Report | Loop) -> str:
+    """Return the SQL of a section that is read and not made."""
+    assert isinstance(step, Statement)
+    return step.sql

@@ -6,18 +6,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sqlanon.errors import UsageError
+from sqlanon.removed import removed
 
 if TYPE_CHECKING:
     from sqlanon.estimators.evidence import Estimate, Evidence
 
 # The first is the default.
-OF_GROUPS = ("shrinkage", "least_squares", "ridge", "uniform")
-# groups of several classes make one system of normal equations biased, so that they have no least_squares, and nothing
-# that is made of it
-OF_CLASSES = ("ridge", "uniform")
+OF_GROUPS = ("ridge", "uniform")
 OF_RANDOMIZED = ("shrinkage", "closed_form", "matrix", "iterative")
 UNIFORM_ALONE = ("uniform",)
-ESTIMATOR_NAMES = tuple(dict.fromkeys((*OF_GROUPS, *OF_CLASSES, *OF_RANDOMIZED, *UNIFORM_ALONE)))
+ESTIMATOR_NAMES = tuple(dict.fromkeys((*OF_GROUPS, *OF_RANDOMIZED, *UNIFORM_ALONE)))
 
 
 def choose_estimator(
@@ -30,7 +28,10 @@ def choose_estimator(
     """
     estimator = names[0] if name is None else name
     if estimator not in names:
-        raise UsageError(f"no estimator {estimator!r} for a release of {method}; choose one of {', '.join(names)}")
+        raise UsageError(
+            removed("estimator", estimator)
+            or f"no estimator {estimator!r} for a release of {method}; choose one of {', '.join(names)}"
+        )
     return estimator, _bound_errors(load_estimator(estimator))
 
 

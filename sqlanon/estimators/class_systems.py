@@ -55,7 +55,7 @@ class EverywhereValues:
 class ClassSystems:
     """Hold the classes prepared for solving.
 
-    totals: f, L x V. size_products: sum |g| s_g(v), L x V. rows, groups, size_squares: N, groups, sum |g|², L.
+    totals: f, L x V. size_products: sum |g| s_g(v), L x V. rows, groups: N and the number of groups, L.
     prior: d, L x V. The prior's covariance is C = diag(d) + M 11' = B B' over a class's values: a value that stands in
     every group may have most rows, so that the others lie around a mean of their own. turned: B U, LV x R.
     roots: eigenvalues of P B' S B P, R, with P the projection onto what leaves the sum of f (p - x̄) at 0. owner: their
@@ -69,7 +69,6 @@ class ClassSystems:
     size_products: Array
     rows: Array
     groups: Array
-    size_squares: Array
     prior: Array
     turned: "StackedBlocks"
     roots: Array
@@ -121,7 +120,7 @@ class ClassSystems:
         return leave_rest(whole, share, ROUNDING)
 
     def find_variance(self, own_place: int) -> Array:
-        """Return the posterior variance of a class's single values at a place of t2, for φ w = 1: LV.
+        """Return the posterior variance of a class's single values at a place of t2, for w = 1: LV.
 
         A value alone needs no product: B U is squared, and what S does not tell of the value stays as the prior has it.
         own_place: in the grid; its variances are made when they are needed.
@@ -298,7 +297,7 @@ def prepare_classes(classes: Iterable[ReleaseClass], value_count: int) -> ClassS
 
     classes: read one after another; S of one class is held at a time. value_count: V, of which a class has some.
     """
-    systems, codes, groups, size_squares = list[_Eigensystem](), list[IntArray](), list[float](), list[float]()
+    systems, codes, groups = list[_Eigensystem](), list[IntArray](), list[float]()
     lines, products = list[Array](), list[sparse.coo_array]()
     for release_class in classes:
         sized = release_class.normal.sum(axis=1)  # Σ_w S_vw = Σ_g s_g(v) |g|
@@ -308,7 +307,6 @@ def prepare_classes(classes: Iterable[ReleaseClass], value_count: int) -> ClassS
         systems.append(_decompose(release_class))
         codes.append(release_class.codes)
         groups.append(float(release_class.groups))
-        size_squares.append(float(sized.sum()))
     totals, size_products, prior = np.array(lines).reshape(-1, 3, value_count).transpose(1, 0, 2).copy()
     shared_codes, rows = _choose_shared(totals), totals.sum(axis=1)
     owner = np.repeat(np.arange(len(systems)), np.array([len(system.roots) for system in systems], dtype=np.int64))
@@ -320,7 +318,6 @@ def prepare_classes(classes: Iterable[ReleaseClass], value_count: int) -> ClassS
         size_products=size_products,
         rows=rows,
         groups=np.array(groups),
-        size_squares=np.array(size_squares),
         prior=prior,
         turned=turned,
         roots=roots,

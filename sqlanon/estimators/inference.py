@@ -29,7 +29,7 @@ class SolvedAggregate:
 class Inference:
     """Turn the moments of one query into evidence, aggregate by aggregate: here by the uniform estimate alone.
 
-    determined: which value sets have another answer, J. upper_bound: whether a standard error is only a bound.
+    upper_bound: whether a standard error is only a bound.
     """
 
     def __init__(self, moments: Moments, selected: SelectedValues) -> None:
@@ -37,7 +37,6 @@ class Inference:
         self.moments, self.selected = moments, selected
         self.rows = moments.count("uniform")
         self.hits_everyone = self.rows == moments.row_count
-        self.determined = np.ones(selected.set_count, dtype=bool)
         self.upper_bound = False
 
     def narrow(self, chosen: BoolArray) -> "Inference":
@@ -46,13 +45,13 @@ class Inference:
             return self
         narrowed = copy(self)
         narrowed.selected = self.selected.narrow(chosen)
-        narrowed.determined = np.ones(self.selected.set_count, dtype=bool)
         return narrowed
 
-    def correlate(self, pair: Pair, other: "Inference") -> Array | None:
+    def correlate(self, pair: Pair, other: "Inference", both: Moments | None = None) -> Array | None:
         """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.
 
-        None where it is not known, which is everywhere here.
+        both: moments of the hits that both count, where these are not the same. None where it is not known, which is
+        everywhere here.
         """
         return None
 

@@ -19,10 +19,11 @@ from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair, correlate
-from sqlanon.estimators.ridge import Posterior
+from sqlanon.estimators.ridge import SHARED_GRID, Posterior
 
 CHUNK = 4_000_000  # numbers in the directions that are estimated at once
 MOST_KEPT = 25_000_000  # numbers in the posteriors that are kept for the aggregates to come; others are solved again
+POSTERIOR = 2 * len(OWN_GRID) + 1  # numbers that are kept for an eigenvector
 HITS = Summand()
 GRADES = 12  # kinds of a set's values, by what they weigh: of the values of a kind only the sum is looked for
 FREQUENT = 0.02  # of the rows: such values are never merged; merged, they cost a column of 96 values twice the error
@@ -129,22 +130,25 @@ class ClassInference(Inference):
             )
             return _bound_ratio(value, away_error / rows, -2 * crossed / rows**2, rows_error**2 / rows**2)
 
-    def correlate(self, pair: Pair, other: Inference) -> Array | None:
+    def correlate(self, pair: Pair, other: Inference, both: Moments | None = None) -> Array | None:
         """Return the correlation of the errors of a pair, the second over values of `other`, C x J; None: not known.
 
         The posterior gives variances of one measure only: of the pair's directions, under the first's measure, from
         Var(a + a') = Var a + 2 Cov + Var a'. What the two measure differs on top of that as it does from row to row.
         What e less its mean says of a value says nothing of how many rows count (as in `_solve_average`).
+        both: moments of the hits that both count, where these are not the same hits.
         """
+        shape = (len(self.rows), self.selected.set_count)
         averages = [aggregate for aggregate in (pair.one, pair.other) if aggregate.function.is_ratio]
+        if averages and both is not None and not both.columns["uniform"].any():
+            return np.zeros(shape)
         if len(set(self.selected.case) | set(other.selected.case)) > 1 or any(
             average.number is None for average in averages
         ):
             return None
-        shape = (len(self.rows), self.selected.set_count)
         if len(averages) == 1:
             return np.zeros(shape) if None in (pair.one.number, pair.other.number) else None
-        rows = self._correlate_rows(pair, centred=bool(averages))
+        rows = self._correlate_rows(pair, other.moments, both, centred=bool(averages))
         if rows is None or not rows.any():
             return None if rows is None else np.zeros(shape)
         joined, apart = copy(self), np.repeat([True, False], [len(self.selected.code), len(other.selected.code)])
@@ -153,10 +157,10 @@ class ClassInference(Inference):
         correlations = np.zeros(shape)
         for cell in range(len(correlations)):
             summand = self._summand(pair.one, cell)
-            both, variance, other_variance = (
+            together, variance, other_variance = (
                 joined._weigh_sums(cell, summand, weights * inside)[1] ** 2 for inside in (True, apart, ~apart)
             )
-            correlations[cell] = correlate((both - variance - other_variance) / 2, variance, other_variance)
+            correlations[cell] = correlate((together - variance - other_variance) / 2, variance, other_variance)
         return correlations * rows
 
     def _summand(self, aggregate: LinearAggregate, cell: int) -> Summand:
@@ -166,35 +170,37 @@ class ClassInference(Inference):
         total, count = (self.moments.columns[aggregate.column(degree, "uniform")][cell].sum() for degree in (1, 0))
         return Summand(aggregate.number, total / count if aggregate.function.is_ratio and count else 0.0)
 
-    def _correlate_rows(self, pair: Pair, centred: bool) -> Array | None:
+    def _correlate_rows(self, pair: Pair, other: Moments, both: Moments | None, centred: bool) -> Array | None:
         """Return the correlation over the release's rows of what a pair measures on hits, C x 1.
 
-        centred: less its mean over the rows where it is not NULL; None where these rows are not all or none the same.
+        other, both: moments of the second's hits, and of those that both count. centred: less its mean over the rows
+        where it is not NULL; None where these rows are not all or none the same.
         """
-        if pair.one.number == pair.other.number:
+        if both is None and pair.one.number == pair.other.number:
             return np.ones((len(self.rows), 1))
-        mean, other_mean, product, square, other_square = self._mean_columns(
-            pair.one.column(pair.one.degree, "uniform"),
-            pair.other.column(pair.other.degree, "uniform"),
-            *(pair.turned(turn).product_column("uniform") for turn in range(3)),
+        sides = (self.moments, other, both or self.moments)
+        columns = [pair.one.column(pair.one.degree, "uniform"), pair.other.column(pair.other.degree, "uniform")]
+        columns.append(pair.product_column("uniform"))
+        mean, other_mean, product = (_mean_column(*each) for each in zip(sides, columns, strict=True))
+        square, other_square = (
+            _mean_column(side, pair.turned(turn).product_column("uniform"))
+            for turn, side in ((1, sides[0]), (2, sides[1]))
         )
         if not centred:
             return correlate(product - mean * other_mean, square - mean**2, other_square - other_mean**2)[:, None]
-        count, first, second = self._mean_columns(
-            f"count_uniform_{pair.product}", pair.one.column(0, "uniform"), pair.other.column(0, "uniform")
+        first, second = (
+            _mean_column(side, one.column(0, "uniform"))
+            for side, one in zip(sides, (pair.one, pair.other), strict=False)
         )
+        count = first if pair.product is None else _mean_column(sides[2], f"count_uniform_{pair.product}")
         if not count.any():
             return np.zeros((len(self.rows), 1))
-        if not (np.allclose(count, first) and np.allclose(count, second)):
+        if both is not None or not (np.allclose(count, first) and np.allclose(count, second)):
             return None
         size = np.where(count > 0, count, 1.0)
         return correlate(
             product - mean * other_mean / size, square - mean**2 / size, other_square - other_mean**2 / size
         )[:, None]
-
-    def _mean_columns(self, *names: str) -> list[Array]:
-        """Return the sums of columns of moments over the release's rows, C each."""
-        return [self.moments.columns[name].sum(axis=(1, 2)) / self.moments.row_count for name in names]
 
     # -- rows that the release leaves out ---------------------------------------------------------
 
@@ -347,15 +353,25 @@ class ClassInference(Inference):
         return self._solved_cases[key]
 
 
+def _mean_column(moments: Moments, name: str) -> Array:
+    """Return the sum of a column of moments over the release's rows, C."""
+    return np.asarray(moments.columns[name].sum(axis=(1, 2)) / moments.row_count)
+
+
+def count_solved(systems: ClassSystems, cells: int, selected: SelectedValues) -> int:
+    """Return how many numbers are kept of what is solved for so many cells: posteriors, and the one being solved."""
+    roots, shared, place_size = len(systems.roots), len(systems.shared_codes), systems.blocks.place_size
+    if len(find_merged(systems, selected.code, selected.set)) == selected.set_count:
+        kinds = 1 + GRADES + int(_tell_frequent(systems).sum())
+        roots, shared, place_size = min(roots, kinds * len(systems.rows)), min(shared, kinds), 0
+    size = POSTERIOR * roots + len(OWN_GRID) * len(SHARED_GRID) * shared**2
+    return int(min(cells * size, MOST_KEPT) + 2 * size + place_size)
+
+
 def _tell_frequent(systems: ClassSystems) -> BoolArray:
     """Tell which values of a release are frequent, V."""
     totals = systems.totals.sum(axis=0)
     return np.asarray(totals >= FREQUENT * totals.sum())
-
-
-def count_kinds(systems: ClassSystems) -> int:
-    """Return how many values there are at most when those of a set are merged, and all others."""
-    return 1 + GRADES + int(_tell_frequent(systems).sum())
 
 
 def find_merged(systems: ClassSystems, code: IntArray, place: IntArray) -> IntArray:
@@ -382,9 +398,9 @@ def _grade(grades: Array, totals: Array) -> IntArray:
 def _deal_rest(sums: ClassSums, count: int, values: _WeighedValues) -> tuple[Array, Array]:
     """Return the rest's uniform sums and their variance at most, Σ x² - (Σ x)²/n, each of length `count`."""
     rest, squares = np.zeros((2, count))
-    np.add.at(rest, values.place, values.weight * sums.uniform[values.code])
-    np.add.at(squares, values.place, values.weight**2 * sums.uniform_square[values.code])
-    rows = max(float(sums.rows[-1]), 1.0)
+    np.add.at(rest, values.place, values.weight * sums.uniform[-1, values.code])
+    np.add.at(squares, values.place, values.weight**2 * sums.square[-1, values.code])
+    rows = max(float(sums.count[-1].sum()), 1.0)
     return rest, np.maximum(squares - rest**2 / rows, 0.0)
 
 

@@ -7,7 +7,7 @@ prior variance t1; ε prior variance t2 w d_v, d_v = 1/f_v + 2 V/N. (A value's f
 first term alone, is what chance does. The second is what the class adds for values of any frequency.) Both are
 given that the deviations of a class's rows from x̄ sum to 0.
 
-With y_g = n_g - |g| x̄ and b = sum s_g y_g, E[b] = S (p - x̄), Var b = σ² S. Everything is Gaussian given t1, t2, σ²;
+With y_g = n_g - |g| x̄ and b = sum s_g y_g, E[b] = S (p - x̄), Var b = w S. Everything is Gaussian given t1 and t2;
 over t1 and t2 the posterior is averaged on a grid, weighed by the marginal likelihood. Taking the best pair instead
 made intervals hold the truth 66 times of 100 where the average makes it 95.
 
@@ -43,13 +43,13 @@ class Posterior:
         """Solve; `estimate_sums` then answers any number of directions."""
         self.systems, self.outcome = systems, outcome
         owner, live = systems.owner, outcome.variance > 0
-        # Along an eigenvector with root λ the score has variance λ φ w (κ + λ t2): `total` is the bracket, `left` the
+        # Along an eigenvector with root λ the score has variance λ w (κ + λ t2): `total` is the bracket, `left` the
         # share of the prior variance that the groups do not remove, `gained` what a unit of the score adds to the mean.
         total = systems.totals_by_root
         self.left = 1 - systems.roots * OWN_GRID[:, None] / total
         self.gained = OWN_GRID[:, None] / total
         self.score = np.where(live[owner], systems.turned.multiply(outcome.scores.reshape(1, -1))[0], 0.0)
-        self.noise = outcome.scatter * outcome.variance  # φ w, L
+        self.noise = outcome.variance  # w, L
         self.effect = outcome.variance / outcome.size  # a
         # θ is what classes have in common: of a single class that is hit in part, ε says as much.
         self.several = len(systems.shared_codes) > 0 and int(live.sum()) > 1
@@ -74,14 +74,13 @@ class Posterior:
     def _shared_likelihood(self, likelihood: Array) -> Array:
         """Solve for θ at every t2 and t1; return twice the log likelihood of both from that of t2 alone, T2 x T1.
 
-        Given ε's part, θ has the precision H + I/t1, H = sum over c of a²/(φ w) times the class's block, and the mean
-        (H + I/t1)^-1 r, r = sum of score_r a/(φ w total_r) u_r; its likelihood is r' mean - log det (H t1 + I). Where
+        Given ε's part, θ has the precision H + I/t1, H = sum over c of a²/w times the class's block, and the mean
+        (H + I/t1)^-1 r, r = sum of score_r a/(w total_r) u_r; its likelihood is r' mean - log det (H t1 + I). Where
         what is known of other places leaves no weight to a place, it is not solved and has none.
         """
-        systems, scatter = self.systems, self.outcome.scatter
-        count = len(systems.shared_codes)
-        precision, normal = self.effect / (self.outcome.size * scatter), dict[int, Array]()
-        right = systems.shared_lines.multiply(self.score / systems.totals_by_root) / (self.outcome.size * scatter)
+        systems, count = self.systems, len(self.systems.shared_codes)
+        precision, normal = self.effect / self.outcome.size, dict[int, Array]()
+        right = systems.shared_lines.multiply(self.score / systems.totals_by_root) / self.outcome.size
         self.factors: dict[tuple[int, int], Array] = {}
         self.shared_mean: Array = np.zeros((len(OWN_GRID), len(SHARED_GRID), count))
         shape = (len(OWN_GRID), len(SHARED_GRID))

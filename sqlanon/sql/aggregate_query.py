@@ -33,12 +33,14 @@ class Piece:
 class Aggregate:
     """A function of an argument; COUNT of none counts rows, and COUNT of one sums its 1 and NULL.
 
-    chosen: a condition on sensitive columns that leaves out values for this aggregate alone.
+    chosen, limit: conditions on sensitive columns, and on quasi columns, that leave out values, and rows, for this
+    aggregate alone.
     """
 
     function: "Function"
     argument: Piece | None = None
     chosen: Piece | None = None
+    limit: Piece | None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ What is not listed here never reaches an engine. The names are those of sqlglot'
 
 GRAMMAR = (
     "a release answers SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) | MEDIAN(e), … FROM release [WHERE …]"
-    " [GROUP BY …] [HAVING …] [ORDER BY …] [LIMIT n]"
+    " [GROUP BY …] [HAVING …] [ORDER BY …] [LIMIT n], and any SELECT of columns that it holds as they are"
 )
 FUNCTIONS = "arithmetic, comparison, LIKE, regexp_…, IN, BETWEEN, CASE, COALESCE, CAST, date, mathematical and text"
 
@@ -51,6 +51,35 @@ TYPES = _names(
     "TINYINT SMALLINT INT BIGINT INT128 UTINYINT USMALLINT UINT UBIGINT UINT128 FLOAT DOUBLE DECIMAL"
     " TEXT VARCHAR BOOLEAN DATE TIME TIMESTAMP TIMESTAMPTZ TIMESTAMPNTZ"
 )
+# What a query that reads exact columns alone may have besides: whole clauses, aggregates and windows. Table functions,
+# samples and everything random stay out.
+EXACT_NODES = (
+    _names(
+        "Select From Where Group Having Order Ordered Limit Offset Distinct Alias TableAlias Table Subquery Star With"
+    )
+    | _names("CTE Join Union Intersect Except Exists Filter WithinGroup Window WindowSpec Qualify Tuple Array")
+    | _names("GroupingSets Rollup Cube Grouping Any All")
+    | _names("Count Sum Avg Min Max Median Mode Quantile PercentileCont PercentileDisc Stddev StddevSamp StddevPop")
+    | _names("Variance VariancePop Corr CovarSamp CovarPop Skewness Kurtosis ArgMax ArgMin LogicalAnd LogicalOr")
+    | _names("RegrSlope RegrIntercept RegrR2 RegrCount RegrAvgx RegrAvgy")
+    | _names("RowNumber Rank DenseRank PercentRank CumeDist Ntile Lag Lead FirstValue LastValue NthValue")
+)
+EXACT_FUNCTIONS = _names(
+    "regr_slope regr_intercept regr_r2 regr_count regr_avgx regr_avgy grouping grouping_id rank dense_rank ntile mad"
+    " percent_rank cume_dist row_number"
+)
+EXACT_CLAUSES = {  # what such a node may carry
+    "Select": _names(
+        "expressions from_ where group having order limit offset with_ distinct joins qualify windows kind"
+    ),
+    "Table": _names("this alias"),
+    "Subquery": _names("this alias with_"),
+    "With": _names("expressions"),
+    "CTE": _names("this alias"),
+    "Distinct": _names("expressions"),
+    "Join": _names("this side kind on using"),
+    "Limit": _names("expression"),
+}
 # Operators whose meaning the tree does not keep: `~` (match of the whole text) and the powers' precedence.
 LOST_OPERATORS = frozenset(["~", "!~", "^", "**", "~~", "!~~", "~~*", "!~~*", "~~~"])
 

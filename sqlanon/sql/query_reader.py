@@ -40,8 +40,8 @@ class AggregateReader:
         aggregate = self.found[number]
         if not aggregate.function.is_ratio or aggregate.argument is None:
             return (number,)
-        total = Aggregate(SUM, aggregate.argument, aggregate.chosen)
-        return self._number(total), self._number(_count_values(aggregate.argument, aggregate.chosen))
+        total = replace(aggregate, function=SUM)
+        return self._number(total), self._number(_count_values(aggregate.argument, aggregate))
 
     def _number(self, aggregate: Aggregate) -> int:
         if aggregate not in self.found:
@@ -59,17 +59,41 @@ class AggregateReader:
         if function.counts and argument is not None:  # COUNT(x) counts the rows that have an x
             conditions.append(exp.Is(this=exp.paren(argument), expression=exp.Null()).not_())
             argument = None
-        roles = [(self._pieces.role(condition) == "sensitive", condition.copy()) for condition in conditions]
-        filters = [condition for sensitive, condition in roles if sensitive]
-        limits = [condition for sensitive, condition in roles if not sensitive]
-        if limits:
+        if argument is not None:
+            function, argument, more = self._read_case(function, argument)
+            conditions += more
+        by_role: dict[str, list[exp.Expr]] = {"quasi": [], "sensitive": [], "mixed": []}
+        for condition in conditions:
+            role = self._pieces.role(condition)
+            by_role["quasi" if role == "constant" else role].append(condition.copy())
+        if by_role["mixed"]:
             value = exp.Literal.number(1) if argument is None else argument.copy()
-            argument = exp.Case().when(exp.and_(*limits, wrap=True), value)
-        return Aggregate(
-            function,
-            None if argument is None else self._pieces.write(argument),
-            self._pieces.write(exp.and_(*filters, wrap=True)) if filters else None,
+            argument = exp.Case().when(exp.and_(*by_role["mixed"], wrap=True), value)
+        chosen, limit = (
+            self._pieces.write(exp.and_(*by_role[role], wrap=True)) if by_role[role] else None
+            for role in ("sensitive", "quasi")
         )
+        return Aggregate(function, None if argument is None else self._pieces.write(argument), chosen, limit)
+
+    def _read_case(
+        self, function: Function, argument: exp.Expr
+    ) -> tuple[Function, exp.Expr | None, Sequence[exp.Expr]]:
+        """Return what CASE WHEN c THEN x END is beside its conditions: x FILTER (WHERE c), where these are one-sided.
+
+        SUM(CASE WHEN c THEN 1 ELSE 0 END) is a count.
+        """
+        unchanged = (function, argument, list[exp.Expr]())
+        if not isinstance(argument, exp.Case) or argument.this or len(argument.args["ifs"]) != 1:
+            return unchanged
+        ((when,), otherwise) = argument.args["ifs"], argument.args.get("default")
+        conditions, value = list(conjuncts(when.this)), when.args["true"]
+        roles = [self._pieces.role(condition) for condition in conditions]
+        if "mixed" in roles or "quasi" not in roles:
+            return unchanged
+        if otherwise is None or isinstance(otherwise, exp.Null):
+            return function, value, conditions
+        is_count = function is SUM and value.sql() in ("1", "1.0") and otherwise.sql() in ("0", "0.0")
+        return (COUNT, None, conditions) if is_count else unchanged
 
 
 def _read_argument(node: exp.Expr) -> exp.Expr:
@@ -91,10 +115,10 @@ def _read_count(node: exp.Expr) -> exp.Expr | None:
     return argument
 
 
-def _count_values(argument: Piece, filter_piece: Piece | None) -> Aggregate:
-    """Return the count of the rows where an expression is not NULL."""
+def _count_values(argument: Piece, aggregate: Aggregate) -> Aggregate:
+    """Return the count of the rows of an aggregate where an expression is not NULL."""
     sql, other = (type(text)(f"(case when {text} is not null then 1 end)") for text in (argument.sql, argument.other))
-    return Aggregate(COUNT, Piece(argument.role, sql, other), filter_piece)
+    return replace(aggregate, function=COUNT, argument=Piece(argument.role, sql, other))
 
 
 def _read_quantile(node: exp.Expr, function: Quantile) -> tuple[Function, exp.Expr | None]:

@@ -149,6 +149,19 @@ class Wording:
 
 def parse_select(sql: str, words: Wording, clauses: Collection[str], dialect: str = "duckdb") -> exp.Select:
     """Parse one SELECT that has no clause but `clauses`; raise QueryError, naming the piece, for anything else."""
+    tree = parse_statement(sql, words, dialect)
+    if isinstance(tree, exp.SetOperation):
+        words.refuse(f"{type(tree).__name__.upper()}")
+    if not isinstance(tree, exp.Select):
+        words.refuse(f"a {type(tree).__name__.upper()} statement")
+    for clause, value in tree.args.items():
+        if value and clause not in clauses:
+            words.refuse(CLAUSE_NAMES.get(clause, clause.strip("_").upper()))
+    return tree
+
+
+def parse_statement(sql: str, words: Wording, dialect: str = "duckdb") -> exp.Expr:
+    """Parse one statement whose length and depth are bounded; raise QueryError for what is no SQL, or several."""
     grammar = _dialect(dialect)
     # no engine can be sent either, and its driver's error would be no sentence
     if any("\ud800" <= letter <= "\udfff" for letter in sql):
@@ -166,14 +179,8 @@ def parse_select(sql: str, words: Wording, clauses: Collection[str], dialect: st
         raise QueryError(f"{len(statements)} statements were given; give one SELECT")
     (tree,) = statements
     check_tree(tree, words.subject)
-    if isinstance(tree, exp.SetOperation):
-        words.refuse(f"{type(tree).__name__.upper()}")
-    if not isinstance(tree, exp.Select):
-        words.refuse(f"a {type(tree).__name__.upper()} statement")
-    for clause, value in tree.args.items():
-        if value and clause not in clauses:
-            words.refuse(CLAUSE_NAMES.get(clause, clause.strip("_").upper()))
-    return tree
+    parsed: exp.Expr = tree
+    return parsed
 
 
 def _place(error: sqlglot.errors.SqlglotError) -> str:
@@ -293,8 +300,15 @@ def check_expression(root: exp.Expr, words: Wording) -> None:
             words.refuse(
                 _name_node(node), f"{_suggest(node)}{words.grammar}; expressions are made of {FUNCTIONS} functions"
             )
-        _check_words(node, words)
-        _check_brackets(node, words)
+        if isinstance(node, exp.In) and node.args.get("query"):
+            words.refuse("IN with anything but a list", "write IN (value, …)")
+        check_form(node, words)
+
+
+def check_form(node: exp.Expr, words: Wording) -> None:
+    """Refuse types, units, forms and chains that an allowed node could carry."""
+    _check_words(node, words)
+    _check_brackets(node, words)
 
 
 def _suggest(node: exp.Expr) -> str:
@@ -328,7 +342,7 @@ def _check_words(node: exp.Expr, words: Wording) -> None:
         words.refuse(f"the type {node.sql('duckdb')}", "cast to a number, text, boolean, date, time or timestamp type")
     if isinstance(node, exp.Var) and node.name.lower().rstrip("s") not in UNITS and node.name.lower() not in UNITS:
         words.refuse(f"the unit {node.name}", f"the units are {', '.join(sorted(UNITS))}")
-    if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("unnest") or node.args.get("field")):
+    if isinstance(node, exp.In) and (node.args.get("unnest") or node.args.get("field")):
         words.refuse("IN with anything but a list", "write IN (value, …)")
     if isinstance(node, exp.Escape):
         _check_escape(node, words)

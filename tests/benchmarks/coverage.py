@@ -23,7 +23,6 @@ import pandas as pd
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.estimation.qit_st.session import GroupSession
-from sqlanon.estimators import OF_CLASSES
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Request, Source
@@ -57,7 +56,7 @@ def open_release(con: duckdb.DuckDBPyConnection, background: str, number: int) -
     tables = {output.name: Sql(f'"kept_{prefix}{output.name}"') for output in plan.outputs}
     manifest = {"method": plan.method, "columns": dict(plan.publication.columns), "parameters": dict(plan.parameters)}
     (classes,) = con.execute(f'select count(*) from (select distinct {background} from "kept_{prefix}qit")').fetchone()
-    return GroupSession(engine, tables, manifest | {"dropped_rows": dropped}, OF_CLASSES), classes
+    return GroupSession(engine, tables, manifest | {"dropped_rows": dropped}), classes
 
 
 def draw_counts(con: duckdb.DuckDBPyConnection, counts: int) -> list[tuple[str, str]]:

@@ -56,7 +56,7 @@ def main() -> None:
     )
     backgrounds = [columns.split(",") for columns in asked.background]
     session = published(con, "microdata", QUASI, "occupation", asked.l, "release_", backgrounds)
-    systems = session.classes.load_systems() if backgrounds else None
+    systems = session.loaded.load_systems() if backgrounds else None
     print("classes:", 1 if systems is None else len(systems.rows))
 
     def ask(sql: str) -> None:

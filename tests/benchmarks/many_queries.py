@@ -47,7 +47,7 @@ def main() -> None:
     release = sqlanon.anatomy(con, "people", quasi=QUASI, sensitive="occupation", l=asked.l)
     warnings.simplefilter("ignore")
     queries = timed("drawing and truths", lambda: [one.text for one in draw_queries(data, asked.queries, 1)])
-    for name in ("shrinkage", "least_squares", "uniform"):
+    for name in ("ridge", "uniform"):
         timed(name, lambda: release.estimate_many(queries, name))  # noqa: B023 - it runs at once
     alone = queries[:: max(len(queries) // 100, 1)]
     timed(f"{len(alone)} of them one by one", lambda: [release.estimate(one) for one in alone])

@@ -56,7 +56,7 @@ def people():
 
 
 METHODS = {
-    "anatomy": ({"l": 4}, (None, "least_squares", "uniform")),
+    "anatomy": ({"l": 4}, (None, "uniform")),
     "mondrian": ({"k": 8, "l": 2}, (None,)),
     "robust": ({"r": 3, "background_from": ["sex"], "max_suppressed": 0.5}, (None, "uniform")),
 }

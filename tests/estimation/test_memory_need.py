@@ -10,7 +10,7 @@ import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import AnswerError
 from sqlanon.estimation import memory_need
-from sqlanon.estimation.qit_st import class_tables
+from sqlanon.estimation.qit_st import tables
 
 KEY = "5" * 64
 TABLE = """create table people as select i as id, i % 41 as age, (i // 41) % 23 as town, hash(i) % 5 as class_of,
@@ -129,9 +129,9 @@ def test_what_is_reckoned_for_classes_is_near_what_they_hold(releases, con):
     release.ask("select count(*) from release where age = 3 and illness = 4", "uniform")
     releases["robust"].ask("select count(*) from release where age = 3 and illness = 4")  # loads what solves
     reckoned = []
-    count = class_tables.count_numbers
+    count = tables.count_numbers
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(class_tables, "count_numbers", lambda *asked: reckoned.append(count(*asked)) or reckoned[-1])
+        patch.setattr(tables, "count_numbers", lambda *asked: reckoned.append(count(*asked)) or reckoned[-1])
         tracemalloc.start()
         try:
             release.ask("select count(*) from release where age = 3 and illness = 4")

@@ -16,8 +16,8 @@ import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.qit_st.session import GroupSession
-from sqlanon.estimators import OF_CLASSES, OF_GROUPS, ridge
-from sqlanon.estimators.class_moments import centre_outcome
+from sqlanon.estimators import ridge
+from sqlanon.estimators.class_moments import ClassSums, centre_outcome
 from sqlanon.estimators.class_systems import MEAN_VARIANCE, OWN_GRID, ReleaseClass, prepare_classes
 from sqlanon.estimators.inference_by_class import bound_left_out
 from sqlanon.plans.templates import Sql, ident
@@ -48,7 +48,6 @@ def reopened(session, manifest, dropped=0, added=("group_id", "count")):
         DuckDBEngine(session.con),
         {"qit": Sql("qit"), "st": Sql("st")},
         {"columns": columns, "dropped_rows": dropped, **manifest},
-        OF_CLASSES if manifest.get("method") == "robust" else OF_GROUPS,
     )
     found.con = session.con
     return found
@@ -266,7 +265,7 @@ def test_a_few_shared_groups_change_little(census):
 def test_directions_are_centred_as_by_definition(census):
     """x = d - s f with x' C f = 0 in every class, C = diag(d) + M 11' over its values; of d = f nothing is left."""
     census.answer(f"{COUNT} age > 40 and income = 2")
-    systems, random = census.classes.load_systems(), np.random.default_rng(1)
+    systems, random = census.loaded.load_systems(), np.random.default_rng(1)
     few = random.random((4, *systems.totals.shape)) * (random.random((4, *systems.totals.shape)) < 0.3)
     directions = np.concatenate([few * (systems.totals > 0), systems.totals[None]])
     lines = sparse.csr_array(directions.reshape(len(directions), -1))
@@ -327,10 +326,10 @@ def test_values_alone_are_read_as_sets_of_values_are_turned(census, monkeypatch,
     """A value with a second one of weight 0 in each class is a set, and goes through the eigenvectors."""
     monkeypatch.setattr("sqlanon.estimators.class_systems.LARGE", large)
     census.answer(f"{COUNT} age > 40 and income = 2")
-    systems, random = census.classes.load_systems(), np.random.default_rng(7)
-    sums = Mock(total=random.integers(20, 80, len(systems.rows) + 1).astype(float), size=1.0)
-    sums.square, sums.group_square, sums.sized = sums.total, 3 * sums.total, 4.5 * sums.total
-    sums.shared = random.random((len(systems.rows) + 1, systems.totals.shape[1])) * sums.total[:, None] / 2
+    systems, random = census.loaded.load_systems(), np.random.default_rng(7)
+    total, width = random.integers(20, 80, len(systems.rows) + 1).astype(float), systems.totals.shape[1]
+    counts = np.repeat(total[:, None] / width, width, axis=1)
+    sums = ClassSums(random.random(counts.shape) * total[:, None] / 2, counts, counts, counts)
     posterior = ridge.Posterior(systems, centre_outcome(systems, sums))
     assert posterior.several
     owner, code = systems.cells
@@ -422,7 +421,7 @@ def test_intervals_hold_where_values_stand_in_every_group_of_a_class():
         kept = [row for row in rows if row[-1] >= 0]
         names = ["school", "age", "married", "work"]
         session = robust(kept, names, ["school"], dropped=len(rows) - len(kept))
-        everywhere = session.classes.load_systems().everywhere
+        everywhere = session.loaded.load_systems().everywhere
         assert len(everywhere.code) >= 6
         for code in range(0, 12):
             row = session.answer(f"{COUNT} married = 1 and work = {code}").iloc[0]
@@ -502,7 +501,7 @@ def test_the_reach_of_counts_is_what_is_possible(most_frequent):
 def test_few_values_may_each_have_all_that_is_left_out():
     """Of ten values or fewer that stand in every group the range is the extremes; sums may also fall."""
     rows = [(0, 0, 1, v, g) for g in range(6) for v in (2, 3, -4)]
-    share = robust(rows, NAMES, ["sex"]).classes.load_systems().everywhere.share
+    share = robust(rows, NAMES, ["sex"]).loaded.load_systems().everywhere.share
     each = np.array([[1.0, 0, 0], [2, 3, -4], [1, 1, 1], [0, 0, 0]])
     less, more = bound_left_out(each, share, 10)
     assert less.tolist() == [0, -40, 0, 0] and more.tolist() == [10, 30, 10, 0]
@@ -511,7 +510,7 @@ def test_few_values_may_each_have_all_that_is_left_out():
 def test_many_values_share_what_is_left_out():
     """Beyond, the range is the middle 95 % of a Dirichlet distribution of weights a half, drawn here by chance."""
     rows = [(0, 0, 1, v, g) for g in range(6) for v in range(12)]
-    share = robust(rows, NAMES, ["sex"]).classes.load_systems().everywhere.share
+    share = robust(rows, NAMES, ["sex"]).loaded.load_systems().everywhere.share
     random = np.random.default_rng(5)
     each = np.array([[1.0] + [0] * 11, [1] * 6 + [0] * 6, [0.4] * 12, [-1] * 3 + [1] * 9, [-2] * 12])
     less, more = bound_left_out(each, share, 100)
@@ -561,14 +560,13 @@ def test_hostile_names_and_values():
     row = session.answer(f"{COUNT} {where}").iloc[0]
     (truth,) = session.con.execute(f"select count(*) from microdata where {where}").fetchone()
     assert row["count_low"] <= truth <= row["count_high"] and row["count_std_error"] > 0
-    systems = session.classes.load_systems()
+    systems = session.loaded.load_systems()
     assert len(systems.rows) == len(values)
 
 
-def test_least_squares_is_not_offered_where_it_is_biased(census):
-    assert list(OF_CLASSES) == ["ridge", "uniform"]
-    with pytest.raises(UsageError, match="no estimator 'least_squares' for a release of robust; choose one of ridge"):
-        census.answer("select count(*) from release", "least_squares")
+def test_estimators_that_are_gone_are_told(census):
+    with pytest.raises(UsageError, match=r"was removed in 0\.3\.0; groups are answered by ridge"):
+        census.answer("select count(*) from release where age > 3 and income = 2", "least_squares")
 
 
 def test_a_background_of_columns_that_are_not_published_is_refused(census):
@@ -577,14 +575,14 @@ def test_a_background_of_columns_that_are_not_published_is_refused(census):
 
 
 def test_too_many_values_are_answered_by_uniform(census, monkeypatch):
-    monkeypatch.setattr("sqlanon.estimation.qit_st.class_tables.LARGEST_SYSTEM", 3)
+    monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_SYSTEM", 3)
     fresh = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex"]]}})
     answer = fresh.answer(f"{COUNT} age > 30 and income = 3")
     assert "sensitive values" in answer.attrs["messages"][0]
     assert answer["count"][0] == pytest.approx(census.answer(f"{COUNT} age > 30 and income = 3", "uniform")["count"][0])
 
 
-LISTED = ["class", "group_class", "asked", "hit", "moment", "scatter", "class_value", "class_normal", "answer"]
+LISTED = ["asked", "held", "group_class", "class_value", "class_normal", "hit", "moment", "answer"]
 
 
 @pytest.mark.thorough
@@ -595,7 +593,7 @@ def test_statements_are_what_runs(census):
     listed = fresh.statements(sql)
     assert engine.ran == [] and [name for name, _ in listed][5:] == LISTED
     fresh.answer(sql)
-    assert all(text in engine.ran for _, text in listed)
+    assert all(any(text in ran for ran in engine.ran) for _, text in listed)
     fresh.close()
     before = census.con.execute("select count(*) from duckdb_tables()").fetchone()
     fresh.answer(sql)

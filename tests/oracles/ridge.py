@@ -20,7 +20,6 @@ def posterior(rows, values, asked):
     """
     classes = sorted({row[0] for row in rows})
     mean, effect, spread, scale, direction, blocks, seen, noise = [], [], [], [], [], [], [], []
-    scatter, chance = 0.0, 0.0
     hits, squares = sum(row[3] != 0 for row in rows), sum(row[3] ** 2 for row in rows)
     size = math.sqrt(squares / hits) if hits else 1.0
     for one in classes:
@@ -49,8 +48,6 @@ def posterior(rows, values, asked):
             seen.append(vector.T @ (held.T @ centred) / np.sqrt(root))
             expected = variance * len(own) / len(groups)
             noise += [expected] * len(root)
-            scatter += (centred**2).sum() + 2 * expected
-            chance += expected * (len(groups) + 1)
     direction = np.array(direction)
     plain = direction @ np.repeat(mean, len(values))
     if not blocks:
@@ -61,9 +58,7 @@ def posterior(rows, values, asked):
         place = classes.index(one) * len(values)
         design[start : start + len(block), place : place + len(values)] = block
         start += len(block)
-    # sums of groups that vary more than chance has it vary so everywhere, and so do p's deviations
-    scatter = max(scatter / chance, 1.0)
-    observed, noise = np.concatenate(seen), scatter * np.diag(noise)
+    observed, noise = np.concatenate(seen), np.diag(noise)
     # deviations from x̄ sum to 0 over the rows of a class: condition both parts of the prior on it
     common, free = np.zeros((len(direction), len(values))), np.zeros((len(direction), len(direction)))
     for number, one in enumerate(classes):
@@ -75,7 +70,7 @@ def posterior(rows, values, asked):
         free[place, place] = keeping @ own * spread[place][0]
     figures = []
     for own, shared in itertools.product(OWN, SHARED if len(blocks) > 1 else [0]):
-        prior = own * scatter * free + shared * common @ common.T
+        prior = own * free + shared * common @ common.T
         whole = design @ prior @ design.T + noise
         likelihood = -(np.linalg.slogdet(whole)[1] + observed @ np.linalg.solve(whole, observed)) / 2
         gain = prior @ design.T @ np.linalg.inv(whole)

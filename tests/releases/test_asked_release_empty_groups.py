@@ -17,7 +17,7 @@ AGGREGATES = ("COUNT(*)", "SUM(age) - COUNT(*)")
     ("publish", "size", "estimators"),
     [
         (sqlanon.splu, {"gamma": 3}, ("closed_form", "matrix", "shrinkage")),
-        (sqlanon.anatomy, {"l": 3}, ("uniform", "least_squares", "shrinkage", "ridge")),
+        (sqlanon.anatomy, {"l": 3}, ("uniform", "ridge")),
     ],
     ids=["splu", "anatomy"],
 )

@@ -146,7 +146,8 @@ def test_the_message_says_what_is_allowed():
         asked("select age, count(*) from release group by age qualify true")
     assert str(caught.value) == (
         "QUALIFY is not answered from a release; a release answers SELECT [columns,] COUNT(*) | SUM(e) |"
-        " AVG(e) | MEDIAN(e), … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …] [LIMIT n]"
+        " AVG(e) | MEDIAN(e), … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …] [LIMIT n], and any"
+        " SELECT of columns that it holds as they are"
     )
 
 
@@ -205,10 +206,10 @@ def test_filter_and_count_of_a_column_choose_values_or_measure_rows():
         " count(*) filter (where disease = 'flu') from release"
     )
     rows, values, everyone, both, chosen = query.aggregates
-    assert (rows.argument.role, rows.chosen) == ("quasi", None)
+    assert (rows.argument, rows.limit.role, rows.chosen) == (None, "quasi", None)
     assert (values.argument, values.chosen.role) == (None, "sensitive")
     assert (everyone.argument, everyone.chosen) == (None, None)
-    assert (both.argument.role, both.chosen.sql) == ("quasi", chosen.chosen.sql)
+    assert (both.argument.role, both.limit.role, both.chosen.sql) == ("quasi", "quasi", chosen.chosen.sql)
 
 
 def test_an_average_in_an_expression_over_several_is_a_sum_over_a_count():

@@ -8,6 +8,7 @@ import numpy as np
 from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
 from sqlanon.estimation.answered import Answered
+from sqlanon.estimation.exact import select_columns
 from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.plain_counts import read_plain_counts
 from sqlanon.estimation.query_run import Estimator, QueryRun
@@ -46,6 +47,15 @@ class BoxSession(Session):
         """Make the tables of boxes."""
         self.loaded.load()
 
+    def exact_rows(self, columns: frozenset[str]) -> Sql | None:
+        """Return the published rows for the sensitive column, which is not generalized."""
+        return select_columns(columns, self.loaded.tables["data"]) if set(columns) <= set(self.sensitive) else None
+
+    def published_domain(self, column: str) -> Sql:
+        """Return the sensitive values."""
+        self.loaded.load()
+        return self.loaded.relations["value"]
+
     def loading_statements(self, query: Query) -> list[tuple[str, str]]:
         """Return what every query reads."""
         return self.loaded.loading_statements()
@@ -70,7 +80,7 @@ class BoxCounts(CellWay):
         for aggregate in self.run.query.aggregates:
             if not aggregate.function.counts:
                 raise QueryError(_SUMS.format(aggregate.function.name.upper()))
-            if aggregate.argument or aggregate.chosen:
+            if aggregate.argument or aggregate.chosen or aggregate.limit:
                 raise QueryError(_SUMS.format("COUNT of a column, or with FILTER,"))
         if self.run.query.derived:
             raise QueryError(_SUMS.format("an expression over aggregates"))

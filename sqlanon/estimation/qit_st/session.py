@@ -6,116 +6,321 @@ Many plain counts are answered together: each is a cell, and each asks a set of 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import run_steps
+from sqlanon.errors import AnswerError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.coded_rows import CellSums, CodedRows, tell_holding
+from sqlanon.estimation.exact import select_columns
+from sqlanon.estimation.failures import require_finite_measures
 from sqlanon.estimation.made_ahead import cut
+from sqlanon.estimation.memory_need import NumbersHeld
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks, read_plain_counts
-from sqlanon.estimation.qit_st.class_tables import ClassTables
-from sqlanon.estimation.qit_st.group_run import TOO_MANY_VALUES, GroupRun, Uniform, print_script
-from sqlanon.estimation.qit_st.tables import GroupTables
-from sqlanon.estimation.query_run import Estimator, QueryRun
+from sqlanon.estimation.printed_script import ANSWER, MOMENTS, write_script
+from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
+from sqlanon.estimation.quantiles import cumulate
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, weigh_choice
 from sqlanon.estimation.session import Session
-from sqlanon.estimation.temporary_tables import inline
+from sqlanon.estimation.temporary_tables import inline, text_of
 from sqlanon.estimators import OF_GROUPS, choose_estimator
 from sqlanon.estimators.aggregates import COUNT, LinearAggregate
-from sqlanon.estimators.evidence import Array, Estimate, Evidence
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.inference_pooled import PooledInference
-from sqlanon.estimators.least_squares import NormalEquations
 from sqlanon.estimators.moments import Moments, SelectedValues
+from sqlanon.estimators.propagation import Pair
+from sqlanon.plans.plan import Loop, Report, relation_name, statements_of
+from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import INTERVAL, Query
-from sqlanon.wording import option, spoken
+from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Piece, Query
 
-MOST_PAIRED_CASES = 16  # cases whose covariances are measured pair by pair
-
-
-class Pooled(Uniform):
-    """Solve one system for all groups: add the release's normal equations, and the pairs of cases."""
-
-    @property
-    def counts_pairs(self) -> bool:
-        """Tell whether the rows that are hits in two cases are counted."""
-        return bool(self.run.query.parts) and not self.run.quasi_keys and len(self.run.measures) == 0
-
-    def moment_statements(self) -> list[tuple[str, str]]:
-        """Add the query for pairs of cases."""
-        return super().moment_statements() + ([("pair_moment", self._render_pairs())] if self.counts_pairs else [])
-
-    def solving_statements(self) -> list[tuple[str, str]]:
-        """Return the queries for S and the spreads."""
-        return self.run.loaded.solving_statements()
-
-    def _render_pairs(self) -> str:
-        """Write the query for the rows that are hits in two cases: both read the condition with their own parts."""
-        both = [piece.sql for piece in self.run.query.filters("constant", "quasi", "mixed")]
-        both += [piece.other for piece in self.run.query.filters("mixed")]
-        pairs = self.run.loaded.render(
-            "estimation/qit_st/possible_pair", self.run.relations, parts=self.run.query.parts
-        )
-        hit = self.run.loaded.render(
-            "estimation/query_run/hit",
-            {**self.run.relations, "person": inline(pairs)},
-            quasi_conditions=both,
-            quasi_keys=[],
-            measures=[],
-            apart=["group_id"],
-            case_column=Sql("case_number"),
-        )
-        return self.run.loaded.render(
-            "estimation/qit_st/moment", {**self.run.relations, "hit": inline(hit)}, measures=[], by_class=[]
-        )
-
-    def infer(self, selected: SelectedValues) -> Inference:
-        """Read what the hits say, and solve the release's equations where there are any."""
-        moments, equations = self.run.read_moments(selected), self.run.loaded.load_equations()
-        if equations is None:
-            self.tell_too_many_values()
-            return Inference(moments, selected)
-        return PooledInference(moments, selected, equations, self.run.loaded, self._read_pairs(selected))
-
-    def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
-        """Say also where least squares has no answer."""
-        if undetermined and isinstance(inference, PooledInference):
-            message = tell_undetermined(undetermined, inference.selected.set_count, inference.equations)
-            self.run.messages.append(message)
-        super().tell_limits(inference, undetermined, exact)
-
-    def _read_pairs(self, selected: SelectedValues) -> Array | None:
-        """Read b of the rows that are hits in two cases, C x K x K x V; None where there are too many."""
-        cases = int(selected.case.max(initial=0)) + 1
-        if not self.counts_pairs or not 1 < cases <= MOST_PAIRED_CASES:
-            return None
-        frame = self.run.loaded.engine.frame(self._render_pairs())
-        paired = np.zeros((1, cases, cases, len(self.run.loaded.load_totals())))
-        # The template numbers a pair of cases as one: case x cases + other.
-        case, other = np.divmod(frame["case_number"].to_numpy(dtype=np.int64), cases)
-        paired[0, case, other, frame["code"].to_numpy(dtype=np.int64)] = frame["shared"].to_numpy(dtype=float)
-        return paired
-
-
-def tell_undetermined(undetermined: int, asked: int, equations: NormalEquations) -> str:
-    """Say that least squares has no answer for some of the asked value sets, and why."""
-    return (
-        f"{undetermined} of {asked} asked sets of values always stand in groups together"
-        " with others, so that least squares cannot tell them apart: answered by uniform, without error bars"
-        f" (the groups tell {equations.rank} of {len(equations.totals)} values apart; a release published with"
-        f" a smaller {spoken(option('block'))} has more different groups)"
-    )
-
+if TYPE_CHECKING:
+    from sqlanon.engines.base import Numbers
 
 METHOD = "anatomy"  # of a manifest that names none
 FEW = 8  # queries that are answered sooner alone
-TOGETHER = ("uniform", "least_squares", "shrinkage")  # estimators that answer many queries at once
-CHUNK = 64  # queries whose arrays, of the square of their number, are laid out at once
+TOGETHER = 4_000  # values of all classes: of more, queries are answered one by one
+CHUNK = 64  # queries whose answers are laid out at once
 LOOKED_FOR = 512  # queries whose constants are looked for at once
+TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform"
+UPPER_BOUND = (
+    "the condition joins quasi and sensitive columns in a way whose cases are not followed pair by pair: standard"
+    " errors and intervals are upper bounds"
+)
+UNSOLVED = (
+    "{:,.0f} of {:,.0f} rows are of classes too many to solve together with the largest ones: answered by uniform,"
+    " their part of intervals as if values were dealt to rows at random"
+)
+LEFT_OUT = (
+    "the release leaves out {:,} of {:,.0f} rows: answers count those published, intervals reach as far as rows like"
+    " those of its smallest classes may take them, which is only a bound"
+)
+_NONE = Sql("cast(null as double)")
+
+
+class GroupRun(QueryRun):
+    """One query on its way through QIT and ST. by_class: whether classes are solved, else the paper's answer."""
+
+    takes_limits = counts_values = True
+
+    def __init__(self, loaded: GroupTables, query: Query, by_class: bool) -> None:
+        """Place the query's relations; nothing runs yet."""
+        # the posteriors of a sum and of a count are not of one model: their ratio is no average
+        self.by_class, self.splits_averages = by_class, not by_class
+        self.held = NumbersHeld(value=6, measure=10, copies=3 if by_class else 1)
+        super().__init__(loaded, query)
+        self.loaded, self.people = loaded, self.relations["person"]
+        for name in ("asked", "hit", "figure", *(["possible"] if query.parts else [])):
+            self.relations[name] = relation_name(loaded.prefix, name)
+        if query.parts:
+            self.people = self.relations["possible"]
+
+    # -- the statements ------------------------------------------------------------------------
+
+    def counting_steps(self) -> list[Statement | Report | Loop]:
+        """Render what counts the hits; the last one is read: what an estimate needs of them."""
+        hits = self.write_hits(["group_id"])
+        measures = list(range(1, len(self.measures) + 1))
+        moment = self.space.write(
+            "evidence/moments", self.relations, measures=measures, by_class=self.by_class, flags=self.flags
+        )
+        return [*hits, *moment]
+
+    def statements(self) -> list[tuple[str, str]]:
+        """Return the statements of this query, in order."""
+        classes = self.loaded.class_steps(self.loaded.base()) if self.by_class else []
+        made = [(made.name, made.sql) for step in [*classes, *self.counting_steps()] for made in statements_of(step)]
+        return [("asked", self.render_asked()), *made, *self.closing_statements()]
+
+    # -- running -------------------------------------------------------------------------------
+
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
+        """Read the moments, weigh the evidence, and estimate."""
+        selected, weights = self.read_selected()
+        *made, moment = self.counting_steps()
+        run_steps(made, self.loaded.engine, self.made)
+        self.require_memory(selected, len(self.loaded.load_totals()))
+        columns = self.loaded.engine.arrays(text_of(moment))
+        require_finite_measures(columns, "endless_uniform", len(self.measures))
+        whole = self.infer(selected, columns, None)
+        by_limit = {limit: self.infer(selected, columns, limit) for limit in self.limits}
+        inferences, aggregates, evidence = [], [], []
+        for aggregate in self.query.aggregates:
+            linear, chosen = self.vectorize(aggregate, weights)
+            inferences.append((by_limit[aggregate.limit] if aggregate.limit else whole).narrow(chosen))
+            aggregates.append(linear)
+            evidence.append(inferences[-1].gather_evidence(linear))
+        # Nothing is to be said about answers that are not estimated.
+        exact = all(item.exact.all() for item in evidence)
+        if not exact:
+            self.tell_limits(whole.moments, any(inference.upper_bound for inference in inferences))
+        for one, other in self.pairs():
+            pair = Pair(aggregates[one], aggregates[other], self.number_measure(self.product(one, other)))
+            both = self.both_limits(selected, columns, one, other)
+            correlation = inferences[one].correlate(pair, inferences[other], both)
+            if correlation is not None:
+                self.correlations[one, other] = correlation
+        estimates = self.fill_empty_counts([estimate(item) for item in evidence])
+        return estimates, self.tell_occurring(selected, whole.rows)
+
+    def estimate_shares(
+        self, averages: Sequence[LinearAggregate], chosen: BoolArray, count: int | None, estimate: Estimator
+    ) -> tuple[Estimate, Estimate]:
+        """Return the rows that a quantile is of, and shares of them below values."""
+        self.forget_hits()
+        columns, (limit,) = self.read_lines(), [aggregate.limit for aggregate in self.query.aggregates]
+        inside = np.ones(len(columns["cell"]), dtype=bool) if limit is None else columns[self._flag(limit)] == 1
+        if count is not None:
+            inside &= ~np.isnan(columns["bucket"].astype(float))
+        lines = choose_lines(columns, inside)
+        selected = self.selected
+        whole = self.infer_lines(selected, lines, columns).narrow(chosen)
+        present = averages[0].present
+        rows = estimate(whole.gather_evidence(LinearAggregate(COUNT.of_values, None, present, present)))
+        rows = replace(rows, value=np.nan_to_num(rows.value))
+        self.tell_limits(whole.moments, upper_bound=False)
+        if count is None:
+            shares = [estimate(whole.gather_evidence(average)) for average in averages]
+            return rows, Estimate(*(np.stack(side) for side in zip(*(vars(s).values() for s in shares), strict=True)))
+        cells, sets = rows.value.shape
+        if not (count and len(lines["cell"])):
+            return rows, Estimate(*np.zeros((5, count, cells, sets)))
+        below = cumulate(lines, count, {name: (f"count_{name}_1", f"sum_{name}_1") for name in ("shared", "uniform")})
+        below |= {f"square_{name}_1": below[f"sum_{name}_1"] for name in ("shared", "uniform")}
+        below |= {"positive_uniform_1": below["sum_uniform_1"]}
+        below |= {"least_1": np.zeros(len(below["cell"])), "largest_1": np.ones(len(below["cell"]))}
+        last = {"cell": np.array([cells * count - 1])}
+        (average,) = averages
+        share = estimate(self.infer_lines(selected, below, last).narrow(chosen).gather_evidence(average))
+        return rows, Estimate(*(side.reshape(cells, count, sets).transpose(1, 0, 2) for side in vars(share).values()))
+
+    def infer(self, selected: SelectedValues, columns: "Mapping[str, Numbers]", limit: Piece | None) -> Inference:
+        """Read what the hits say of which a condition of FILTER holds, ready to be weighed as evidence."""
+        lines = columns if limit is None else choose_lines(columns, columns[self._flag(limit)] == 1)
+        return self.infer_lines(selected, lines, columns)
+
+    def infer_lines(
+        self, selected: SelectedValues, lines: "Mapping[str, Numbers]", whole: "Mapping[str, Numbers]"
+    ) -> Inference:
+        """Read what lines of moments say; whole: lines of all cells."""
+        moments = self.arrange_moments(lines, selected, whole)
+        systems = self.loaded.load_systems() if self.by_class else None
+        if systems is None:
+            return Inference(moments, selected)
+        from sqlanon.estimators.class_moments import HitSums  # scipy is slow to load
+        from sqlanon.estimators.inference_by_class import ClassInference
+
+        placed = {**lines, "place": self.loaded.place_classes(lines["class"].astype(np.int64))}
+        hit_sums = HitSums(placed, len(systems.rows), len(moments.totals))
+        return ClassInference(moments, selected, systems, hit_sums, self.loaded.left_out)
+
+    def both_limits(
+        self, selected: SelectedValues, columns: "Mapping[str, Numbers]", one: int, other: int
+    ) -> Moments | None:
+        """Return the moments of the hits that two aggregates count, None where their conditions of FILTER are one."""
+        limits = [self.query.aggregates[number].limit for number in (one, other)]
+        if limits[0] == limits[1]:
+            return None
+        inside = np.all([columns[self._flag(limit)] == 1 for limit in limits if limit is not None], axis=0)
+        return self.arrange_moments(choose_lines(columns, inside), selected, columns)
+
+    def _flag(self, limit: Piece) -> str:
+        return self.flags[self.limits.index(limit)]
+
+    def tell_limits(self, moments: Moments, upper_bound: bool) -> None:
+        """Say where an interval is only a bound, and what the release leaves out."""
+        if self.by_class and self.loaded.unsolved_rows:
+            self.messages.append(UNSOLVED.format(self.loaded.unsolved_rows, moments.row_count))
+        if left_out := self.loaded.left_out * self.by_class:
+            # which of them meet a condition is not published: where they are many, the likely ones may be too few
+            counts = any(aggregate.function.counts for aggregate in self.query.aggregates)
+            most = f"; a count of the source may lie up to {left_out:,} above the upper end" if counts else ""
+            self.messages.append(LEFT_OUT.format(left_out, moments.row_count + left_out) + most)
+        if upper_bound:
+            self.messages.append(UPPER_BOUND)
+
+    def count_lines(self, values: int) -> int:
+        """Return how many lines are read of a cell and case at most: the values of every class."""
+        systems = self.loaded.load_systems() if self.by_class else None
+        return values if systems is None else values + len(systems.cells[0])
+
+    def count_solved(self, cells: int, selected: SelectedValues) -> int:
+        """Return how many numbers are kept of what is solved: posteriors, and the one that is being solved."""
+        systems = self.loaded.load_systems() if self.by_class else None
+        if systems is None:
+            return 0
+        from sqlanon.estimators.inference_by_class import count_solved
+
+        return count_solved(systems, cells, selected)
+
+    def lines_of_hit(self) -> float:
+        """Return the mean number of lines that a row has: the values of its group."""
+        return self.loaded.mean_group()
+
+    def arrange_moments(
+        self, columns: "Mapping[str, Numbers]", selected: SelectedValues, whole: "Mapping[str, Numbers]"
+    ) -> Moments:
+        """Write lines of the moment query as arrays C x K x V, those of several classes summed.
+
+        whole: all of its lines, which tell how many cells there are. Raises AnswerError where arrays are too large.
+        """
+        totals = self.loaded.load_totals()
+        cases = int(selected.case.max(initial=0)) + 1
+        # Without hits there is no row; without GROUP BY there is one answer all the same.
+        cells = int(whole["cell"].max()) + 1 if len(whole["cell"]) else int(not self.quasi_keys)
+        if cells * cases * len(totals) > LARGEST_ANSWER:
+            raise AnswerError(
+                f"the query asks for {cells} groups x {cases} cases x {len(totals)} sensitive values at once;"
+                " group by fewer columns, or narrow WHERE"
+            )
+        place = tuple(columns[name].astype(np.int64) for name in ("cell", "case_number", "code"))
+        shape, moments = (cells, cases, len(totals)), {}
+        for name, line in columns.items():
+            if name.partition("_")[0] in ("cell", "case", "code", "class", "flag", "bucket", "endless"):
+                continue
+            # NULL adds nothing to a sum, and is no value that could be the least or the largest.
+            extreme = {"least": np.fmin, "largest": np.fmax}.get(name.partition("_")[0])
+            moments[name] = np.zeros(shape) if extreme is None else np.full(shape, np.nan)
+            if extreme is None:
+                np.add.at(moments[name], place, np.nan_to_num(line.astype(float)))
+            else:
+                extreme.at(moments[name], place, line.astype(float))
+        return Moments(moments, totals)
+
+    # -- scripts -------------------------------------------------------------------------------
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether the release settles the query: it asks for rows whatever their value, or values of all rows."""
+        query = self.query
+        of_rows = bool(query.filters("quasi", "mixed", "constant") or self.quasi_keys or self.measures or self.limits)
+        of_values = bool(query.filters("sensitive", "mixed") or self.sensitive_keys or self.weights)
+        return not (of_rows and of_values)
+
+    def render_figure(self) -> str:
+        """Write the paper's estimates of the aggregates, without errors but where the release settles them."""
+        estimates = [
+            (self._write_uniform(aggregate), f"value_{number}")
+            for number, aggregate in enumerate(self.query.aggregates)
+        ]
+        columns: list[tuple[Sql, str]] = []
+        for number in range(len(estimates)):
+            value, settled = Sql(f"value_{number}"), self.is_settled
+            error = Sql(f"case when {value} is not null then cast(0 as double) end") if settled else _NONE
+            columns += [(value, str(value)), (error, f"std_error_{number}")]
+            columns += [(value if settled else _NONE, f"{end}_{number}") for end in ("low", "high")]
+        return self.space.text(
+            "evidence/uniform",
+            self.relations | {"moment": relation_name(self.loaded.prefix, "moment")},
+            keyed=bool(self.quasi_keys),
+            grouped=bool(self.quasi_keys or self.sensitive_keys),
+            estimates=estimates,
+            columns=columns,
+        )
+
+    def _write_uniform(self, aggregate: Aggregate) -> Sql:
+        """Return one aggregate over asked values beside their moments; it is NULL over no row, but for COUNT."""
+        piece, present = aggregate.argument, "1"
+        added, row_share, shared = "moment.uniform", "moment.uniform", "moment.shared"
+        if piece in self.weights:
+            weight = f"asked.weight_{self.weights.index(piece) + 1}"
+            added, present = f"{weight} * moment.uniform", f"case when {weight} is null then 0 else 1 end"
+        elif piece is not None:
+            number = self.measures.index(piece) + 1
+            added, row_share, shared = (
+                f"moment.{name}_{number}" for name in ("sum_uniform", "count_uniform", "count_shared")
+            )
+        conditions = [f"moment.{self._flag(aggregate.limit)} = 1"] if aggregate.limit else []
+        if aggregate.chosen is not None:
+            conditions.append(f"asked.weight_{self.weights.index(weigh_choice(aggregate.chosen)) + 1} = 1")
+        if conditions:
+            condition = " and ".join(conditions)
+            added, present = (f"case when {condition} then {term} end" for term in (added, present))
+        rows, has_rows = f"sum(({present}) * {row_share})", f"sum(({present}) * {shared}) > 0"
+        return Sql(aggregate.function.write(f"sum({added})", rows, has_rows))
+
+    def script(self, estimator: str, loading: Sequence[tuple[str, str]]) -> str:
+        """Return a script that ends in the answer, or in the moments where the estimator solves for shares.
+
+        What the release settles by itself, any estimator answers as the uniform one does, without error.
+        """
+        in_sql = not self.query.derived and (self.is_settled or not self.by_class)
+        if not in_sql:
+            return write_script(self.loaded, [*loading, *self.statements()], MOMENTS.format(estimator=estimator))
+        self.by_class = False
+        statements = [step for step in self.statements() if step[0] in ("asked", "possible", "hit", "moment")]
+        self.relations["figure"] = inline(self.render_figure())
+        return write_script(self.loaded, [*loading, *statements, ("answer", self.render_answer())], ANSWER)
+
+
+def choose_lines(columns: "Mapping[str, Numbers]", chosen: BoolArray) -> "dict[str, Numbers]":
+    """Return those lines of columns for which `chosen` is true."""
+    return {name: column[chosen] for name, column in columns.items()}
 
 
 class BatchRun:
@@ -124,6 +329,9 @@ class BatchRun:
     def __init__(self, loaded: GroupTables, rows: CodedRows, name: str, estimate: Estimator) -> None:
         """Take the loaded release, its rows of QIT coded with their groups, and an estimator with its name."""
         self.loaded, self.rows, self.name, self.estimate = loaded, rows, name, estimate
+        self.systems = None if name == "uniform" else loaded.load_systems()
+        self.values = len(loaded.load_totals())
+        self.classes = 1 + (0 if self.systems is None else len(self.systems.rows))
 
     def answer_all(self, queries: Iterable[tuple[int, PlainCount]]) -> dict[int, Answered]:
         """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
@@ -131,71 +339,87 @@ class BatchRun:
         for some in cut(listed, LOOKED_FOR):
             self.tell_constants([query for _, query in some])
         conditions = [query.quasi for _, query in listed]
-        for places, columns in self.rows.sum_each(conditions, self._read_moments, len(self.loaded.load_totals())):
+        for places, columns in self.rows.sum_each(conditions, self._read_moments, self.classes * self.values):
             counted = [(listed[place][0], (listed[place][1], line)) for line, place in enumerate(places)]
             answers |= answer_in_chunks(counted, partial(self.answer, columns), CHUNK)
         return answers
 
     def answer(self, columns: Mapping[str, Array], counted: Sequence[tuple[PlainCount, int]]) -> list[Answered]:
-        """Return an answer for each of some queries with their lines of the moments, queries x V."""
-        queries = [query for query, _ in counted]
-        lines = [line for _, line in counted]
-        moments = Moments({name: sums[lines][:, None] for name, sums in columns.items()}, self.loaded.load_totals())
-        selected = self._select(queries)
-        inference = self._infer(moments, selected)
-        ones = np.ones(len(selected.code))
-        evidence = _take_own(inference.gather_evidence(LinearAggregate(COUNT, None, ones, ones)))
-        figures = self.estimate(evidence)
-        return [
-            self._frame(query, figures, number, self._tell(inference, number, bool(evidence.exact[number])))
-            for number, query in enumerate(queries)
-        ]
+        """Return an answer for each of some queries with their lines of the moments, queries x classes and values."""
+        selections = self._select([query for query, _ in counted])
+        answers = []
+        for (query, line), code in zip(counted, selections, strict=True):
+            inference = self._infer({name: sums[line] for name, sums in columns.items()}, code)
+            ones = np.ones(len(code))
+            evidence = inference.gather_evidence(LinearAggregate(COUNT, None, ones, ones))
+            answers.append(self._frame(query, self.estimate(evidence), evidence))
+        return answers
 
     def _read_moments(self, celled: Sql) -> CellSums:
         """Run the moment query over the cells of several queries, as it runs over those of one with GROUP BY."""
         hit = inline(self.loaded.render("estimation/coded_rows/cell_count", {"celled": celled}, apart=["group_id"]))
-        relations = {**self.loaded.relations, "hit": hit, "group_class": Sql("")}
+        by_class = self.systems is not None
+        relations = {**self.loaded.relations, "hit": hit}
         lines = self.loaded.engine.arrays(
-            self.loaded.render("estimation/qit_st/moment", relations, measures=[], by_class=[])
+            self.loaded.text("evidence/moments", relations, measures=[], by_class=by_class, flags=[])
         )
         cell, code = (lines[name].astype(np.int64) for name in ("cell", "code"))
+        if by_class:
+            code = self.loaded.place_classes(lines["class"].astype(np.int64)) * self.values + code
         return CellSums(cell, code, {name: lines[name].astype(float) for name in ("shared", "uniform")})
 
-    def _select(self, queries: Sequence[PlainCount]) -> SelectedValues:
-        """Number the values that each query asks for: a set for each."""
+    def _select(self, queries: Sequence[PlainCount]) -> list[Any]:
+        """Return the codes of the values that each query asks for."""
         conditions = list(dict.fromkeys(condition for query in queries for condition in query.sensitive))
-        value = self.loaded.relations["value"]
-        holds = tell_holding(self.loaded, value, len(self.loaded.load_totals()), conditions)
-        selection = np.ones((len(queries), len(holds)), dtype=bool)
-        for number, query in enumerate(queries):
-            for condition in query.sensitive:
-                selection[number] &= holds[:, conditions.index(condition)]
-        value_set, code = np.nonzero(selection)
-        return SelectedValues(code, np.zeros_like(code), value_set, len(queries))
+        holds = tell_holding(self.loaded, self.loaded.relations["value"], self.values, conditions)
+        return [
+            np.flatnonzero(holds[:, [conditions.index(condition) for condition in query.sensitive]].all(axis=1))
+            for query in queries
+        ]
 
-    def _infer(self, moments: Moments, selected: SelectedValues) -> Inference:
-        equations = None if self.name == "uniform" else self.loaded.load_equations()
-        if equations is None:
+    def _infer(self, sums: Mapping[str, Array], code: Any) -> Inference:
+        """Return what one query's hits say, whose sums are classes and the rest x values."""
+        by_class = {name: line.reshape(self.classes, self.values) for name, line in sums.items()}
+        moments = Moments(
+            {name: line.sum(axis=0)[None, None] for name, line in by_class.items()}, self.loaded.load_totals()
+        )
+        selected = SelectedValues(code, np.zeros_like(code), np.zeros_like(code), 1)
+        if self.systems is None:
             return Inference(moments, selected)
-        return PooledInference(moments, selected, equations, self.loaded, None)
+        from sqlanon.estimators.class_moments import HitSums
+        from sqlanon.estimators.inference_by_class import ClassInference
 
-    def _tell(self, inference: Inference, number: int, exact: bool) -> list[str]:
-        """Return what is special about one answer."""
-        if isinstance(inference, PooledInference):
-            return [] if inference.determined[number] or exact else [tell_undetermined(1, 1, inference.equations)]
-        return [] if self.name == "uniform" else [TOO_MANY_VALUES]
+        once = np.zeros(self.classes * self.values, dtype=np.int64)
+        place, value = np.divmod(np.arange(len(once)), self.values)
+        lines = {"cell": once, "case_number": once, "place": place, "code": value, **sums}
+        hit_sums = HitSums(lines, self.classes - 1, self.values)
+        return ClassInference(moments, selected, self.systems, hit_sums, self.loaded.left_out)
 
-    def _frame(self, query: PlainCount, estimate: Estimate, number: int, messages: list[str]) -> Answered:
+    def _frame(self, query: PlainCount, estimate: Estimate, evidence: Evidence) -> Answered:
         """Write one answer as it would be alone."""
-        figures = {name: array[number : number + 1] for name, array in vars(estimate).items()}
+        figures = {name: array[0] for name, array in vars(estimate).items()}
         figures["value"] = np.nan_to_num(figures["value"])
         columns: dict[str, Array] = {}
         for name in query.names:
             columns |= {name: figures["value"]} | {f"{name}_{end}": figures[end] for end in INTERVAL}
+        messages = self._tell(bool(evidence.exact.all()))
         sentences = messages + MissingValues(self.loaded).tell(query.comparisons, self._domain)
         answer = Answered(columns, sentences, sentences)
         tell_blank_cells(answer, self.name)
         return answer
+
+    def _tell(self, exact: bool) -> list[str]:
+        """Return what is special about one answer."""
+        if self.name == "uniform":
+            return []
+        if self.systems is None:
+            return [TOO_MANY_VALUES]
+        run = GroupRun(self.loaded, self._any_count, by_class=True)
+        if not exact:
+            run.tell_limits(Moments({}, self.loaded.load_totals()), upper_bound=False)
+        return run.messages
+
+    _any_count = Query((), (), (), (Aggregate(COUNT),), (), (), None, grouped=False)
 
     def tell_constants(self, queries: Sequence[PlainCount]) -> None:
         """Look for the constants of all queries at once; what is found is remembered for each."""
@@ -207,21 +431,15 @@ class BatchRun:
         return self.loaded.relations["value"] if column == "sensitive" else self.rows.domains[column]
 
 
-def _take_own(evidence: Evidence) -> Evidence:
-    """Return each query's own line of the evidence on queries x value sets: query q asks set q."""
-    arrays = {name: value for name, value in vars(evidence).items() if isinstance(value, np.ndarray)}
-    return replace(evidence, **{name: np.diagonal(array) for name, array in arrays.items()})
-
-
 class GroupSession(Session):
     """A session of a release of groups.
 
-    runs: what runs a query, in one of the ways. together: the estimators that answer many queries at once.
+    runs: what runs a query. together: whether many queries are answered at once.
     """
 
     loaded: GroupTables
     runs: type[GroupRun] = GroupRun
-    together: Sequence[str] = TOGETHER
+    together = True
 
     def __init__(
         self,
@@ -232,42 +450,50 @@ class GroupSession(Session):
     ) -> None:
         """Take the published tables (`qit`, `st`) and the manifest; nothing runs before the first query."""
         self.loaded = GroupTables(engine, tables, manifest)
-        self.classes = ClassTables(self.loaded, manifest)
         super().__init__(self.loaded.quasi, self.loaded.sensitive, estimators, manifest.get("method", METHOD))
 
     def start(self, query: Query, name: str, **options: Any) -> GroupRun:
         """Start the run of an estimator."""
-        if name == "ridge":
-            from sqlanon.estimation.qit_st.by_class import ByClass  # what solves class by class is slow to load
-
-            return self.runs(self.loaded, query, self.classes, ByClass)
-        # all other estimators solve one system for all groups
-        return self.runs(self.loaded, query, self.classes, Uniform if name == "uniform" else Pooled)
+        return self.runs(self.loaded, query, by_class=name != "uniform")
 
     def load(self, run: QueryRun) -> None:
-        """Number the values, and keep rows that are read more than once."""
+        """Number the groups and values, and keep the rows under our names; prepare classes where they are solved."""
         assert isinstance(run, GroupRun)
         self.loaded.load_totals()
-        self.loaded.keep_rows()
+        if run.by_class and self.loaded.load_systems() is None:
+            run.by_class = False
+            run.messages.append(TOO_MANY_VALUES)
+
+    def exact_rows(self, columns: frozenset[str]) -> Sql | None:
+        """Return QIT for quasi columns, ST with each line as often as it counts for the sensitive one."""
+        if not set(columns) & set(self.sensitive):
+            return select_columns(columns, self.loaded.tables["qit"])
+        return self.loaded.sensitive_rows() if set(columns) <= set(self.sensitive) else None
+
+    def published_domain(self, column: str) -> Sql:
+        """Return QIT under our names, or the values."""
+        self.loaded.load_totals()
+        return self.loaded.relations["value" if column == "sensitive" else "person"]
 
     def loading_statements(self, query: Query) -> list[tuple[str, str]]:
         """Return what every query reads."""
-        return self.loaded.loading_statements()
+        steps = self.loaded.loading_steps()
+        return [(statement.name, statement.sql) for step in steps for statement in statements_of(step)]
 
     def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
-        """Answer plain counts (`read_plain_count`), unless by ridge."""
-        if not self.loaded.engine.in_process or name not in self.together or len(queries) < FEW:
+        """Answer plain counts (`read_plain_count`) of releases that do not have many classes."""
+        if not (self.together and self.loaded.engine.in_process) or len(queries) < FEW:
             return {}
-        return BatchRun(self.loaded, self.loaded.load_rows(), name, estimate).answer_all(
-            read_plain_counts(queries, self._parse)
-        )
+        try:
+            batch = BatchRun(self.loaded, self.loaded.load_rows(), name, estimate)
+        except AnswerError:  # each is asked alone, and says what does not fit
+            return {}
+        if batch.classes * batch.values > TOGETHER:
+            return {}
+        return batch.answer_all(read_plain_counts(queries, self._parse))
 
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script, which ends in the answer where SQL can give it."""
         name, _ = choose_estimator(self.estimators, self.method, estimator)
-        return print_script(self.start(self._parse_printed(sql), name), name)
-
-    def close(self) -> None:
-        """Drop the temporary tables of this release."""
-        self.classes.close()
-        super().close()
+        query = self._parse_printed(sql)
+        return self.start(query, name).script(name, self.loading_statements(query))

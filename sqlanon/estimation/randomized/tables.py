@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import run_steps
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators import matrix
@@ -16,7 +17,8 @@ from sqlanon.estimators.empirical_bayes.spectrum import Spectra, Spectrum
 from sqlanon.estimators.empirical_bayes.whole import Whole
 from sqlanon.estimators.matrix import Matrix
 from sqlanon.methods.grouping import GROUPS_PER_BLOCK, ONE_BLOCK
-from sqlanon.plans.plan import relation_name
+from sqlanon.plans.plan import Loop, Report, relation_name
+from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 
 LARGEST_MATRIX = 1_500  # values of a column for which T is made and inverted
@@ -41,8 +43,12 @@ class Randomized(Workspace):
         self.block = block if isinstance(block, int) and block > 0 else ONE_BLOCK
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)}
         names |= {f"sensitive_{n}": name for n, name in enumerate(self.sensitive, start=1)}
-        super().__init__(engine, tables, {"quasi": self.quasi, "sensitive": self.sensitive}, names)
-        self.relations["published"] = Sql(f"(\n{self.render('estimation/randomized/published', self.relations)}\n)")
+        super().__init__(engine, tables, {}, names)
+        places = range(len(self.sensitive))
+        self.relations |= {
+            name: relation_name(self.prefix, name) for name in ("person", *map(self._value_name, places))
+        }
+        self._loaded = False
         self._counts: dict[int, Array] = {}
         self._companies: dict[int, matrix.Company] = {}
         self._matrices: dict[int, Matrix] = {}
@@ -51,25 +57,28 @@ class Randomized(Workspace):
 
     def value(self, place: int) -> Sql:
         """Return the relation of one sensitive column's values (by its place, from 0)."""
-        return relation_name(self.prefix, f"value_{place + 1}")
+        return self.relations[self._value_name(place)]
 
-    def loading(self, touched: Sequence[int]) -> list[tuple[str, str]]:
-        """Return the names and texts of the tables that a query over these columns makes first."""
-        return [
-            (
-                f"value_{place + 1}",
-                self.render_values(self.relations["published"], Sql(f"sensitive_{place + 1}"), Sql("count(*)")),
-            )
-            for place in touched
-        ]
+    @staticmethod
+    def _value_name(place: int) -> str:
+        return f"value_{place + 1}"
+
+    def loading_steps(self, touched: Sequence[int]) -> list[Statement | Report | Loop]:
+        """Render the rows, and the values of the columns that a query reads."""
+        columns = {"quasi": self.quasi, "sensitive": self.sensitive}
+        return self.write("evidence/randomized", self.tables, **columns, touched=[place + 1 for place in touched])
 
     def load(self, touched: Sequence[int]) -> None:
-        """Make the tables of values that are not there yet, and read their counts."""
+        """Make the rows and the tables of values that are not there yet, and read their counts."""
         missing = [place for place in touched if place not in self._counts]
-        for place, (name, sql) in zip(missing, self.loading(missing), strict=True):
-            relation = self.keep(name, sql)
+        if not missing and self._loaded:
+            return
+        rows, *values = self.loading_steps(missing)
+        run_steps(values if self._loaded else [rows, *values], self.engine, self._made)
+        self._loaded = True
+        for place in missing:
             frame: pd.DataFrame = self.engine.frame(
-                f"select code, row_count from {relation} order by code asc nulls last"
+                f"select code, row_count from {self.value(place)} order by code asc nulls last"
             )
             self._counts[place] = frame["row_count"].to_numpy(dtype=float)
 
@@ -148,6 +157,7 @@ class Randomized(Workspace):
     def close(self) -> None:
         """Forget the temporary tables; they are made again where they are needed again."""
         super().close()
+        self._loaded = False
         self._counts.clear()
         self._matrices.clear()
         self._companies.clear()

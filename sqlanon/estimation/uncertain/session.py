@@ -150,7 +150,7 @@ class CellCounts(CellWay):
     def refuse_aggregates(self) -> None:
         """Raise QueryError where the query asks for more than COUNT(*)."""
         for aggregate in self.run.query.aggregates:
-            if not aggregate.function.counts or aggregate.argument or aggregate.chosen:
+            if not aggregate.function.counts or aggregate.argument or aggregate.chosen or aggregate.limit:
                 raise QueryError(_COUNTS)
         if self.run.query.derived:
             raise QueryError(_COUNTS)

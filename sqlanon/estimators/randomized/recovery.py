@@ -145,10 +145,18 @@ class Recovery:
         narrowed.variance = self.variance.of(narrowed.sums)
         return narrowed
 
-    def correlate(self, pair: Pair, other: "Recovery") -> Array | None:
+    def under(self, moments: Moments) -> "Recovery":
+        """Return the same release's figures of other hits: those under a condition of FILTER."""
+        changed = copy(self)
+        changed.moments, changed.sums = moments, Sums(moments, self.asked, self.counts)
+        changed.variance = self.variance.of(changed.sums)
+        return changed
+
+    def correlate(self, pair: Pair, other: "Recovery", both: Moments) -> Array | None:
         """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.
 
-        It is what the draws of the rows make it; None where it is not followed: between cases.
+        both: moments of the hits that both count. It is what the draws of the rows make it; None where it is not
+        followed: between cases.
         """
         if self.sums.case_count > 1 or not self.counts:
             return None
@@ -158,8 +166,9 @@ class Recovery:
         ]
         pulled = [self.closed.pulled(part.weights[0]) for part in weighted]
         terms = []
+        sides = (both, self.moments, other.moments)
         for turn, (first, second) in enumerate([(0, 1), (0, 0), (1, 1)]):
-            published = self.moments.columns[pair.turned(turn).product_column("uniform")][:, 0]
+            published = sides[turn].columns[pair.turned(turn).product_column("uniform")][:, 0]
             terms.append(self.closed.solved(published) @ self.closed.spread(pulled[first], pulled[second]).T)
         return correlate(*terms)
 

@@ -2,7 +2,6 @@
 
 from typing import cast
 
-from sqlanon.estimators import OF_CLASSES
 from sqlanon.forms.qit_st import GROUP_FIGURES, GroupForm
 from sqlanon.forms.schema_parts import PROVED_OTHERWISE, SHARE
 from sqlanon.plans.json_schema import either, number, record, whole, word
@@ -15,7 +14,6 @@ class ClassGroupForm(GroupForm):
     """QIT and ST of groups that are made class by class."""
 
     name = "class_qit_st"
-    estimators = OF_CLASSES
     promise = either(record({"r": number(1), "posterior": SHARE}), record({"r": number(1), "condition": word("delta")}))
     figures = _FIGURES
     words = ("forms/class_qit_st/words.txt", *GroupForm.words)

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -85,11 +84,10 @@ def test_query_a_of_the_slides(hospital):
     assert list(answer.columns) == ["count", "count_std_error", "count_low", "count_high"]
 
 
-def test_values_that_always_go_together_are_answered_by_uniform_with_a_message(hospital):
+def test_values_that_always_go_together_have_error_bars_that_say_so(hospital):
     answer = hospital.answer("select count(*) from release where age < 30 and disease = 'pneumonia'")
-    assert answer["count"].tolist() == [1.0] and np.isnan(answer["count_std_error"][0])
-    (message,) = answer.attrs["messages"]
-    assert "answered by uniform" in message
+    assert answer["count"].tolist() == pytest.approx([1.0], abs=0.2)
+    assert answer["count_low"][0] == 0 and answer["count_high"][0] == 2 and answer.attrs["messages"] == []
 
 
 # -- what an engine says, in words of ours -------------------------------------------------------
@@ -163,7 +161,7 @@ def test_a_missing_value_of_a_key_or_an_argument_is_told(hospital):
 
 
 def oracle(session, satisfies):
-    """Enumerate rows and the values of their groups: the uniform estimate and least squares."""
+    """Enumerate rows and the values of their groups: the uniform estimate."""
     columns = session.loaded
     lines = session.con.execute("select * from st").fetchall()
     people = session.con.execute("select * from qit").fetchall()
@@ -171,23 +169,13 @@ def oracle(session, satisfies):
     groups = list(dict.fromkeys(g for g, _, _ in lines))
     held = {(g, v): n for g, v, n in lines}
     size = {g: sum(held.get((g, v), 0) for v in values) for g in groups}
-    total = {v: sum(held.get((g, v), 0) for g in groups) for v in values}
     rows = [(dict(zip(columns.quasi, person[:-1], strict=True)), person[-1]) for person in people]
     weight = [[satisfies(row, v) for v in values] for row, _ in rows]
-    uniform = sum(
+    return sum(
         held.get((g, v), 0) / size[g] * x
         for (_, g), line in zip(rows, weight, strict=True)
         for v, x in zip(values, line, strict=True)
     )
-    normal = np.array(
-        [[sum(held.get((g, v), 0) * held.get((g, w), 0) for g in groups) for w in values] for v in values]
-    )
-    squares = 0.0
-    for place, v in enumerate(values):
-        hits = {g: sum(line[place] for (_, h), line in zip(rows, weight, strict=True) if h == g) for g in groups}
-        shared = np.array([sum(hits[g] * held.get((g, w), 0) for g in groups) for w in values], dtype=float)
-        squares += total[v] * (np.linalg.pinv(normal) @ shared)[place]
-    return uniform, squares
 
 
 SMALL = [
@@ -221,22 +209,10 @@ def small():
 
 @pytest.mark.parametrize(("where", "satisfies"), QUESTIONS)
 def test_counts_equal_the_oracle(small, where, satisfies):
-    uniform, squares = oracle(small, satisfies)
+    uniform = oracle(small, satisfies)
     sql = f"select count(*) from release where {where}"
     low, high = 0, sum(1 for _ in SMALL)
     assert small.answer(sql, "uniform")["count"][0] == pytest.approx(min(max(uniform, low), high))
-    answer = small.answer(sql, "least_squares")
-    assert answer.attrs["messages"] == []
-    _equal_or_cut(answer, "count", squares, uniform)
-
-
-def _equal_or_cut(answer, name, squares, uniform):
-    """Judge least squares; where it passes a bound that the release proves, it is cut to that bound."""
-    found = answer[name][0]
-    if answer[f"{name}_low"][0] < found < answer[f"{name}_high"][0]:
-        assert found == pytest.approx(squares)
-    else:
-        assert min(uniform, squares) - 1e-6 <= found <= max(uniform, squares) + 1e-6
 
 
 SUMS = [
@@ -249,23 +225,22 @@ SUMS = [
 
 @pytest.mark.parametrize(("aggregate", "value"), SUMS)
 def test_sums_equal_the_oracle(small, aggregate, value):
-    uniform, squares = oracle(small, lambda r, v: value(r, v) if r["sex"] == "M" and (v or 0) > 1 else 0)
+    uniform = oracle(small, lambda r, v: value(r, v) if r["sex"] == "M" and (v or 0) > 1 else 0)
     sql = f"select {aggregate} from release where sex = 'M' and income > 1"
     assert small.answer(sql, "uniform")["sum"][0] == pytest.approx(uniform)
-    _equal_or_cut(small.answer(sql, "least_squares"), "sum", squares, uniform)
 
 
 @pytest.mark.parametrize("argument", ["salary", "income", "age", "salary + income", "nullif(age, 40)"])
 def test_averages_are_sums_over_counts_of_what_is_there(census, argument):
     where = f"from release where sex = 'M' and income > 4 and ({argument}) is not null"
-    for estimator in ("uniform", "least_squares"):
+    for estimator in ("uniform",):
         both = census.answer(f"select sum({argument}), count(*), avg({argument}) {where}", estimator)
         assert both["avg"][0] == pytest.approx(both["sum"][0] / both["count"][0])
 
 
 @pytest.mark.thorough
 def test_groups_equal_single_questions(small):
-    for estimator in ("uniform", "least_squares", "shrinkage", "ridge"):
+    for estimator in ("uniform", "ridge"):
         table = small.answer(
             "select sex, income, count(*), sum(pay), avg(age) from release group by all order by all",
             estimator,
@@ -294,11 +269,11 @@ def test_any_small_release_equals_the_oracle(groups, seed):
         for v in group
     ]
     session = session_of(rows, ["age", "sex", "income"])
-    uniform, _ = oracle(session, lambda r, v: r["age"] > 1 and v in (1, 2))
+    uniform = oracle(session, lambda r, v: r["age"] > 1 and v in (1, 2))
     sql = "select count(*) from release where age > 1 and income in (1, 2)"
     hits = sum(age > 1 for age, *_ in rows)
     asked = sum(v in (1, 2) for *_, v, _ in rows)
-    for estimator in ("uniform", "least_squares", "ridge", "shrinkage"):
+    for estimator in ("uniform", "ridge"):
         answer = session.answer(sql, estimator).iloc[0]
         assert max(0, hits + asked - len(rows)) - 1e-9 <= answer["count"] <= min(hits, asked) + 1e-9
         assert math.isnan(answer["count_low"]) or answer["count_low"] <= answer["count_high"]
@@ -330,7 +305,7 @@ EXACT = [
 
 
 @pytest.mark.parametrize("sql", EXACT)
-@pytest.mark.parametrize("estimator", ["uniform", "least_squares", "shrinkage", "ridge"])
+@pytest.mark.parametrize("estimator", ["uniform", "ridge"])
 def test_exact_cases_equal_duckdb_on_the_microdata(census, sql, estimator):
     answer = census.answer(sql, estimator)
     truth = census.con.execute(sql.replace("release", "microdata")).df()
@@ -412,7 +387,7 @@ def test_hostile_names(shift):
 
 
 def test_types_are_checked_and_errors_speak_of_published_names(hospital):
-    with pytest.raises(QueryError, match="SUM and AVG take numbers"):
+    with pytest.raises(QueryError, match="sum does not take"):
         hospital.answer("select sum(sex) from release")
     with pytest.raises(QueryError, match="cannot be evaluated"):
         hospital.answer("select count(*) from release where sex + 1 > 2")
@@ -427,7 +402,10 @@ def test_a_release_without_qit_is_refused():
         GroupSession(None, {"data": Sql("x")}, {"method": "splu", "columns": {"quasi": ["a"], "sensitive": ["b"]}})
 
 
-LISTED = ["place", "soundness", "value", "line", "person", "asked", "moment", "normal", "spread", "answer"]
+LISTED = [
+    *("place", "soundness", "value", "line", "person", "asked"),
+    *("group_class", "class_value", "class_normal", "hit", "moment", "answer"),
+]
 
 
 def test_statements_are_what_runs_and_hold_no_value_of_the_data(hospital):
@@ -439,7 +417,7 @@ def test_statements_are_what_runs_and_hold_no_value_of_the_data(hospital):
     assert [name for name, _ in listed] == LISTED
     fresh.answer(sql)
     for name, text in listed:
-        assert name == "spread" or text in engine.ran
+        assert text in engine.ran or any(text in ran for ran in engine.ran), name
         assert "pneumonia" not in text
     fresh.close()
 
@@ -489,19 +467,19 @@ def measured():
 
 
 ENDLESS = {
-    "select sum(f) from release": "on 2 rows",
+    "select sum(f) from release": "in 1 row of the answer",
     "select avg(f) from release where d = 'a'": "on 2 rows",
     "select d, sum(f) from release group by d": "on 2 rows",
-    "select q, count(*), sum(f) from release group by q": "on 2 rows",
-    "select sum(f) from release where f < 10 or f > 1e300": "on 2 rows",
-    "select sum(q / 0) from release where q > 0": "on 171 rows",
-    "select sum(1 / 0) from release": "for 4 of the values asked",
+    "select q, count(*), sum(f) from release group by q": "in 2 rows of the answer",
+    "select sum(f) from release where f < 10 or f > 1e300": "in 1 row of the answer",
+    "select sum(q / 0) from release where q > 0 and d = 'a'": "on 171 rows",
+    "select sum(1 / 0) from release where q > 0 and d in ('a', 'b')": "for 2 of the values asked",
     "select sum(case when d = 'a' then f else 1 end) from release": "on 2 rows",
 }
 
 
 @pytest.mark.parametrize("sql", ENDLESS)
-@pytest.mark.parametrize("estimator", ["uniform", "shrinkage", "ridge"])
+@pytest.mark.parametrize("estimator", ["uniform", "ridge"])
 def test_sums_of_nan_and_infinity_are_refused_not_stated(measured, sql, estimator):
     with pytest.raises(DataError, match=f"NaN or infinite {ENDLESS[sql]}; leave them out with WHERE"):
         measured.answer(sql, estimator)
@@ -518,8 +496,11 @@ def test_sums_of_sensitive_nan_and_infinity_are_refused():
         "alter table st alter income type double"
         " using case income when 0 then 'nan'::double when 1 then 'inf'::double when 2 then 1 end"
     )
-    for sql in ("select sum(income) from release", "select avg(income) from release where q = 3"):
-        with pytest.raises(DataError, match="NaN or infinite for 2 of the values asked"):
+    for sql, where in (
+        ("select sum(income) from release", "in 1 row of the answer"),
+        ("select avg(income) from release where q = 3", "for 2 of the values asked"),
+    ):
+        with pytest.raises(DataError, match=f"NaN or infinite {where}"):
             session.answer(sql)
     with pytest.raises(DataError, match="NaN or infinite on"):
         session.answer("select sum(q * income) from release")
@@ -530,7 +511,7 @@ def test_squares_beyond_all_numbers_are_refused():
     session = session_of([(1e200 * i, "ab"[i % 2], i // 2) for i in range(20)], ["x", "d"])
     session.con.execute("alter table qit alter x type double")
     with pytest.raises(DataError, match="too large; divide them first"):
-        session.answer("select sum(x) from release")
+        session.answer("select sum(x) from release where d = 'a'")
 
 
 WRONG = [
@@ -565,7 +546,7 @@ def test_an_error_of_the_engine_that_nobody_foresaw_quotes_nothing(hospital, mon
 
     fresh = GroupSession(Failing(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
     with pytest.raises(DataError) as caught:
-        fresh.answer("select count(*) from release where disease = 'flu'")
+        fresh.answer("select count(*) from release where disease = 'flu' and age > 30")
     assert "pneumonia" not in str(caught.value)
     fresh.close()
 
@@ -606,37 +587,9 @@ def test_a_broken_file_is_a_broken_release(hospital, tmp_path):
 # -- what a message says ---------------------------------------------------------------------------
 
 
-def test_values_that_the_groups_do_not_tell_apart_are_explained(hospital):
-    answer = hospital.answer("select count(*) from release where age < 30 and disease = 'pneumonia'")
-    (message,) = answer.attrs["messages"]
-    assert "the groups tell 2 of 5 values apart" in message and "a smaller block has" in message
-
-
-def test_only_the_sums_that_need_it_fall_back():
-    """Values 1 and 2 always go together: their count is known only together, and so is no other sum."""
-    rows = [(i % 5, v, g) for g in range(30) for i, v in enumerate([1, 2] if g % 2 else [3, 4 + g % 3])]
-    session = session_of(rows, ["age", "income"])
-    both = session.answer(
-        "select sum(case when income in (1, 2) then 1 else 0 end) as x, sum(income) as y from release where age = 1",
-        "least_squares",
-    )
-    alone = session.answer(
-        "select sum(case when income in (1, 2) then 1 else 0 end) as x from release where age = 1", "least_squares"
-    )
-    swapped = session.answer(
-        "select sum(income) as y, sum(case when income in (1, 2) then 1 else 0 end) as x from release where age = 1",
-        "least_squares",
-    )
-    assert np.isnan(both["y_std_error"][0]) and np.isnan(swapped["y_std_error"][0])
-    for name in ("x", "x_std_error", "x_low", "x_high"):
-        assert alone[name][0] == both[name][0] == swapped[name][0]
-    assert not np.isnan(alone["x_std_error"][0])
-
-
 def test_an_interval_that_is_only_a_bound_says_so(census):
     mixed = "from release where (sex = 'M' and income = 2) or (sex = 'F' and income > 5)"
     assert any("upper bounds" in message for message in census.answer(f"select sum(age) {mixed}").attrs["messages"])
-    assert census.answer(f"select count(*) {mixed}").attrs["messages"] == []
     assert census.answer("select sum(age) from release where income = 2").attrs["messages"] == []
 
 
@@ -672,32 +625,8 @@ def test_signatures_that_share_groups_are_answered_as_one_class(con):
     release = sqlanon.robust(con, "t", quasi="ward", sensitive="s", id="person", r=3, background="known")
     query = "SELECT COUNT(*) AS n FROM release WHERE ward < 15 AND s = 's3'"
     answer = release.estimate(query)
-    assert len(release._session.classes.load_systems().rows) == 1
+    assert len(release._session.loaded.load_systems().rows) == 1
     plain = sqlanon.anatomy(con, "t", quasi="ward", sensitive="s", id="person", l=3)
     wanted = plain.estimate(query, "ridge")
     # as precise as Anatomy's, which has one class as well
     assert 0 < answer["n_std_error"][0] < 1.5 * wanted["n_std_error"][0]
-
-
-@pytest.mark.parametrize(
-    "select",
-    [
-        "income, count(*) as x",
-        "income, avg(age) as x",
-        "income % 3, sum(income) as x",
-        "sex, income % 3, avg(income) as x",
-    ],
-)
-def test_many_sets_of_values_are_weighed_as_each_is_measured(census, monkeypatch, select):
-    """Thousands of value sets weigh S by group; few ask the spread of each one's own direction: the same errors."""
-    keys = select.rpartition(",")[0]
-    sql = f"select {select} from release where age > 30 group by {keys} order by {keys}"
-    weighed = Mock(wraps=census.loaded.weigh_spreads)
-    monkeypatch.setattr(census.loaded, "weigh_spreads", weighed)
-    few = census.answer(sql, "least_squares")
-    assert not weighed.called
-    for name in ("MANY", "MOST_VECTORS"):
-        monkeypatch.setattr(f"sqlanon.estimators.inference_pooled.{name}", 0)
-    many = census.answer(sql, "least_squares")
-    assert weighed.called and (many["x_std_error"] > 0).all()
-    pd.testing.assert_frame_equal(few, many, rtol=1e-9)

@@ -363,8 +363,8 @@ def test_what_is_not_answered(paper, sql, says):
 
 def test_other_estimators_are_refused(paper):
     assert three(paper.estimate("SELECT COUNT(*) FROM release", "uniform")) == (6, 6, 6)
-    with pytest.raises(UsageError, match="no estimator 'least_squares' for a release of uncertain; choose one of uni"):
-        paper.estimate("SELECT COUNT(*) FROM release", "least_squares")
+    with pytest.raises(UsageError, match="no estimator 'ridge' for a release of uncertain; choose one of uni"):
+        paper.estimate("SELECT COUNT(*) FROM release", "ridge")
 
 
 def test_a_damaged_release_is_no_evidence(tmp_path):

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sqlanon.estimation.qit_st.group_run import GroupRun
-from sqlanon.estimation.qit_st.session import GroupSession
+from sqlanon.estimation.qit_st.session import GroupRun, GroupSession
 from sqlanon.estimation.query_run import Estimator
 from sqlanon.estimators.evidence import BoolArray, Estimate
 
@@ -26,4 +25,4 @@ class CrowdSession(GroupSession):
     """A session of a release of crowds, which are read as groups, each question by itself."""
 
     runs = CrowdRun
-    together = ()
+    together = False

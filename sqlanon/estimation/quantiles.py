@@ -1,0 +1,272 @@
+"""Quantiles: the share F(t) of rows at or below t is estimated at fixed values t as any average is, and inverted.
+
+Woodruff's interval (Confidence Intervals for Medians and Other Position Measures, 1952) holds all t at which the
+interval of F holds the level. Where there are more different values than thresholds, F is taken to rise evenly by the
+values between two of them. Axes: T thresholds, A answers (cells x value sets).
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sqlanon.engines.runner import run_steps
+from sqlanon.errors import AnswerError, QueryError
+from sqlanon.estimation.failures import is_numeric
+from sqlanon.estimation.query_run import Estimator, QueryRun
+from sqlanon.estimation.temporary_tables import relations_of, text_of
+from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate, Quantile
+from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, Estimate, IntArray
+from sqlanon.plans.templates import Sql, literal
+from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
+
+if TYPE_CHECKING:
+    from sqlanon.engines.base import Numbers
+
+MOST, FEWEST = 200, 24  # thresholds of one quantile
+MOST_SHARES = 480  # shares of single cells at all thresholds
+_ROUNDING = 1e-9  # of a share
+_TYPES = "MEDIAN and quantiles are of numbers, dates and timestamps; one was asked of {} values"
+_ENDLESS = (
+    "a quantile was asked of an expression that is NaN, infinite or before the year 1 in a row; leave such rows out"
+    " with WHERE"
+)
+_DERIVED = "an expression over a quantile of dates is not answered; ask for the quantile itself"
+_MIXED = "a quantile of an expression over quasi and sensitive columns is not answered; ask for that of one side"
+Start = Callable[[Query], QueryRun]
+
+
+def count_rows_of_quantiles(query: Query) -> Query:
+    """Return the query with the numbers of their rows in the place of quantiles."""
+    aggregates = [
+        replace(aggregate, function=COUNT, argument=_write_counted(aggregate.argument))
+        if aggregate.function.inverts
+        else aggregate
+        for aggregate in query.aggregates
+    ]
+    return replace(query, aggregates=tuple(aggregates))
+
+
+def _write_counted(argument: Piece | None) -> Piece:
+    """Return 1 where an expression is not NULL, else NULL."""
+    assert argument is not None
+    sql, other = (Sql(f"(case when {text} is not null then 1 end)") for text in (argument.sql, argument.other))
+    return Piece(argument.role, sql, other)
+
+
+def find_quantiles(query: Query, start: Start, estimate: Estimator) -> dict[int, dict[str, Any]]:
+    """Return by the quantiles' numbers the fields of every kind of estimate, cells x value sets each.
+
+    start: starts the run of another query over the same tables, ready to run.
+    """
+    found = {}
+    for number, aggregate in enumerate(query.aggregates):
+        if aggregate.function.inverts:
+            nothing: dict[str, Any] = {"items": (), "order": (), "limit": None, "derived": (), "having": ()}
+            run = start(replace(query, aggregates=(replace(aggregate, function=COUNT, argument=None),), **nothing))
+            in_expression = any(number in derived.read for derived in query.derived)
+            try:
+                found[number] = _find(run, aggregate, estimate, in_expression)
+            finally:  # what is refused has made tables, too
+                run.space.forget(run.made)
+    return found
+
+
+def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expression: bool) -> dict[str, Any]:
+    quantile, argument = aggregate.function, aggregate.argument
+    assert isinstance(quantile, Quantile)
+    assert argument is not None
+    if argument.role == "mixed":
+        raise QueryError(_MIXED)
+    of_values = argument.role in ("constant", "sensitive")
+    selected, weights = run.read_selected()
+    cells = run.count_groups()
+    thresholds = _read_thresholds(run, argument, of_values, min(max(MOST_SHARES // max(cells, 1), FEWEST), MOST))
+    if in_expression and not thresholds.numeric:
+        raise QueryError(_DERIVED)
+    linear, chosen = run.vectorize(run.query.aggregates[0], weights)
+    if of_values:
+        codes = run.space.engine.arrays(
+            f"select value.code, different.rank from {run.relations['value']} as value inner join"
+            f" {run.relations['different']} as different on {argument.sql} = different.argument"
+        )
+        rank = np.full(int(max(selected.code.max(initial=0), codes["code"].max(initial=0))) + 1, np.inf)
+        rank[codes["code"].astype(np.int64)] = codes["rank"]
+        rank = rank[selected.code[chosen]]
+        present = np.isfinite(rank).astype(float)
+        averages = [LinearAggregate(AVG, None, (rank <= most).astype(float), present) for most in thresholds.rank]
+        shares = run.estimate_shares(averages, chosen, None, estimate)
+    else:
+        run.bucket = thresholds.write_bucket(argument.sql)
+        linear = replace(linear, function=AVG, number=1)
+        shares = run.estimate_shares([linear], chosen, len(thresholds.rank), estimate)
+    return _invert(quantile, thresholds, *shares)
+
+
+@dataclass
+class Thresholds:
+    """Values of what a quantile is of: their ranks among all different ones, T, and all of these as texts, by rank."""
+
+    rank: IntArray
+    sql_type: Sql
+    read_texts: Callable[[Sequence[int]], Mapping[int, str]]
+
+    @property
+    def numeric(self) -> bool:
+        """Tell whether they are numbers, else times."""
+        return is_numeric(self.sql_type)
+
+    def write_bucket(self, argument: Sql) -> Sql:
+        """Write the number of the first threshold that is not below an expression; NULL where that is NULL."""
+        texts = self.read_texts(self.rank.tolist())
+        cases = " ".join(
+            f"when {argument} <= cast({literal(texts[rank])} as {self.sql_type}) then {place}"
+            for place, rank in enumerate(self.rank.tolist())
+        )
+        return Sql(f"case {cases} end" if len(self.rank) else "cast(null as integer)")
+
+    def read(self, ranks: IntArray) -> Array:
+        """Return values by their ranks: numbers, or times in microseconds."""
+        different, place = np.unique(ranks, return_inverse=True)
+        texts = self.read_texts(different.tolist())
+        values = np.array([self._parse(texts[rank]) for rank in different.tolist()])
+        return np.asarray(values[place.ravel()]) if len(values) else np.zeros(0)
+
+    def _parse(self, text: str) -> Any:
+        if self.numeric:
+            number = float(text == "true") if text in ("true", "false") else float(text)
+            if not np.isfinite(number):
+                raise AnswerError(_ENDLESS)
+            return number
+        try:
+            return np.datetime64(text, "us")
+        except ValueError:
+            raise AnswerError(_ENDLESS) from None
+
+    def between(self, first: Array, second: Array, nearness: Array) -> Array:
+        """Return what lies between two values, as the database places it: dates to the microsecond."""
+        if self.numeric:
+            return first * (1.0 - nearness) + second * nearness
+        start, end = (side.astype(np.int64) for side in (first, second))
+        place = start + (end - start) * nearness
+        rounded = np.copysign(np.floor(np.abs(place) + 0.5), place).astype(np.int64)
+        return np.where(np.isnat(first), first, rounded.astype("datetime64[us]"))
+
+
+def _read_thresholds(run: QueryRun, argument: Piece, of_values: bool, most: int) -> Thresholds:
+    """Make the different values of what a quantile is of, and read which of them are thresholds."""
+    ranked = run.relations["value"] if of_values else run.people
+    sql_type = run.space.read_type(argument.sql, ranked)
+    if not (is_numeric(sql_type) or sql_type == "DATE" or re.fullmatch(r"TIMESTAMP(_S|_MS)?", sql_type)):
+        raise QueryError(_TYPES.format(sql_type))
+    conditions = run.query.filters(*(("sensitive",) if of_values else ("constant", "quasi")))
+    *made, threshold = run.space.write(
+        "evidence/thresholds",
+        {"ranked": ranked},
+        argument=argument.sql,
+        weight=Sql("row_count" if of_values and run.counts_values else "1"),
+        conditions=[piece.sql for piece in conditions],
+        most=most,
+    )
+    run_steps(made, run.space.engine, run.made)
+    run.relations |= relations_of(made)
+    different = run.relations["different"]
+    rows = run.space.engine.rows(text_of(threshold))
+    known = {int(row["rank"]): str(row["written"]) for row in rows}
+
+    def read_texts(ranks: Sequence[int]) -> Mapping[int, str]:
+        if missing := sorted(set(ranks) - set(known)):
+            chosen = ", ".join(map(str, missing))
+            sql = f"select rank, cast(argument as varchar) as written from {different} where rank in ({chosen})"
+            known.update({int(row["rank"]): str(row["written"]) for row in run.space.engine.rows(sql)})
+        return known
+
+    thresholds = Thresholds(np.array(sorted(known), dtype=np.int64), Sql(sql_type), read_texts)
+    thresholds.read(thresholds.rank[[0, -1]] if len(thresholds.rank) else thresholds.rank)
+    return thresholds
+
+
+def _invert(quantile: Quantile, thresholds: Thresholds, rows: Estimate, shares: Estimate) -> dict[str, Any]:
+    """Return the fields of quantiles from estimates of their rows (cells x sets) and of F (T x cells x sets)."""
+    shape = rows.value.shape
+    count, least = rows.value.ravel(), np.fmax(np.nan_to_num(rows.low.ravel()), 1.0)
+    null = ~(count > 0) | (len(thresholds.rank) == 0)
+    nothing = np.full(len(count), np.nan) if thresholds.numeric else np.full(len(count), np.datetime64("NaT", "us"))
+    if null.all():
+        none = np.full(shape, np.nan)
+        fields = {name: nothing.reshape(shape) for name in ("value", "low", "high", "centre")}
+        return fields | {"std_error": none}
+    value, low, high = (
+        np.asarray(array, dtype=float).reshape(len(thresholds.rank), -1)
+        for array in (shares.value, shares.low, shares.high)
+    )
+    value = _order(np.nan_to_num(value))
+    whole = np.where(null, 1.0, np.maximum(np.rint(count), 1.0))  # estimates may be no whole numbers
+    first_row, second_row, nearness = quantile.rank_rows(whole)
+    lower, upper = quantile.bound_levels(least)
+    is_open = ~np.isfinite(low).all(axis=0) | ~np.isfinite(high).all(axis=0)
+    ranks = (
+        _reach(thresholds.rank, value, (first_row - 1e-6) / whole),
+        _reach(thresholds.rank, value, (second_row - 1e-6) / whole),
+        _reach(thresholds.rank, np.maximum.accumulate(np.nan_to_num(high)), np.maximum(lower - _ROUNDING, _ROUNDING)),
+        # from which on the lower end stays at the level
+        _reach(thresholds.rank, np.minimum.accumulate(np.nan_to_num(low)[::-1])[::-1], upper - 1e-3 * _ROUNDING),
+    )
+    first, second, bottom, top = (thresholds.read(rank) for rank in ranks)
+    found = thresholds.between(first, second, nearness)
+    bottom, top = np.minimum(bottom, first), np.maximum(top, second)
+    exact = (low == high).all(axis=0)
+    bottom, top = np.where(exact, found, bottom), np.where(exact, found, top)
+    found = np.where(null, nothing, found)
+    bottom, top = (np.where(null | is_open, nothing, end) for end in (bottom, top))
+    unit: Any = 1.0 if thresholds.numeric else np.timedelta64(1, "D")
+    fields = {"value": found, "std_error": (top - bottom) / unit / (2 * NORMAL_QUANTILE), "low": bottom, "high": top}
+    return {name: array.reshape(shape) for name, array in {**fields, "centre": found}.items()}
+
+
+def _order(value: Array) -> Array:
+    """Return the nearest to estimates of F that never fall: midway between their largest so far and least to come."""
+    rising, to_come = np.maximum.accumulate(value), np.minimum.accumulate(value[::-1])[::-1]
+    ordered = np.clip((rising + to_come) / 2, 0.0, 1.0)
+    ordered[-1] = 1.0
+    return np.asarray(ordered)
+
+
+def _reach(ranks: IntArray, curve: Array, level: Array) -> IntArray:
+    """Return the rank at which a rising curve (T x A) reaches a level (A): between thresholds it rises evenly."""
+    reached = curve >= level
+    reached[-1] = True
+    place, answers = reached.argmax(axis=0), np.arange(curve.shape[1])
+    before = np.where(place > 0, ranks[place - 1], -1)
+    start = np.where(place > 0, curve[place - 1, answers], 0.0)
+    rise, width = curve[place, answers] - start, ranks[place] - before
+    part = np.divide(level - start, rise, out=np.ones(len(answers)), where=rise > 0)
+    step = np.ceil(np.clip(part, 0.0, 1.0) * width - _ROUNDING)
+    return np.asarray(before + np.clip(step, 1, width), dtype=np.int64)
+
+
+def cumulate(
+    lines: "Mapping[str, Numbers]", count: int, counted: Mapping[str, tuple[str, str]]
+) -> "dict[str, Numbers]":
+    """Return lines of moments by threshold: cell becomes cell · T + t, and 1 below t is what is measured.
+
+    lines: of hits in parts, `bucket` the first threshold that is not below (NaN: no value). count: T. counted: by a
+    column that counts hits, the columns that are given how many hits have a value, and how many of them lie below t.
+    """
+    known = ~np.isnan(lines["bucket"].astype(float))
+    names = [name for name in lines if name not in ("bucket", *counted) and not name.startswith("flag_")]
+    keys = np.stack([lines[name].astype(np.int64) for name in names])
+    different, place = np.unique(keys, axis=1, return_inverse=True)
+    bucket = np.where(known, np.nan_to_num(lines["bucket"].astype(float)), 0).astype(np.int64)
+    found: dict[str, Numbers] = {name: np.repeat(line, count) for name, line in zip(names, different, strict=True)}
+    found["cell"] = found["cell"] * count + np.tile(np.arange(count), different.shape[1])
+    for source, (has_value, below) in counted.items():
+        all_rows, by_bucket = np.zeros(different.shape[1]), np.zeros((different.shape[1], count))
+        np.add.at(all_rows, place.ravel(), lines[source].astype(float))
+        np.add.at(by_bucket, (place.ravel()[known], bucket[known]), lines[source].astype(float)[known])
+        found[source] = np.repeat(all_rows, count)
+        found[has_value] = np.repeat(by_bucket.sum(axis=1), count)
+        found[below] = by_bucket.cumsum(axis=1).ravel()
+    return found

@@ -1,0 +1,136 @@
+"""Queries that read only what a release holds exactly: they are run as they are, over the release's rows.
+
+One rule: every node of the tree is in the grammar's list, every table is the release or a query of WITH, and every
+column is published as it is. What the rows are is written in the place of the release; the rest is the user's tree,
+written again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.errors import QueryError
+from sqlanon.plans.roles import free_name
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.grammar import EXACT_CLAUSES, EXACT_FUNCTIONS, EXACT_NODES, NAMED_FUNCTIONS, NODES
+from sqlanon.sql.query_pieces import WORDING
+from sqlanon.sql.user_sql import check_form, parse_statement
+
+RELEASE = "release"
+
+
+@dataclass(frozen=True)
+class ExactQuery:
+    """A query to run. measured: the places of the answer's columns that are made of aggregates, and have intervals."""
+
+    sql: str
+    measured: tuple[int, ...]
+
+
+def read_exact(
+    sql: str, find_rows: Callable[[frozenset[str]], Sql | None], published: Sequence[str], names: Sequence[str] | None
+) -> ExactQuery | None:
+    """Return the query if it reads exact columns alone, else None.
+
+    find_rows: returns the relation that holds some published columns exactly, if there is one. published: all of the
+    release's columns. names: what the answer's columns are called, None where that is not known.
+    """
+    try:
+        tree = parse_statement(sql, WORDING)
+    except QueryError:
+        return None
+    if not all(_is_allowed(node) for node in tree.walk()):
+        return None
+    read = _read_columns(tree, published)
+    rows = None if read is None else find_rows(read)
+    if rows is None:
+        return None
+    select, measured = tree, tuple[int, ...]()
+    if isinstance(select, exp.Select):
+        items = select.expressions
+        measured = tuple(place for place, item in enumerate(items) if _is_measured(item))
+        names = _name_items(items) if names is None else names
+        select.set("expressions", [_name(item, name) for item, name in zip(items, names, strict=True)])
+    _place_rows(tree, rows)
+    return ExactQuery(tree.sql("duckdb", comments=False, normalize_functions="lower"), measured)
+
+
+def _is_allowed(node: exp.Expr) -> bool:
+    kind = type(node).__name__
+    if kind == "Var" and isinstance(node.parent, exp.Ordered) and node.name.upper() == "ALL":
+        return True
+    if kind == "Anonymous" and node.name.lower() not in NAMED_FUNCTIONS | EXACT_FUNCTIONS:
+        return False
+    clauses = EXACT_CLAUSES.get(kind)
+    if kind not in NODES | EXACT_NODES or any(
+        value and clauses and name not in clauses for name, value in node.args.items()
+    ):
+        return False
+    try:
+        check_form(node, WORDING)
+    except QueryError:
+        return False
+    return True
+
+
+def _read_columns(tree: exp.Expr, published: Sequence[str]) -> frozenset[str] | None:
+    """Return the published columns that a query reads, None where it reads anything else."""
+    queries = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    if RELEASE in queries or any(cte.args["alias"].columns for cte in tree.find_all(exp.CTE)):
+        return None
+    tables = [table.name.lower() for table in tree.find_all(exp.Table)]
+    if not set(tables) <= queries | {RELEASE} or RELEASE not in tables:
+        return None
+    by_name = {name.lower(): name for name in published}
+    made = {alias.alias.lower() for alias in tree.find_all(exp.Alias, exp.TableAlias)}
+    read: set[str] = set()
+    for column in tree.find_all(exp.Column):
+        name = column.name.lower()
+        if isinstance(column.this, exp.Star):
+            return None
+        if name not in by_name and name not in made:
+            return None
+        if name in by_name:
+            read.add(by_name[name])
+    for join in tree.find_all(exp.Join):
+        for using in join.args.get("using") or ():
+            if using.name.lower() not in by_name:
+                return None
+            read.add(by_name[using.name.lower()])
+    if any(not isinstance(star.parent, exp.Count | exp.Select) for star in tree.find_all(exp.Star)):
+        return None
+    if isinstance(tree, exp.Select) and any(isinstance(item, exp.Star) for item in tree.expressions):
+        return None
+    return frozenset(read)
+
+
+def _place_rows(tree: exp.Expr, rows: Sql) -> None:
+    for table in list(tree.find_all(exp.Table)):
+        if table.name.lower() == RELEASE:
+            alias = table.args.get("alias")
+            called = exp.to_identifier(alias.name if alias else table.name, quoted=True)
+            inner = sqlglot.parse_one(f"select * from {rows}", read="duckdb")
+            table.replace(exp.Subquery(this=inner, alias=exp.TableAlias(this=called)))
+
+
+def _is_measured(item: exp.Expr) -> bool:
+    """Tell whether an item of SELECT is made of aggregates over groups of rows."""
+    return item.find(exp.AggFunc) is not None and item.find(exp.Window, exp.Subquery) is None
+
+
+def _name_items(items: Sequence[exp.Expr]) -> list[str]:
+    """Return what the columns of an answer are called: by their aliases, columns or functions, each once."""
+    names: list[str] = []
+    for item in items:
+        inner = item.this if isinstance(item, exp.Filter | exp.WithinGroup) else item
+        name = item.alias or (item.name if isinstance(item, exp.Column) else "")
+        name = name or (inner.sql_name().lower() if isinstance(inner, exp.AggFunc) else item.sql("duckdb"))
+        names.append(free_name(name, names))
+    return names
+
+
+def _name(item: exp.Expr, name: str) -> exp.Expr:
+    inner = item.this if isinstance(item, exp.Alias) else item
+    return exp.Alias(this=inner, alias=exp.to_identifier(name, quoted=True))
