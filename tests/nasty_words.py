@@ -101,7 +101,7 @@ MEANT: dict[str, list[str]] = {
     "--against": SOURCES,
     "--voters": ["patients.parquet", "patients.csv"],
     "--with": RELEASES,
-    "--estimator": ["shrinkage", "least_squares", "ridge", "uniform", "closed_form", "matrix", "iterative"],
+    "--estimator": ["shrinkage", "ridge", "uniform", "closed_form", "matrix", "iterative"],
     "--transition": ["paper", "exact"],
     "--tolerance": ["1e-3", "1e-9", "0.5"],
     "--max-iterations": ["1", "100"],

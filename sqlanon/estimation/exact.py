@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
 from sqlanon.estimation.answered import Answered
@@ -18,6 +17,8 @@ from sqlanon.sql.aggregate_query import Query
 from sqlanon.sql.exact_query import ExactQuery
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from sqlanon.estimation.session import Session
 
 _LARGEST = "cast(1.7976931348623157e308 as double)"
@@ -57,7 +58,7 @@ def _pieces(session: "Session", query: Query | None) -> Iterator[tuple[Sql, Sql]
             yield piece.sql, session.published_domain("sensitive" if piece.role == "sensitive" else "quasi_1")
 
 
-def _require_finite(session: "Session", sql: str, frame: pd.DataFrame) -> None:
+def _require_finite(session: "Session", sql: str, frame: "pd.DataFrame") -> None:
     """Refuse figures that are NaN or infinite: beside NULL nobody could tell them apart."""
     columns = [str(name) for name, line in frame.items() if line.dtype.kind == "f" and not np.isfinite(line).all()]
     if columns:
@@ -67,13 +68,17 @@ def _require_finite(session: "Session", sql: str, frame: pd.DataFrame) -> None:
             raise AnswerError(ENDLESS.format(f"in {row['n']} rows of the answer"))
 
 
-def _add_intervals(frame: pd.DataFrame, measured: tuple[int, ...]) -> pd.DataFrame:
+def _add_intervals(frame: "pd.DataFrame", measured: tuple[int, ...]) -> "pd.DataFrame":
     """Return a frame with the columns of error and interval behind each figure that is a number or a time."""
+    import pandas as pd  # slow to load
+
     columns: dict[str, pd.Series] = {}
     for place, name in enumerate(frame.columns):
         line = frame.iloc[:, place]
+        if place in measured and line.dtype.kind in "iu":
+            line = line.astype(float)  # as estimates are
         columns[str(name)] = line
-        if place in measured and line.dtype.kind in "iufM":
+        if place in measured and line.dtype.kind in "fM":
             columns[f"{name}_std_error"] = pd.Series(np.where(line.isna(), np.nan, 0.0), index=frame.index)
             columns |= {f"{name}_low": line, f"{name}_high": line}
     return pd.DataFrame(columns, index=frame.index)

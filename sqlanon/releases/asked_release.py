@@ -85,8 +85,9 @@ class AskedRelease:
 
         sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
         [LIMIT n]; expressions over aggregates have errors of their own.
-        estimator: shrinkage (the default); for groups least_squares or uniform; for randomized values closed_form,
-        matrix or iterative, the last with the options transition (paper, exact), tolerance and max_iterations.
+        estimator: for groups ridge (the default) or uniform; for randomized values shrinkage (the default),
+        closed_form, matrix or iterative, the last with the options transition (paper, exact), tolerance and
+        max_iterations.
         timeout: seconds after which the engine is interrupted.
         Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`; of a release of
         uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n). Warns
@@ -116,7 +117,7 @@ class AskedRelease:
     ) -> "list[Answer]":
         """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
 
-        On DuckDB counts whose conditions each read one column are answered together (of robust one by one): those that
+        On DuckDB counts whose conditions each read one column are answered together (of many classes one by one): those that
         read the same columns share a pass over the rows.
         queries, estimator, options: as for `estimate`. timeout: seconds for each query. Returns a frame per query, in
         their order. Raises QueryError, naming the query by its number from 1, where one is outside the grammar.

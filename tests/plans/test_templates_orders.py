@@ -20,7 +20,10 @@ _TOKEN = re.compile(
 _ENDS = {"rows", "range", "limit", "union", "with", "select"}
 # terms that are put together elsewhere, where both are said
 _MADE = {
-    **{f"{{{{ {names} | order }}}}": "a filter" for names in ("names", "apart", "signature", "published", "ties")},
+    **{
+        f"{{{{ {names} | order }}}}": "a filter"
+        for names in ("names", "part_names", "key_names", "apart", "signature", "published", "ties")
+    },
     '{{ published | order("randomized") }}': "a filter",
     "{{ term }}": "sqlanon/sql/query_reader.py, of a recipient's own ORDER BY",
     "{{ ranked }}": "sqlanon/forms/qit_st/rank_alignment.py",
