@@ -387,7 +387,7 @@ hashed as (
         counted.row_count,
         counted.block_count,
         (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
-            // counted.block_count as block_groups,
+        // counted.block_count as block_groups,
         (counted.first_position % counted.group_count + counted.block_count - 1
             - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
