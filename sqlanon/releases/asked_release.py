@@ -117,8 +117,8 @@ class AskedRelease:
     ) -> "list[Answer]":
         """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
 
-        On DuckDB counts whose conditions each read one column are answered together (of many classes one by one): those that
-        read the same columns share a pass over the rows.
+        On DuckDB counts whose conditions each read one column are answered together (of many classes one by one): those
+        that read the same columns share a pass over the rows.
         queries, estimator, options: as for `estimate`. timeout: seconds for each query. Returns a frame per query, in
         their order. Raises QueryError, naming the query by its number from 1, where one is outside the grammar.
         """
