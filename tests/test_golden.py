@@ -103,9 +103,9 @@ PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust, "uncertain": uncert
 FOLLOWED = {"anatomy": {"l": 4}, "splu": {"gamma": 4}, "robust": {"r": 2.5, "background_from": [("sex",)]}}
 # of several sensitive columns: what is asked, and a relation that only they have
 SEVERAL = {
-    "anatomy": ({"l": 4}, "clashing"),
+    "anatomy": ({"l": 4}, "clash"),
     "mondrian": ({"k": 10, "l": 4}, "allowed_2"),
-    "robust": ({"r": 2.5, "background_from": [("sex",)]}, "room_last"),
+    "robust": ({"r": 2.5, "background_from": [("sex",)]}, "thinning"),
 }
 PACKED = {"anatomy": {"l": 4}, "robust": {"r": 3, "background_from": [("sex",)]}, "splu": {"gamma": 4}}
 SAID = [(method, dialect) for method in PLANS for dialect in ENGINES]

@@ -9,18 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Required
 
-from sqlanon.methods import grouping, macro_steps, packing, qit_st, republication
+from sqlanon.methods import grouping, macro_steps, packing, qit_st, republication, several
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import BLOCK, Blocks
 from sqlanon.methods.parameter_types import Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
-from sqlanon.methods.several_columns import coding
-from sqlanon.methods.several_columns import design as several_design
-from sqlanon.methods.several_columns.design import SeveralColumns
-from sqlanon.methods.several_columns.places import change_places
-from sqlanon.methods.several_columns.steps import check_suppressed, check_values
+from sqlanon.methods.several import MOST_SUPPRESSED, SeveralColumns
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
@@ -54,7 +50,7 @@ class AnatomyOptions(RequestOptions, total=False):
             Share(),
             "Share of the rows that may be left out, e.g. 0.01 or 1%, so that several sensitive columns differ in every"
             " group; one column leaves none out.",
-            several_design.MOST_SUPPRESSED,
+            MOST_SUPPRESSED,
             within=Range(
                 "{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1
             ),
@@ -81,7 +77,7 @@ class OneColumn(Grouped):
 def design(request: Request, l: int, max_suppressed: float, block: int | None) -> Grouped:
     """Decide on groups of at least l rows with l different values, in every sensitive column."""
     if len(request.roles.sensitive) > 1:
-        return several_design.design(request, NAME, l, block, max_suppressed)
+        return several.design(request, NAME, l, block, max_suppressed)
     layout = packing.layout_of(request)
     attribute = qit_st.attribute(NAME, request, "l", l, block, layout)
     if request.following is not None:
@@ -92,21 +88,7 @@ def design(request: Request, l: int, max_suppressed: float, block: int | None) -
 def group_rows(design: Grouped) -> Steps:
     """Return the chapters that end in `grouped`, for one sensitive column or several."""
     if isinstance(design, SeveralColumns):
-        return (
-            grouping.population(design.request),
-            *check_values(design),
-            *check_quasi(design),
-            *check_sensitive(design),
-            *grouping.bind(design),
-            *grouping.identify(design),
-            coding.number_values(design),
-            grouping.tally(),
-            grouping.count_values(design),
-            grouping.shuffle(design),
-            grouping.group(design, places=True),
-            *change_places(design),
-            *check_suppressed(design),
-        )
+        return several.group_rows(design)
     return (
         grouping.population(design.request),
         grouping.tally(),
@@ -125,13 +107,13 @@ def group_rows(design: Grouped) -> Steps:
 def publish(design: Grouped) -> Steps:
     """Return the published tables."""
     if isinstance(design, SeveralColumns):
-        return (*qit_st.publish_qit(design), *coding.publish_st(design))
+        return several.publish(design)
     return qit_st.publish(design)
 
 
 def link(design: Grouped) -> Steps:
     """Return the rows that the run knows to the end, for each sensitive column."""
-    return coding.link_rows(design) if isinstance(design, SeveralColumns) else qit_st.link(design)
+    return several.link(design) if isinstance(design, SeveralColumns) else qit_st.link(design)
 
 
 _SMALL = (

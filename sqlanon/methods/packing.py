@@ -64,8 +64,3 @@ def layout_of(request: Request) -> Layout | None:
 def payload_quasi(request: Request, layout: Layout | None) -> tuple[str, ...]:
     """Return the columns that hold the quasi values of the rows that are drawn for."""
     return quasi_names(request) if layout is None else (PACKED,)
-
-
-def published_quasi(request: Request) -> dict[str, object]:
-    """Return the published names of the packed columns with their types, as templates take them."""
-    return {"packed_quasi": [(name, Sql(request.types[name])) for name in request.roles.quasi]}

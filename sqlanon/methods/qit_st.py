@@ -10,7 +10,7 @@ from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
 from sqlanon.methods.packing import Layout
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Request, Step
+from sqlanon.plans.plan import Request
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
 
@@ -44,16 +44,6 @@ class Grouped(Grouping):
         return {}
 
     @property
-    def group_values(self) -> Mapping[str, object]:
-        """Return the names under which the columns of groups are published, whatever is sensitive."""
-        columns, request = self.columns, self.request
-        return {
-            **({"quasi": request.roles.quasi} if self.layout is None else packing.published_quasi(request)),
-            "group_column": columns["group"],
-            "count_column": columns["count"],
-        }
-
-    @property
     def guarantee(self) -> Mapping[str, object]:
         """Return what the groups promise."""
         return self.promise
@@ -84,30 +74,31 @@ def attribute(
     )
 
 
-def publish_qit(design: Grouping) -> Steps:
-    """Return the step of the quasi-identifier table: exact quasi values and groups."""
-    return (Step("methods/qit_st/qit" if design.layout is None else "methods/packing/qit"),)
-
-
-def publish(design: Grouped) -> Steps:
-    """Return the chapter of the published tables."""
-    columns, request = design.columns, design.request
+def publish_qit(design: Grouped) -> Chapter:
+    """Return the chapter of the quasi-identifier table: exact quasi values and groups."""
+    request = design.request
     values = {
         "packed": design.layout is not None,
         "quasi": [(name, Sql(request.types.get(name, ""))) for name in request.roles.quasi],
+        "group_column": design.columns["group"],
+        "members": (MADE if request.following is None else SHOWN)["members"],
+    }
+    return Chapter("qit", values)
+
+
+def publish(design: Grouped) -> Steps:
+    """Return the chapters of the published tables."""
+    columns, made = design.columns, MADE if design.request.following is None else SHOWN
+    values = {
         "sensitive": columns["sensitive"][0],
         "group_column": columns["group"],
         "count_column": columns["count"],
-        **(MADE if design.request.following is None else SHOWN),
+        "lines": made["lines"],
+        "valued": made["valued"],
     }
-    return (Chapter("qit_st", values),)
+    return (publish_qit(design), Chapter("st", values))
 
 
 def link(design: Grouped) -> Steps:
     """Return the chapter of the rows that the run knows to the end."""
     return (Chapter("linked", {"carried": packing.payload_quasi(design.request, design.layout)}),)
-
-
-def stays_sorted(design: Grouping) -> dict[str, object]:
-    """Return whether sorted lines stay so with a column put beside them: they do where packed rows of QIT have to."""
-    return {"stays_sorted": design.layout is not None}

@@ -11,7 +11,7 @@ from tests.facts import each
 KEY = "5" * 64
 RUN_BY_RUN = Traits()
 ROW_BY_ROW = Traits(row_by_row=True)
-NUMBERED = Traits(shares_hashes=True, numbers_rows=True, packs_rows=True)
+NUMBERED = Traits(shares_hashes=True, numbers_rows=True)
 # a value of exactly 1/l of the rows, values of one row, runs of buckets that end at the last one and that go round
 TABLES = {
     "even": "select i, i % 7 as age, i % 5 as disease from range(100) as t(i)",

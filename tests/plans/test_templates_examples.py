@@ -67,4 +67,4 @@ def test_an_example_is_what_the_chapter_makes(name):
 
 
 def test_central_chapters_have_an_example():
-    assert {"counting", "grouping", "qit_st", "robust/classes", "splu/randomized"} <= set(CHAPTERS)
+    assert {"counting", "grouping", "qit", "st", "robust/classes", "splu/randomized"} <= set(CHAPTERS)

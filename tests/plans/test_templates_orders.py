@@ -22,7 +22,7 @@ _ENDS = {"rows", "range", "limit", "union", "with", "select"}
 _MADE = {
     **{
         f"{{{{ {names} | order }}}}": "a filter"
-        for names in ("names", "part_names", "key_names", "apart", "signature", "published", "ties")
+        for names in ("names", "part_names", "key_names", "drawn", "apart", "signature", "published", "ties")
     },
     '{{ published | order("randomized") }}': "a filter",
     "{{ term }}": "sqlanon/sql/query_reader.py, of a recipient's own ORDER BY",

@@ -9,11 +9,10 @@ from typing import Literal, get_args
 from sqlanon.errors import UsageError
 from sqlanon.methods import packing, qit_st
 from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.republication import add_ledger_columns
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
-from sqlanon.methods.robust.class_grouping import ClassGrouping, signature
-from sqlanon.methods.robust.several_columns import SeveralClasses
-from sqlanon.methods.several_columns.design import attributes_of, codes_of
+from sqlanon.methods.several import SharedGroups, attributes_of
 from sqlanon.plans.plan import Beside, Request, Row, relation_name
 from sqlanon.plans.roles import free_name, split_columns
 from sqlanon.plans.statement import Statement
@@ -52,6 +51,37 @@ WITHOUT_DATABASE = (
     + option("background_from")
     + "; groups then hold rows of one signature each, which is safe whatever the table says of it"
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassGrouping(Grouped):
+    """A design whose groups hold rows of one class: rows that every background sees alike.
+
+    r: > 1; no posterior is to be above 1/r, and groups hold at least ceil(r) rows. signature: our names of the quasi
+    columns that any background reads. backgrounds: what the adversary knows. most_suppressed: share of the rows, 0 … 1,
+    that may be left over. early: refuse before rows are drawn for. promised: what proves that no posterior is above
+    1/r: exact, or the paper's condition (delta). turns: how many other classes each row that is left over may ask for a
+    group; 0 repairs nothing.
+    """
+
+    r: float
+    signature: tuple[str, ...]
+    backgrounds: tuple[Background, ...]
+    most_suppressed: float
+    promised: str
+    turns: int = 0
+    early: bool = True
+
+    @property
+    def merges(self) -> bool:
+        """Return whether a class may have several signatures: those of which a table says the same."""
+        return any(knowledge.relation is not None for knowledge in self.backgrounds)
+
+
+def signature(request: Request, backgrounds: Sequence[Background]) -> tuple[str, ...]:
+    """Return our names of the quasi columns that any background reads, in the order of the quasi columns."""
+    columns = {column for knowledge in backgrounds for column in knowledge.columns}
+    return tuple(name for name in quasi_names(request) if name in columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +126,7 @@ class Robustness(ClassGrouping):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeveralRobustness(SeveralClasses, Robustness):
+class SeveralRobustness(SharedGroups, Robustness):
     """The design of an r-robust release of several sensitive columns; each learned distribution is of one of them."""
 
     @property
@@ -136,7 +166,7 @@ def design(
         raise UsageError(NOT_TOGETHER)
     layout = packing.layout_of(request) if _packs(request, repair) else None
     attribute, *further = (
-        attributes_of(request, NAME, "r", math.ceil(r), block, codes_of(request), layout=layout)
+        attributes_of(request, NAME, "r", math.ceil(r), block, layout=layout)
         if several
         else [qit_st.attribute(NAME, request, "r", math.ceil(r), block, layout)]
     )

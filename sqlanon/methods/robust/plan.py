@@ -5,25 +5,20 @@ signature s (the values of the set). A release is r-robust if nobody's posterior
 Anatomy release (QIT and ST) whose groups hold rows of one class: rows that every background sees alike.
 """
 
-from sqlanon.methods import grouping, qit_st, republication
+from sqlanon.methods import grouping, qit_st, republication, several
 from sqlanon.methods.base import Method, Steps, Strength
-from sqlanon.methods.qit_st import publish_qit
-from sqlanon.methods.robust import background, several_columns
-from sqlanon.methods.robust.class_grouping import (
-    ClassGrouping,
-    look_ahead,
-)
+from sqlanon.methods.robust import background
 from sqlanon.methods.robust.design import (
     CLASSES,
     NAME,
+    ClassGrouping,
     Robustness,
     SeveralRobustness,
     design,
 )
 from sqlanon.methods.robust.macros import MACROS
 from sqlanon.methods.robust.options import RobustOptions
-from sqlanon.methods.robust.suppression import MILLION
-from sqlanon.methods.several_columns.coding import link_rows, publish_st
+from sqlanon.methods.several import MILLION
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
@@ -38,7 +33,6 @@ MOST_CUTS = 20  # levels of the tree of classes; classes whose leaf still differ
 
 def _limits(design: ClassGrouping) -> dict[str, object]:
     """Return how many rows may be left over, and what is told where there are more."""
-    suppression = design.suppression
     return {
         "r": f"{design.r:g}",
         "size": design.attribute.size,
@@ -47,7 +41,7 @@ def _limits(design: ClassGrouping) -> dict[str, object]:
         # whole millionths, so that every engine compares the same integers
         "most_millionths": round(design.most_suppressed * MILLION),
         "merges": design.merges,
-        "taught": suppression.taught,
+        "taught": any(known.relation is None and len(known.columns) > 1 for known in design.backgrounds),
         "early": design.early,
     }
 
@@ -140,20 +134,9 @@ def group_by_class(design: ClassGrouping) -> Steps:
 
 def group_several(design: SeveralRobustness) -> Steps:
     """Return the steps that end in `grouped`, class by class: no class is merged, and no row joins another."""
-    return (
-        grouping.population(design.request),
-        *several_columns.check_missing(design),
-        *grouping.bind(design),
-        *several_columns.number_classes(design),
-        *several_columns.count_classes(design),
-        *look_ahead(design),
-        *several_columns.check_surplus(design),
-        *check_quasi(design),
-        *check_sensitive(design),
-        *grouping.identify(design, design.signature),
-        *several_columns.group_classes(design),
-        *several_columns.check_suppressed(design),
-    )
+    signature, attribute = design.signature, design.attribute
+    values = {"signature": signature, "size": attribute.size, "purpose": attribute.purpose, "spelled": None}
+    return several.group_classes(design, signature, f"{design.r:g}", Chapter("robust/classes", values))
 
 
 def group_classes(design: Robustness) -> Steps:
@@ -166,13 +149,13 @@ def group_classes(design: Robustness) -> Steps:
 def publish(design: Robustness) -> Steps:
     """Return the published tables."""
     if isinstance(design, SeveralRobustness):
-        return (*publish_qit(design), *publish_st(design))
+        return several.publish(design)
     return qit_st.publish(design)
 
 
 def link(design: Robustness) -> Steps:
     """Return the rows that the run knows to the end."""
-    return link_rows(design) if isinstance(design, SeveralRobustness) else qit_st.link(design)
+    return several.link(design) if isinstance(design, SeveralRobustness) else qit_st.link(design)
 
 
 ROBUST: Method[Robustness] = Method(

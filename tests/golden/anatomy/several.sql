@@ -38,49 +38,119 @@ from "patients";
 
 -- persons: as in duckdb.sql
 
--- limits: What decides whether groups of l rows can differ in each of several columns: N, the NULLs, and the most frequent value of all columns, place is the number of its column (from 0), null_place that of the first column with NULLs
+-- everyone: how many there are to publish
+create temporary table "sqlanon_everyone" as
+select count(*) as row_count
+from "sqlanon_population";
+
+-- counted_1: how often each value of a sensitive column occurs
+create temporary table "sqlanon_counted_1" as
+select
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population"
+group by "sensitive";
+
+-- counted_2: how often each value of a sensitive column occurs
+create temporary table "sqlanon_counted_2" as
+select
+    "sensitive_2" as sensitive,
+    count(*) as row_count
+from "sqlanon_population"
+group by "sensitive_2";
+
+-- known_1: every row has a value of this sensitive column, or it is said what becomes of those without
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
-    select
-        case
-            when null_count > 0 then 'rows have no value in a sensitive column'
-            when row_count = 0 then 'the source has no rows to publish'
-            when row_count < 4 then 'l = 4 needs at least 4 rows'
-            when largest_count > row_count // 4 then 'l = 4 is not possible: a value of a sensitive column stands in more than 1/4 of the rows'
-        end as refusal
-    from (
+    select refusal from (
+        with figures as (
+            select
+                coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+                coalesce(cast(sum(case when sensitive is null then row_count else 0 end) as bigint), 0) as null_count
+            from "sqlanon_counted_1"
+        )
+        select
+            case when null_count > 0 then 'disease' end as about,
+            case
+                when null_count > 0 and true then
+                    coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''disease''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+                when row_count = 0 then 'the source has no rows to publish'
+            end as refusal
+        from figures
+    ) as looked_at
+) as checked;
+
+-- known_2: every row has a value of this sensitive column, or it is said what becomes of those without
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select refusal from (
+        with figures as (
+            select
+                coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+                coalesce(cast(sum(case when sensitive is null then row_count else 0 end) as bigint), 0) as null_count
+            from "sqlanon_counted_2"
+        )
+        select
+            case when null_count > 0 then 'income' end as about,
+            case
+                when null_count > 0 and true then
+                    coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''income''; say --nulls value (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)'
+                when row_count = 0 then 'the source has no rows to publish'
+            end as refusal
+        from figures
+    ) as looked_at
+) as checked;
+
+-- feasible: nobody can hide a value that more than one in 4 have
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select refusal from (
         with counted as (
             select
-                0 as place,
-                cast("sensitive" as varchar) as shown,
-                case when "sensitive" is null and not false then 1 else 0 end as is_missing,
-                count(*) as row_count
-            from "sqlanon_population"
-            group by "sensitive"
+                1 as place,
+                '''disease''' as shown_column,
+                cast(sensitive as varchar) as shown_value,
+                row_count
+            from "sqlanon_counted_1"
             union all
             select
-                1 as place,
-                cast("sensitive_2" as varchar) as shown,
-                case when "sensitive_2" is null and not false then 1 else 0 end as is_missing,
-                count(*) as row_count
-            from "sqlanon_population"
-            group by "sensitive_2"
+                2 as place,
+                '''income''' as shown_column,
+                cast(sensitive as varchar) as shown_value,
+                row_count
+            from "sqlanon_counted_2"
         ),
         ranked as (
             select
                 counted.*,
-                row_number() over (order by is_missing asc nulls last, row_count desc nulls last, place asc nulls last, shown asc nulls last) as value_rank,
-                row_number() over (order by is_missing desc nulls last, place asc nulls last) as null_rank
+                row_number() over (order by row_count desc nulls last, place asc nulls last, shown_value asc nulls last) as value_rank
             from counted
+        ),
+        judged as (
+            select
+                ranked.*,
+                everyone.row_count as everyone_count,
+                everyone.row_count // 4 as allowed,
+                everyone.row_count // ranked.row_count as feasible
+            from ranked
+            cross join "sqlanon_everyone" as everyone
+            where ranked.value_rank = 1
         )
         select
-            coalesce(cast(sum(case when place = 0 then row_count else 0 end) as bigint), 0) as row_count,
-            coalesce(max(case when null_rank = 1 then is_missing * row_count end), 0) as null_count,
-            coalesce(max(case when null_rank = 1 then place end), 0) as null_place,
-            coalesce(max(case when value_rank = 1 then place end), 0) as place,
-            coalesce(max(case when value_rank = 1 then (1 - is_missing) * row_count end), 0) as largest_count,
-            max(case when value_rank = 1 then shown end) as largest_value
-        from ranked
+            'l' as about,
+            feasible as possible,
+            case
+                when everyone_count < 4 then
+                    'l = 4 needs at least 4 rows; the source has ' || coalesce(format('{:,}', everyone_count), '')
+                when row_count > allowed then
+                    'l = 4 is not possible: the most frequent value of ' || coalesce(cast(shown_column as varchar), '') || coalesce(cast('' as varchar), '') || ' stands in ' || coalesce(format('{:,}', row_count), '') || ' of ' || coalesce(format('{:,}', everyone_count), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * row_count / everyone_count), '') || '), and l = 4 allows ' || coalesce(format('{:,}', allowed), '') || ' in every column; '
+                    || case
+                        when feasible >= 2 then 'the largest l that no column stands in the way of is ' || coalesce(cast(feasible as varchar), '')
+                        else 'no l of at least 2 works on this column'
+                    end
+                    || '; merging values makes none rarer, and splu has the same limit'
+            end as refusal
+        from judged
     ) as looked_at
 ) as checked;
 
@@ -138,89 +208,75 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
     as identity
 from "sqlanon_population";
 
--- value_1: the values of a column by falling count, equal counts in keyed order
-create temporary table "sqlanon_value_1" as
-with counted as (
-    select
-        "sensitive" as sensitive,
-        count(*) as row_count
-    from "sqlanon_population_2"
-    group by "sensitive"
-),
-hashed as (
+-- ranked_1: the values of a column by falling count, equal counts in keyed order
+create temporary table "sqlanon_ranked_1" as
+with hashed as (
     select
         counted.*,
         sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
-    from counted
+    from "sqlanon_counted_1" as counted
     cross join "sqlanon_key_2" as key
 )
 select
     sensitive,
     row_count,
-    cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code
+    row_number() over (order by row_count desc nulls last, hash asc nulls last) as place
 from hashed;
 
--- value_2: the values of a column by falling count, equal counts in keyed order
-create temporary table "sqlanon_value_2" as
-with counted as (
-    select
-        "sensitive_2" as sensitive,
-        count(*) as row_count
-    from "sqlanon_population_2"
-    group by "sensitive_2"
-),
-hashed as (
+-- ranked_2: the values of a column by falling count, equal counts in keyed order
+create temporary table "sqlanon_ranked_2" as
+with hashed as (
     select
         counted.*,
         sha256(key.secret || 'anatomy/income/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
-    from counted
+    from "sqlanon_counted_2" as counted
     cross join "sqlanon_key_2" as key
 )
 select
     sensitive,
     row_count,
-    cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code
+    row_number() over (order by row_count desc nulls last, hash asc nulls last) as place
 from hashed;
 
--- foremost: the column by which rows are seated, from 1
-create temporary table "sqlanon_foremost" as
-with counted as (
-    select
-        1 as place,
-        max(row_count) as row_count
-    from "sqlanon_value_1"
+-- pair: the values of all columns by falling count
+create temporary table "sqlanon_pair" as
+with listed as (
+    select 1 as column_number, place, row_count
+    from "sqlanon_ranked_1"
     union all
-    select
-        2 as place,
-        max(row_count) as row_count
-    from "sqlanon_value_2"
-),
-ranked as (
-    select
-        place,
-        row_number() over (order by row_count desc nulls last, place asc nulls last) as precedence
-    from counted
+    select 2 as column_number, place, row_count
+    from "sqlanon_ranked_2"
 )
-select place
-from ranked
-where precedence = 1;
+select
+    column_number,
+    place,
+    cast(row_number() over (order by row_count desc nulls last, column_number asc nulls last, place asc nulls last) - 1 as integer) as code
+from listed;
 
--- population: the rows with the codes of their values
+-- value_1: the values of a column with their numbers
+create temporary table "sqlanon_value_1" as
+select ranked.sensitive, ranked.row_count, pair.code
+from "sqlanon_ranked_1" as ranked
+inner join "sqlanon_pair" as pair on ranked.place = pair.place and pair.column_number = 1;
+
+-- value_2: the values of a column with their numbers
+create temporary table "sqlanon_value_2" as
+select ranked.sensitive, ranked.row_count, pair.code
+from "sqlanon_ranked_2" as ranked
+inner join "sqlanon_pair" as pair on ranked.place = pair.place and pair.column_number = 2;
+
+-- population: the rows with the numbers of their values
 create temporary view "sqlanon_population_3" as
 select
     population."quasi_1", population."quasi_2", population."identity",
     value_1.code as code_1,
     value_2.code as code_2,
-    case foremost.place
-        when 1 then value_1.code
-        when 2 then value_2.code
-    end as sensitive
+    least(value_1.code, value_2.code) as sensitive
 from "sqlanon_population_2" as population
 inner join "sqlanon_value_1" as value_1
-    on population."sensitive" is not distinct from value_1.sensitive
+    on population."sensitive" = value_1.sensitive
 inner join "sqlanon_value_2" as value_2
-    on population."sensitive_2" is not distinct from value_2.sensitive
-cross join "sqlanon_foremost" as foremost;
+    on population."sensitive_2" = value_2.sensitive;
 
 -- tally: how often each sensitive value occurs with each signature, NULL included
 create temporary table "sqlanon_tally" as
@@ -296,729 +352,410 @@ select
     (numbered.number % numbered.block_groups) * numbered.block_count + numbered.block as group_id
 from "sqlanon_numbered" as numbered;
 
--- blocks: The blocks: how many rows each holds, and the blocks of its class, among which rows may change places
-create temporary table "sqlanon_blocks" as
+-- seated: everybody by the seat that was dealt
+create temporary view "sqlanon_seated" as
 select
-    block.block,
-    max(block.block_rows) as block_rows,
-    max(frequency.first_block) as first_block,
-    max(frequency.block_count) as block_count
-from "sqlanon_block" as block
-inner join "sqlanon_frequency" as frequency on block.code = frequency.code
-group by block.block;
+    "quasi_1", "quasi_2", "code_1", "code_2",
+    cast(block as bigint) * 4294967296 + number as seat,
+    code,
+    group_id
+from "sqlanon_grouped";
 
--- clashing: The rows of groups in which a value stands twice, each with its place among those that share a value with it: who has the first place stays, the others stand
-create temporary table "sqlanon_clashing" as
+-- party: every group, and its class
+create temporary table "sqlanon_party" as
+with last_group as (
+    select max(group_id) as group_id
+    from "sqlanon_seated"
+)
+select unnest(generate_series(0, group_id)) as group_id, 0 as class
+from last_group;
+
+-- clash: the groups in which a value is held more than once, and how many times too often
+create temporary table "sqlanon_clash" as
+with held as (
+    select seat, group_id, "code_1" as held_code
+    from "sqlanon_seated"
+    union all
+    select seat, group_id, "code_2" as held_code
+    from "sqlanon_seated"
+),
+shared as (
+    select group_id, held_code, count(*) - 1 as excess
+    from held
+    group by group_id, held_code
+    having count(*) > 1
+)
+select group_id, cast(sum(excess) as bigint) as clashes
+from shared
+group by group_id;
+
+-- moved: who is no longer in the group that was dealt: nobody yet
+create temporary table "sqlanon_moved" as
+select seat, group_id
+from "sqlanon_seated"
+where false;
+
+-- exchange: turn 1 of 1
+
+-- offer: every group that clashes asks several that do not, the fewer there are that ask, the more each asks
+create temporary table "sqlanon_offer" as
+with asking as (
+    select
+        clash.group_id,
+        clash.clashes,
+        party.class,
+        row_number() over (partition by party.class order by ((clash.group_id + 1) % 2147483647) * (48271 + 69621 * 0) % 2147483647 asc nulls last, clash.group_id asc nulls last) - 1 as number
+    from "sqlanon_clash" as clash
+    inner join "sqlanon_party" as party on clash.group_id = party.group_id
+),
+counted as (
+    select class, count(*) as askers
+    from asking
+    group by class
+),
+asked as (
+    select
+        party.group_id,
+        party.class,
+        counted.askers,
+        row_number() over (partition by party.class order by ((party.group_id + 1) % 2147483647) * (48271 + 69621 * 0) % 2147483647 asc nulls last, party.group_id asc nulls last) - 1 as number
+    from "sqlanon_party" as party
+    inner join counted on party.class = counted.class
+    left join "sqlanon_clash" as clash on party.group_id = clash.group_id
+    where clash.group_id is null
+),
+paired as (
+    select group_id, class, number % askers as asker, number // askers as round
+    from asked
+    where number < greatest(2 * askers, 4096)
+)
+select
+    paired.group_id as other_id,
+    asking.group_id as first_id,
+    asking.clashes,
+    paired.round
+from paired
+inner join asking on paired.class = asking.class and paired.asker = asking.number;
+
+-- near: the people of these groups, a row a value
+create temporary table "sqlanon_near" as
 with concerned as (
-    select seated.group_id
-    from "sqlanon_grouped" as seated
-    cross join "sqlanon_foremost" as foremost
-    where foremost.place <> 1
-    group by seated.group_id, seated."code_1"
-    having count(*) > 1
-    union all
-    select seated.group_id
-    from "sqlanon_grouped" as seated
-    cross join "sqlanon_foremost" as foremost
-    where foremost.place <> 2
-    group by seated.group_id, seated."code_2"
-    having count(*) > 1
+    select first_id as group_id from "sqlanon_offer"
+    union
+    select other_id as group_id from "sqlanon_offer"
 ),
-crowded as (
-    select distinct group_id
-    from concerned
-),
-member as (
+present as (
     select
-        seated.block,
-        seated.number,
-        seated."code",
-        seated."code_1",
-        seated."code_2",
-        seated.group_id
-    from "sqlanon_grouped" as seated
-    inner join crowded on seated.group_id = crowded.group_id
+        seated."code_1", seated."code_2",
+
+        seated.seat,
+        coalesce(moved.group_id, seated.group_id) as group_id
+    from "sqlanon_seated" as seated
+    left join "sqlanon_moved" as moved on seated.seat = moved.seat
+),
+close as (
+    select present.*
+    from present
+    inner join concerned on present.group_id = concerned.group_id
+),
+held as (
+    select seat, group_id, "code_1" as held_code
+    from close
+    union all
+    select seat, group_id, "code_2" as held_code
+    from close
 )
-select
-    member.block,
-    member.number,
-    member."code",
-    member."code_1",
-    member."code_2",
-    member.group_id,
-    0 as is_moved,
-    0 as turn,
-    greatest(
-            row_number() over (partition by member.group_id, member."code_1" order by member.block asc nulls last, member.number asc nulls last),
-            row_number() over (partition by member.group_id, member."code_2" order by member.block asc nulls last, member.number asc nulls last),
-            1
-        ) as place
-from member;
+select *
+from held;
 
--- rotation: turn 1 of 1
-
--- rotated: A turn: every row that stands takes the seat of the next one that does and has the value by which both are seated, in an order that is another in each turn, and is looked at there
-create temporary table "sqlanon_rotated" as
-with waiting as (
-    select
-        clashing.block,
-        clashing.number,
-        blocks.first_block,
-        clashing."code" as seated_by,
-        clashing.group_id,
-        ((clashing.block * 1000003 + clashing.number + 1) % 2147483647) * (48271 + 69621 * clashing.turn) % 2147483647 as draw
-    from "sqlanon_clashing" as clashing
-    inner join "sqlanon_blocks" as blocks on clashing.block = blocks.block
-    where clashing.place > 1
+-- exchange: of a group that clashes its people who share a value, in turn, each for anybody of another group
+create temporary table "sqlanon_exchange" as
+with twice as (
+    select near.group_id, near.held_code
+    from "sqlanon_near" as near
+    inner join "sqlanon_clash" as clash on near.group_id = clash.group_id
+    group by near.group_id, near.held_code
+    having count(*) > 1
 ),
-lined_up as (
-    select
-        waiting.*,
-        row_number() over (partition by first_block, seated_by order by draw asc nulls last, block asc nulls last, number asc nulls last) as place,
-        count(*) over (partition by first_block, seated_by) as row_count
-    from waiting
-),
-called as (
-    select
-        lined_up.block,
-        lined_up.number,
-        follower.group_id
-    from lined_up
-    inner join lined_up as follower
-        on lined_up.first_block = follower.first_block
-        and lined_up.seated_by = follower.seated_by
-        and lined_up.place % lined_up.row_count + 1 = follower.place
-),
-moved as (
-    select
-        clashing.block,
-        clashing.number,
-        clashing."code",
-        clashing."code_1",
-        clashing."code_2",
-        coalesce(called.group_id, clashing.group_id) as group_id,
-        case when called.group_id is null then clashing.is_moved else 1 end as is_moved,
-        clashing.turn + 1 as turn
-    from "sqlanon_clashing" as clashing
-    left join called on clashing.block = called.block and clashing.number = called.number
-),
-placed as (
-    select
-        moved.*,
-        greatest(
-            row_number() over (partition by moved.group_id, moved."code_1" order by moved.block asc nulls last, moved.number asc nulls last),
-            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block asc nulls last, moved.number asc nulls last),
-            1
-        ) as place
-    from moved
-),
-judged as (
-    select
-        placed.*,
-        max(place) over (partition by group_id) as last_place
-    from placed
-)
-select
-    block,
-    number,
-    "code",
-    "code_1",
-    "code_2",
-    group_id,
-    is_moved,
-    turn,
-    place
-from judged
-where last_place > 1 or is_moved = 1;
-
-drop table "sqlanon_clashing";
-
--- rotation
-create temporary table "sqlanon_clashing" as
-select * from "sqlanon_rotated";
-
-drop table "sqlanon_rotated";
-
--- exchange_places: turn 1 of 1
-
--- offered: For every row that still stands some seats, anywhere in its class, whose rows it may ask to change places: as many as the turn asks, more when fewer rows stand
-create temporary table "sqlanon_offered" as
-with ahead as (
-    select 0 as place
-    union all
-    select 1 as place
-    union all
-    select 2 as place
-    union all
-    select 3 as place
-    union all
-    select 4 as place
-    union all
-    select 5 as place
-    union all
-    select 6 as place
-    union all
-    select 7 as place
-    union all
-    select 8 as place
-    union all
-    select 9 as place
-    union all
-    select 10 as place
-    union all
-    select 11 as place
-    union all
-    select 12 as place
-    union all
-    select 13 as place
-    union all
-    select 14 as place
-    union all
-    select 15 as place
-    union all
-    select 16 as place
-    union all
-    select 17 as place
-    union all
-    select 18 as place
-    union all
-    select 19 as place
-    union all
-    select 20 as place
-    union all
-    select 21 as place
-    union all
-    select 22 as place
-    union all
-    select 23 as place
-    union all
-    select 24 as place
-    union all
-    select 25 as place
-    union all
-    select 26 as place
-    union all
-    select 27 as place
-    union all
-    select 28 as place
-    union all
-    select 29 as place
-    union all
-    select 30 as place
-    union all
-    select 31 as place
-    union all
-    select 32 as place
-    union all
-    select 33 as place
-    union all
-    select 34 as place
-    union all
-    select 35 as place
-    union all
-    select 36 as place
-    union all
-    select 37 as place
-    union all
-    select 38 as place
-    union all
-    select 39 as place
-    union all
-    select 40 as place
-    union all
-    select 41 as place
-    union all
-    select 42 as place
-    union all
-    select 43 as place
-    union all
-    select 44 as place
-    union all
-    select 45 as place
-    union all
-    select 46 as place
-    union all
-    select 47 as place
-    union all
-    select 48 as place
-    union all
-    select 49 as place
-    union all
-    select 50 as place
-    union all
-    select 51 as place
-    union all
-    select 52 as place
-    union all
-    select 53 as place
-    union all
-    select 54 as place
-    union all
-    select 55 as place
-    union all
-    select 56 as place
-    union all
-    select 57 as place
-    union all
-    select 58 as place
-    union all
-    select 59 as place
-    union all
-    select 60 as place
-    union all
-    select 61 as place
-    union all
-    select 62 as place
-    union all
-    select 63 as place
-    union all
-    select 64 as place
-    union all
-    select 65 as place
-    union all
-    select 66 as place
-    union all
-    select 67 as place
-    union all
-    select 68 as place
-    union all
-    select 69 as place
-    union all
-    select 70 as place
-    union all
-    select 71 as place
-    union all
-    select 72 as place
-    union all
-    select 73 as place
-    union all
-    select 74 as place
-    union all
-    select 75 as place
-    union all
-    select 76 as place
-    union all
-    select 77 as place
-    union all
-    select 78 as place
-    union all
-    select 79 as place
-    union all
-    select 80 as place
-    union all
-    select 81 as place
-    union all
-    select 82 as place
-    union all
-    select 83 as place
-    union all
-    select 84 as place
-    union all
-    select 85 as place
-    union all
-    select 86 as place
-    union all
-    select 87 as place
-    union all
-    select 88 as place
-    union all
-    select 89 as place
-    union all
-    select 90 as place
-    union all
-    select 91 as place
-    union all
-    select 92 as place
-    union all
-    select 93 as place
-    union all
-    select 94 as place
-    union all
-    select 95 as place
+sharing as (
+    select near.group_id, near.seat, count(*) as shared
+    from "sqlanon_near" as near
+    inner join twice on near.group_id = twice.group_id and near.held_code = twice.held_code
+    group by near.group_id, near.seat
 ),
 asking as (
     select
-        clashing.block,
-        clashing.number,
-        blocks.block_count,
-        blocks.first_block,
-        ((clashing.block * 1000003 + clashing.number + 1) % 2147483647) * (48271 + 69621 * (clashing.turn * 128 + ahead.place)) % 2147483647 as draw
-    from "sqlanon_clashing" as clashing
-    inner join "sqlanon_blocks" as blocks on clashing.block = blocks.block
-    inner join ahead on ahead.place < 8 * (clashing.turn - 3 + 1)
-    where clashing.place > 1
+        sharing.*,
+        row_number() over (partition by group_id order by ((seat + 1) % 2147483647) * (48271 + 69621 * 0) % 2147483647 asc nulls last, seat asc nulls last) - 1 as place,
+        count(*) over (partition by group_id) as people
+    from sharing
 ),
 called as (
-    select
-        block,
-        number,
-        first_block + draw % block_count as partner_block,
-        draw
-    from asking
+    select group_id, min(((seat + 1) % 2147483647) * (48271 + 69621 * 0) % 2147483647) as draw
+    from "sqlanon_near"
+    group by group_id
+),
+answering as (
+    select near.group_id, min(near.seat) as seat
+    from "sqlanon_near" as near
+    inner join called on near.group_id = called.group_id and ((near.seat + 1) % 2147483647) * (48271 + 69621 * 0) % 2147483647 = called.draw
+    group by near.group_id
 )
 select
-    called.block,
-    called.number,
-    called.partner_block,
-    (called.draw // 7) % blocks.block_rows as partner_number,
-    called.draw as priority
-from called
-inner join "sqlanon_blocks" as blocks on called.partner_block = blocks.block;
+    offer.*,
+    asking.seat as first_seat,
+    asking.shared,
+    answering.seat as other_seat
+from "sqlanon_offer" as offer
+inner join asking on offer.first_id = asking.group_id and asking.place = offer.round % asking.people
+inner join answering on offer.other_id = answering.group_id;
 
--- near: All rows of the groups of rows that stand, and of those that they may ask
-create temporary table "sqlanon_near" as
-with present as (
-    select
-        seated.block,
-        seated.number,
-        seated."code",
-        seated."code_1",
-        seated."code_2",
-        coalesce(clashing.group_id, seated.group_id) as group_id
-    from "sqlanon_grouped" as seated
-    left join "sqlanon_clashing" as clashing
-        on seated.block = clashing.block and seated.number = clashing.number
-),
-asked as (
-    select distinct
-        partner_block,
-        partner_number
-    from "sqlanon_offered"
-),
-chosen as (
-    select present.group_id
-    from present
-    inner join asked on present.block = asked.partner_block and present.number = asked.partner_number
-    union
-    select group_id
-    from "sqlanon_clashing"
-    where place > 1
-)
-select present.*
-from present
-inner join chosen on present.group_id = chosen.group_id;
-
--- proposed: Of the offers those in which neither row brings a value that the other's group has
-create temporary table "sqlanon_proposed" as
-with pair as (
-    select
-        offered.block,
-        offered.number,
-        offered.partner_block,
-        offered.partner_number,
-        asking.group_id,
-        partner.group_id as partner_group,
-        asking."code",
-        partner."code" as "partner_code",
-        asking."code_1",
-        partner."code_1" as "partner_code_1",
-        asking."code_2",
-        partner."code_2" as "partner_code_2",
-        offered.priority
-    from "sqlanon_offered" as offered
-    inner join "sqlanon_near" as asking on offered.block = asking.block and offered.number = asking.number
-    inner join "sqlanon_near" as partner
-        on offered.partner_block = partner.block and offered.partner_number = partner.number
-    where asking.group_id <> partner.group_id
-),
-refused as (
-    select
-        pair.block,
-        pair.number,
-        pair.partner_block,
-        pair.partner_number
-    from pair
-    inner join "sqlanon_near" as there on pair.partner_group = there.group_id
-    where (pair.partner_block <> there.block or pair.partner_number <> there.number)
-        and (pair."code" = there."code" or pair."code_1" = there."code_1" or pair."code_2" = there."code_2")
-    union
-    select
-        pair.block,
-        pair.number,
-        pair.partner_block,
-        pair.partner_number
-    from pair
-    inner join "sqlanon_near" as here on pair.group_id = here.group_id
-    where (pair.block <> here.block or pair.number <> here.number)
-        and (pair."partner_code" = here."code" or pair."partner_code_1" = here."code_1" or pair."partner_code_2" = here."code_2")
-)
-select
-    pair.block,
-    pair.number,
-    pair.group_id,
-    pair.partner_block,
-    pair.partner_number,
-    pair.partner_group,
-    pair.priority
-from pair
-left join refused
-    on pair.block = refused.block and pair.number = refused.number
-    and pair.partner_block = refused.partner_block and pair.partner_number = refused.partner_number
-where refused.number is null;
-
--- exchange: Of the proposals one for each row and at most one for each group, so that what was looked at is what happens
-create temporary table "sqlanon_exchange" as
-with preferred as (
-    select
-        proposed.*,
-        row_number() over (
-            partition by block, number order by priority asc nulls last, partner_block asc nulls last, partner_number asc nulls last
-        ) as preference
-    from "sqlanon_proposed" as proposed
-),
-chosen as (
-    select *
-    from preferred
-    where preference = 1
-),
-side as (
-    select
-        block,
-        number,
-        priority,
-        group_id as touched_group
-    from chosen
+-- outcome: the best exchange of each group, if it leaves no more clashes than before
+create temporary table "sqlanon_outcome" as
+with brought as (
+    select exchange.other_id as offer, exchange.other_id as group_id, exchange.other_seat as leaving, near.held_code
+    from "sqlanon_exchange" as exchange
+    inner join "sqlanon_near" as near on exchange.first_seat = near.seat
     union all
-    select
-        block,
-        number,
-        priority,
-        partner_group as touched_group
-    from chosen
+    select exchange.other_id as offer, exchange.first_id as group_id, exchange.first_seat as leaving, near.held_code
+    from "sqlanon_exchange" as exchange
+    inner join "sqlanon_near" as near on exchange.other_seat = near.seat
 ),
-ranked as (
-    select
-        block,
-        number,
-        row_number() over (partition by touched_group order by priority asc nulls last, block asc nulls last, number asc nulls last) as place
-    from side
+met as (
+    select distinct brought.offer, brought.group_id, brought.held_code
+    from brought
+    inner join "sqlanon_near" as near on brought.group_id = near.group_id and brought.held_code = near.held_code
+    where near.seat <> brought.leaving
+),
+counted as (
+    select offer, group_id, count(*) as clashes
+    from met
+    group by offer, group_id
 ),
 judged as (
     select
-        block,
-        number,
-        max(place) as worst_place
-    from ranked
-    group by block, number
+        exchange.*,
+        exchange.clashes - exchange.shared + coalesce(own.clashes, 0) as first_clashes,
+        coalesce(others.clashes, 0) as other_clashes
+    from "sqlanon_exchange" as exchange
+    left join counted as own on exchange.other_id = own.offer and exchange.first_id = own.group_id
+    left join counted as others on exchange.other_id = others.offer and exchange.other_id = others.group_id
 ),
-won as (
+preferred as (
     select
-        block,
-        number
+        judged.*,
+        row_number() over (partition by first_id order by first_clashes + other_clashes asc nulls last, ((other_id + 1) % 2147483647) * (48271 + 69621 * 0) % 2147483647 asc nulls last, other_id asc nulls last) as preference
     from judged
-    where worst_place = 1
-),
-moved as (
-    select
-        chosen.block,
-        chosen.number,
-        chosen.partner_group as group_id
-    from chosen
-    inner join won on chosen.block = won.block and chosen.number = won.number
-    union all
-    select
-        chosen.partner_block as block,
-        chosen.partner_number as number,
-        chosen.group_id
-    from chosen
-    inner join won on chosen.block = won.block and chosen.number = won.number
+    where first_clashes + other_clashes <= clashes
 )
 select *
-from moved;
+from preferred
+where preference = 1;
 
--- reseated: A turn's outcome: rows that changed places are in each other's groups
-create temporary table "sqlanon_reseated" as
-with moved as (
-    select
-        clashing.block,
-        clashing.number,
-        clashing."code",
-        clashing."code_1",
-        clashing."code_2",
-        coalesce(exchange.group_id, clashing.group_id) as group_id,
-        case when exchange.group_id is null then clashing.is_moved else 1 end as is_moved
-    from "sqlanon_clashing" as clashing
-    left join "sqlanon_exchange" as exchange
-        on clashing.block = exchange.block and clashing.number = exchange.number
+-- moved: who is elsewhere after these exchanges
+create temporary table "sqlanon_moved_next" as
+with exchanged as (
+    select first_seat as seat, other_id as group_id from "sqlanon_outcome"
     union all
-    select
-        near.block,
-        near.number,
-        near."code",
-        near."code_1",
-        near."code_2",
-        exchange.group_id,
-        1 as is_moved
-    from "sqlanon_near" as near
-    inner join "sqlanon_exchange" as exchange
-        on near.block = exchange.block and near.number = exchange.number
-    left join "sqlanon_clashing" as clashing
-        on near.block = clashing.block and near.number = clashing.number
-    where clashing.number is null
+    select other_seat as seat, first_id as group_id from "sqlanon_outcome"
 ),
-placed as (
-    select
-        moved.*,
-        greatest(
-            row_number() over (partition by moved.group_id, moved."code" order by moved.block asc nulls last, moved.number asc nulls last),
-            row_number() over (partition by moved.group_id, moved."code_1" order by moved.block asc nulls last, moved.number asc nulls last),
-            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block asc nulls last, moved.number asc nulls last),
-            1
-        ) as place
-    from moved
-),
-judged as (
-    select
-        placed.*,
-        max(place) over (partition by group_id) as last_place
-    from placed
+later as (
+    select moved.seat, moved.group_id
+    from "sqlanon_moved" as moved
+    left join exchanged on moved.seat = exchanged.seat
+    where exchanged.seat is null
+    union all
+    select seat, group_id
+    from exchanged
 )
-select
-    judged.block,
-    judged.number,
-    judged."code",
-    judged."code_1",
-    judged."code_2",
-    judged.group_id,
-    judged.is_moved,
-    taken.turn + 1 as turn,
-    judged.place
+select *
+from later;
+
+drop table "sqlanon_moved";
+
+-- exchange
+create temporary table "sqlanon_moved" as
+select * from "sqlanon_moved_next";
+
+-- clash: the groups that clash now
+create temporary table "sqlanon_clash_next" as
+with judged as (
+    select clash.group_id, coalesce(outcome.first_clashes, clash.clashes) as clashes
+    from "sqlanon_clash" as clash
+    left join "sqlanon_outcome" as outcome on clash.group_id = outcome.first_id
+    union all
+    select other_id as group_id, other_clashes as clashes
+    from "sqlanon_outcome"
+)
+select *
 from judged
-cross join (select max(turn) as turn from "sqlanon_clashing") as taken
-where judged.last_place > 1 or judged.is_moved = 1;
+where clashes > 0;
 
-drop table "sqlanon_clashing";
+drop table "sqlanon_clash";
 
--- exchange_places
-create temporary table "sqlanon_clashing" as
-select * from "sqlanon_reseated";
+-- exchange
+create temporary table "sqlanon_clash" as
+select * from "sqlanon_clash_next";
 
-drop table "sqlanon_reseated";
+drop table "sqlanon_clash_next";
+
+drop table "sqlanon_moved_next";
+
+drop table "sqlanon_outcome";
 
 drop table "sqlanon_exchange";
 
-drop table "sqlanon_proposed";
-
 drop table "sqlanon_near";
 
-drop table "sqlanon_offered";
+drop table "sqlanon_offer";
 
--- resettled: Rows that are elsewhere than they were seated, or nowhere: who still stands leaves the group, and a group that is then below l leaves whole
-create temporary table "sqlanon_resettled" as
+-- crowded: the people of groups that still clash, a row a value
+create temporary table "sqlanon_crowded" as
+with present as (
+    select
+        seated."code_1", seated."code_2",
+
+        seated.seat,
+        coalesce(moved.group_id, seated.group_id) as group_id
+    from "sqlanon_seated" as seated
+    left join "sqlanon_moved" as moved on seated.seat = moved.seat
+),
+close as (
+    select present.*
+    from present
+    inner join "sqlanon_clash" as clash on present.group_id = clash.group_id
+),
+held as (
+    select seat, group_id, "code_1" as held_code
+    from close
+    union all
+    select seat, group_id, "code_2" as held_code
+    from close
+)
+select *
+from held;
+
+-- staying: those of them who stay: all, so far
+create temporary table "sqlanon_staying" as
+select *
+from "sqlanon_crowded";
+
+-- leaving: turn 1 of 1
+
+-- staying: of each group whoever shares most values leaves
+create temporary table "sqlanon_staying_next" as
 with counted as (
     select
-        clashing.*,
-        max(place) over (partition by group_id) as last_place,
-        sum(case when place = 1 then 1 else 0 end) over (partition by group_id) as group_rows
-    from "sqlanon_clashing" as clashing
+        staying.*,
+        count(*) over (partition by group_id, held_code) - 1 as others
+    from "sqlanon_staying" as staying
+),
+person as (
+    select group_id, seat, sum(others) as shared
+    from counted
+    group by group_id, seat
+),
+ranked as (
+    select person.*, row_number() over (partition by group_id order by shared desc nulls last, seat asc nulls last) as place
+    from person
 )
-select
-    block,
-    number,
-    group_id,
-    case when place > 1 or (last_place > 1 and group_rows < 4) then 1 else 0 end as is_out
-from counted
-where is_moved = 1 or last_place > 1;
+select staying.*
+from "sqlanon_staying" as staying
+inner join ranked on staying.seat = ranked.seat
+where ranked.place > 1 or ranked.shared = 0;
 
--- renamed: The last groups take the numbers of those that left, so that no gap tells of one
-create temporary table "sqlanon_renamed" as
-with gone as (
-    select group_id
-    from "sqlanon_resettled"
+drop table "sqlanon_staying";
+
+-- leaving
+create temporary table "sqlanon_staying" as
+select * from "sqlanon_staying_next";
+
+drop table "sqlanon_staying_next";
+
+-- gone: groups that are too small without those who left: all of such a group leave
+create temporary table "sqlanon_gone" as
+with counted as (
+    select group_id, count(distinct seat) as people
+    from "sqlanon_staying"
     group by group_id
-    having min(is_out) = 1
-),
-counted as (
-    select count(*) as gone_count
-    from gone
-),
-kept as (
-    select max(seated.group_id) + 1 - max(counted.gone_count) as group_count
-    from "sqlanon_grouped" as seated
-    cross join counted
+)
+select distinct crowded.group_id
+from "sqlanon_crowded" as crowded
+left join counted on crowded.group_id = counted.group_id
+where coalesce(counted.people, 0) < 4;
+
+-- renamed: the last groups take the numbers of those that left, so that no gap tells of one
+create temporary table "sqlanon_renamed" as
+with kept as (
+    select (select count(*) from "sqlanon_party") - (select count(*) from "sqlanon_gone") as group_count
 ),
 gap as (
-    select
-        gone.group_id as final_id,
-        row_number() over (order by gone.group_id asc nulls last) as place
-    from gone
+    select gone.group_id as final_id, row_number() over (order by gone.group_id asc nulls last) as place
+    from "sqlanon_gone" as gone
     cross join kept
     where gone.group_id < kept.group_count
 ),
 beyond as (
-    select distinct seated.group_id
-    from "sqlanon_grouped" as seated
+    select party.group_id, row_number() over (order by party.group_id asc nulls last) as place
+    from "sqlanon_party" as party
     cross join kept
-    left join gone on seated.group_id = gone.group_id
-    where seated.group_id >= kept.group_count and gone.group_id is null
-),
-ordered as (
-    select
-        group_id,
-        row_number() over (order by group_id asc nulls last) as place
-    from beyond
+    left join "sqlanon_gone" as gone on party.group_id = gone.group_id
+    where party.group_id >= kept.group_count and gone.group_id is null
 )
-select
-    ordered.group_id,
-    gap.final_id
-from ordered
-inner join gap on ordered.place = gap.place;
+select beyond.group_id, gap.final_id
+from beyond
+inner join gap on beyond.place = gap.place;
 
--- grouped_settled: The group of every row that is kept
-create temporary table "sqlanon_grouped_settled" as
-with present as (
-    select
-        seated."quasi_1",
-        seated."quasi_2",
-        seated."code_1",
-        seated."code_2",
-        coalesce(resettled.group_id, seated.group_id) as group_id
-    from "sqlanon_grouped" as seated
-    left join "sqlanon_resettled" as resettled
-        on seated.block = resettled.block and seated.number = resettled.number
-    where coalesce(resettled.is_out, 0) = 0
-)
-select
-    present."quasi_1",
-    present."quasi_2",
-    present."code_1",
-    present."code_2",
-    coalesce(renamed.final_id, present.group_id) as group_id
-from present
-left join "sqlanon_renamed" as renamed on present.group_id = renamed.group_id;
+-- left_out: whoever finds no group
+create temporary table "sqlanon_left_out" as
+select distinct crowded.seat
+from "sqlanon_crowded" as crowded
+left join "sqlanon_staying" as staying on crowded.seat = staying.seat
+left join "sqlanon_gone" as gone on crowded.group_id = gone.group_id
+where staying.seat is null or gone.group_id is not null;
 
--- suppressed: How many rows no group holds in the end
+-- grouped: everybody who is kept, with the group
+create temporary table "sqlanon_grouped_2" as
+select
+    seated."quasi_1", seated."quasi_2", seated."code_1", seated."code_2",
+    seated.code,
+    coalesce(renamed.final_id, moved.group_id, seated.group_id) as group_id
+from "sqlanon_seated" as seated
+left join "sqlanon_moved" as moved on seated.seat = moved.seat
+left join "sqlanon_renamed" as renamed on coalesce(moved.group_id, seated.group_id) = renamed.group_id
+left join "sqlanon_left_out" as left_out on seated.seat = left_out.seat
+where left_out.seat is null;
+
+-- suppressed: no more are left out than may be
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
-    select
-        case
-            when dropped_rows = row_count then 'the source has no rows to publish'
-            when dropped_rows * 1000000 > row_count * 5000 then 'l = 4 is not possible: more rows than allowed find no group in which they differ from all others in every sensitive column'
-        end as refusal
-    from (
-        with everyone as (
-            select coalesce(cast(sum(row_count) as bigint), 0) as row_count
-            from "sqlanon_tally"
-        ),
-        published as (
-            select count(*) as row_count
-            from "sqlanon_grouped_settled"
+    select refusal from (
+        with figures as (
+            select
+                everyone.row_count,
+                everyone.row_count - (select count(*) from "sqlanon_grouped_2") as dropped_rows
+            from "sqlanon_everyone" as everyone
         )
         select
-            everyone.row_count,
-            everyone.row_count - published.row_count as dropped_rows
-        from everyone
-        cross join published
+            dropped_rows,
+            'l' as about,
+            case
+                when row_count = dropped_rows then
+                    'l = 4 is not possible: there are no groups whose rows differ in every one of ''disease'' and ''income''; frequent values of these columns go together'
+                when dropped_rows * 1000000 > row_count * 5000 then
+                    'l = 4 is not possible: ' || coalesce(format('{:,}', dropped_rows), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.2f}%', 100.0 * dropped_rows / row_count), '') || ') find no group in which they differ in every one of ''disease'' and ''income'', and --max-suppressed allows 0.5%; frequent values of these columns go together; --max-suppressed ' || coalesce(cast(cast(cast(cast((0 - floor(0 - 1000000.0 * dropped_rows / row_count)) / 1000000.0 as decimal(18, 6)) as double) as varchar) as varchar), '') || ' leaves these rows out, and a smaller l may leave fewer'
+            end as refusal
+        from figures
     ) as looked_at
 ) as checked;
 
--- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
+-- qit: the quasi-identifier table: everybody's exact quasi values and the group
 create table "sqlanon_qit" as
 select
     grouped.quasi_1 as "age",
     grouped.quasi_2 as "sex",
     grouped.group_id as "group_id"
-from "sqlanon_grouped_settled" as grouped
+from "sqlanon_grouped_2" as grouped
 order by
     grouped.quasi_1 asc nulls last,
     grouped.quasi_2 asc nulls last,
@@ -1030,7 +767,7 @@ with line as (
     select
         grouped.group_id,
         held.sensitive
-    from "sqlanon_grouped_settled" as grouped
+    from "sqlanon_grouped_2" as grouped
     inner join "sqlanon_value_1" as held on grouped.code_1 = held.code
     order by
         grouped.group_id asc nulls last,
@@ -1048,7 +785,7 @@ with line as (
     select
         grouped.group_id,
         held.sensitive
-    from "sqlanon_grouped_settled" as grouped
+    from "sqlanon_grouped_2" as grouped
     inner join "sqlanon_value_2" as held on grouped.code_2 = held.code
     order by
         grouped.group_id asc nulls last,
@@ -1061,6 +798,6 @@ select
 from line;
 
 -- the rest is microdata and the key: forget it
--- 26 relations, the last first
+-- 36 relations, the last first
 
 commit;

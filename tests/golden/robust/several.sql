@@ -30,48 +30,304 @@ from (
 
 -- persons: as in duckdb.sql
 
--- limits: as in anatomy/several.sql, but for
--- -            when row_count < 4 then 'l = 4 needs at least 4 rows'
--- -            when largest_count > row_count // 4 then 'l = 4 is not possible: a value of a sensitive column stands in more than 1/4 of the rows'
+-- everyone: as in anatomy/several.sql
+
+-- counted_1: as in anatomy/several.sql
+
+-- counted_2: as in anatomy/several.sql
+
+-- known_1: as in anatomy/several.sql
+
+-- known_2: as in anatomy/several.sql
+
+-- uniqueness: as in anatomy/several.sql
+
+-- own_values_1: as in duckdb.sql
+
+-- own_values_2: as in anatomy/several.sql
 
 -- key: as in anatomy/several.sql
 
--- signature_tally_2: How often each value of a sensitive column occurs with each signature, NULL included
-create temporary table "sqlanon_signature_tally_2" as
-select
-    "quasi_2",
-    "sensitive_2" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by
-    "quasi_2",
-    "sensitive_2";
+-- population: as in anatomy/several.sql
 
--- signature_tally_1: How often each value of a sensitive column occurs with each signature, NULL included
-create temporary table "sqlanon_signature_tally_1" as
-select
-    "quasi_2",
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by
-    "quasi_2",
-    "sensitive";
+-- ranked_1: as in anatomy/several.sql, but for
+-- -        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
+-- +        sha256(key.secret || 'robust/disease/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
 
--- class: The classes: rows with equal signatures, for which every background says the same, numbered in a keyed order, so that the draws of a class depend on no collation
+-- ranked_2: as in anatomy/several.sql, but for
+-- -        sha256(key.secret || 'anatomy/income/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
+-- +        sha256(key.secret || 'robust/income/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
+
+-- pair: as in anatomy/several.sql
+
+-- value_1: as in anatomy/several.sql
+
+-- value_2: as in anatomy/several.sql
+
+-- population: as in anatomy/several.sql
+
+-- tallied: how often each value occurs in each class
+create temporary table "sqlanon_tallied" as
+with counted as (
+    select "quasi_2", 1 as column_number, "code_1" as code, count(*) as row_count
+    from "sqlanon_population_3"
+    group by "quasi_2", "code_1"
+    union all
+    select "quasi_2", 2 as column_number, "code_2" as code, count(*) as row_count
+    from "sqlanon_population_3"
+    group by "quasi_2", "code_2"
+),
+placed as (
+    select
+        counted.*,
+        row_number() over (partition by "quasi_2", column_number order by row_count desc nulls last, code asc nulls last) - 1 as place,
+        cast(sum(row_count) over (partition by "quasi_2", column_number) as bigint) as class_rows,
+        cast(sum(row_count) over (partition by "quasi_2", column_number order by row_count desc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as head
+    from counted
+)
+select *
+from placed;
+
+-- kept: how many rows find a group, by size, class and column
+create temporary table "sqlanon_kept" as
+with sized as (
+    select distinct place + 1 as size
+    from "sqlanon_tallied"
+    where place > 0 and place < 3
+),
+bounded as (
+    select
+        tallied."quasi_2",
+        tallied.column_number,
+        sized.size,
+        case when count(*) = sized.size then min((tallied.class_rows - tallied.head) // (sized.size - tallied.place)) else 0 end as most
+    from "sqlanon_tallied" as tallied
+    inner join sized on tallied.place < sized.size
+    group by tallied."quasi_2", tallied.column_number, sized.size
+)
+select
+    tallied."quasi_2",
+    bounded.size,
+    tallied.column_number,
+    max(tallied.class_rows) as class_rows,
+    cast(sum(least(tallied.row_count, bounded.most)) as bigint) as kept_rows
+from "sqlanon_tallied" as tallied
+inner join bounded on tallied."quasi_2" is not distinct from bounded."quasi_2" and tallied.column_number = bounded.column_number
+group by tallied."quasi_2", bounded.size, tallied.column_number;
+
+-- few_left_over: no more rows are left over than may be
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select refusal from (
+        with together as (
+            select "quasi_2", size, max(class_rows) as class_rows, min(kept_rows) as kept_rows
+            from "sqlanon_kept"
+            group by "quasi_2", size
+        ),
+        total as (
+            select coalesce(cast(sum(row_count) as bigint), 0) as row_count
+            from "sqlanon_tallied"
+            where column_number = 1
+        ),
+        held as (
+            select size, cast(sum(kept_rows) as bigint) as kept_rows
+            from together
+            group by size
+        ),
+        alone as (
+            select column_number, cast(sum(kept_rows) as bigint) as kept_rows
+            from "sqlanon_kept"
+            where size = 3
+            group by column_number
+        ),
+        worst_column as (
+            select alone.*, row_number() over (order by kept_rows asc nulls last, column_number asc nulls last) as place
+            from alone
+        ),
+        signed as (
+            select
+        coalesce(cast("quasi_2" as varchar), 'NULL')
+                    as signature_text,
+                class_rows - kept_rows as surplus
+            from together
+            where size = 3 and class_rows > kept_rows
+        ),
+        placed as (
+            select signed.*, row_number() over (order by surplus desc nulls last, signature_text asc nulls last) as place
+            from signed
+        ),
+        worst as (
+            select
+                count(*) as class_count,
+                max(case when place = 1 then '(' || signature_text || ') with ' || cast(surplus as varchar) end) as worst_1,
+                max(case when place = 2 then '(' || signature_text || ') with ' || cast(surplus as varchar) end) as worst_2,
+                max(case when place = 3 then '(' || signature_text || ') with ' || cast(surplus as varchar) end) as worst_3
+            from placed
+        ),
+        figures as (
+            select
+                total.row_count,
+                total.row_count - coalesce((select kept_rows from held where size = 3), 0) as surplus_rows,
+                total.row_count - coalesce((select kept_rows from worst_column where place = 1), 0) as column_surplus,
+                coalesce((select column_number from worst_column where place = 1), 1) as column_number,
+                coalesce((
+                    select max(held.size)
+                    from held
+                    cross join total as every
+                    where held.size < 3
+                        and (every.row_count - held.kept_rows) * 1000000 <= every.row_count * 10000
+                ), 0) as feasible_size,
+                worst.*
+            from total
+            cross join worst
+        )
+        select
+            'r' as about,
+            case when row_count > 0 and (surplus_rows = row_count or surplus_rows * 1000000 > row_count * 10000) then
+                'r = 2.5 is not possible: at least ' || coalesce(format('{:,}', surplus_rows), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.2f}%', 100.0 * surplus_rows / row_count), '') || ') find no group of 3 rows of one signature that differ in every one of ''disease'' and ''income'', and --max-suppressed allows 1%'
+                || case when worst_1 is null then '' else
+                    '; most of them have the signature ' || coalesce(cast(worst_1 || coalesce(', ' || worst_2, '') || coalesce(', ' || worst_3, '') as varchar), '') || ' (' || coalesce(cast(class_count as varchar), '') || ' signatures leave rows over)'
+                end
+                || '; ' || coalesce(cast(case column_number when 1 then '''disease''' when 2 then '''income''' end as varchar), '') || ' by itself leaves ' || coalesce(cast(column_surplus as varchar), '') || ' rows over; '
+                || case
+                    when feasible_size >= 2 then 'the largest whole r that no column stands in the way of is ' || coalesce(cast(feasible_size as varchar), '')
+                    else 'no r above 1 works with these columns and backgrounds'
+                end
+                || case
+                    when surplus_rows < row_count then
+                        ', and --max-suppressed would have to be ' || coalesce(cast(cast(cast(cast((0 - floor(0 - 1000000.0 * surplus_rows / row_count)) / 1000000.0 as decimal(18, 6)) as double) as varchar) as varchar), '') || ' or more'
+                    else ''
+                end
+            end as refusal
+        from figures
+    ) as looked_at
+) as checked;
+
+-- population: as in anatomy/several.sql, but for
+-- -    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
+-- +    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
+
+-- population: the rows, whose draws are made once
+create temporary table "sqlanon_population_5" as
+select *
+from "sqlanon_population_4";
+
+-- load: how many groups each class gives in every column, and in how many of its rows a value stands at most
+create temporary table "sqlanon_load" as
+with counted as (
+    select "quasi_2", 1 as column_number, "code_1" as code, count(*) as row_count
+    from "sqlanon_population_5"
+    group by "quasi_2", "code_1"
+    union all
+    select "quasi_2", 2 as column_number, "code_2" as code, count(*) as row_count
+    from "sqlanon_population_5"
+    group by "quasi_2", "code_2"
+),
+placed as (
+    select
+        counted.*,
+        row_number() over (partition by "quasi_2", column_number order by row_count desc nulls last, code asc nulls last) - 1 as place,
+        cast(sum(row_count) over (partition by "quasi_2", column_number) as bigint) as class_rows,
+        cast(sum(row_count) over (partition by "quasi_2", column_number order by row_count desc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as head
+    from counted
+),
+bounded as (
+    select
+        "quasi_2", 
+        column_number,
+        max(row_count) as largest,
+        case when count(*) = 3 then min((class_rows - head) // (3 - place)) else 0 end as most
+    from placed
+    where place < 3
+    group by "quasi_2", column_number
+)
+select "quasi_2", max(largest) as largest, min(most) as most
+from bounded
+group by "quasi_2";
+
+-- thinning: turn 1 of 1
+
+-- population: the rows that their classes keep
+create temporary table "sqlanon_population_next" as
+with placed as (
+    select
+        rows_left.*,
+        row_number() over (partition by "quasi_2", "code_1" order by "draw" asc nulls last, "tie" asc nulls last) as place_1,
+        row_number() over (partition by "quasi_2", "code_2" order by "draw" asc nulls last, "tie" asc nulls last) as place_2
+    from "sqlanon_population_5" as rows_left
+)
+select placed."quasi_1", placed."quasi_2", placed."code_1", placed."code_2", placed."sensitive", placed."draw", placed."tie"
+from placed
+inner join "sqlanon_load" as load on placed."quasi_2" is not distinct from load."quasi_2"
+where placed.place_1 <= load.most and placed.place_2 <= load.most;
+
+drop table "sqlanon_population_5";
+
+-- thinning
+create temporary table "sqlanon_population_5" as
+select * from "sqlanon_population_next";
+
+-- load: the same of the rows that are kept
+create temporary table "sqlanon_load_next" as
+with counted as (
+    select "quasi_2", 1 as column_number, "code_1" as code, count(*) as row_count
+    from "sqlanon_population_5"
+    group by "quasi_2", "code_1"
+    union all
+    select "quasi_2", 2 as column_number, "code_2" as code, count(*) as row_count
+    from "sqlanon_population_5"
+    group by "quasi_2", "code_2"
+),
+placed as (
+    select
+        counted.*,
+        row_number() over (partition by "quasi_2", column_number order by row_count desc nulls last, code asc nulls last) - 1 as place,
+        cast(sum(row_count) over (partition by "quasi_2", column_number) as bigint) as class_rows,
+        cast(sum(row_count) over (partition by "quasi_2", column_number order by row_count desc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as head
+    from counted
+),
+bounded as (
+    select
+        "quasi_2", 
+        column_number,
+        max(row_count) as largest,
+        case when count(*) = 3 then min((class_rows - head) // (3 - place)) else 0 end as most
+    from placed
+    where place < 3
+    group by "quasi_2", column_number
+)
+select "quasi_2", max(largest) as largest, min(most) as most
+from bounded
+group by "quasi_2";
+
+drop table "sqlanon_load";
+
+-- thinning
+create temporary table "sqlanon_load" as
+select * from "sqlanon_load_next";
+
+drop table "sqlanon_load_next";
+
+drop table "sqlanon_population_next";
+
+-- tally: how often each sensitive value occurs with each signature, NULL included
+create temporary table "sqlanon_tally" as
+select
+    "quasi_2", "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population_5"
+group by "quasi_2", "sensitive";
+
+-- class: a class for each signature, numbered in a keyed order, so that the draws of a class depend on no collation
 create temporary table "sqlanon_class" as
 with signed as (
-    select
-        "quasi_2"
-    from "sqlanon_signature_tally_1"
-    group by
-        "quasi_2"
+    select distinct "quasi_2"
+    from "sqlanon_tally"
 ),
 spelled as (
     select
         "quasi_2",
-coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N')
-            as signature_text
+coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N') as signature_text
     from signed
 ),
 hashed as (
@@ -83,739 +339,17 @@ hashed as (
 )
 select
     "quasi_2",
-    row_number() over (order by hash asc nulls last) - 1 as class
-from hashed;
-
--- ranked_2: The values of each class by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
-create temporary table "sqlanon_ranked_2" as
-with valued as (
-    select
-        tally."quasi_2",
-        class.class,
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'robust/income/value/' || cast(class.class as varchar) || '/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_signature_tally_2" as tally
-    inner join "sqlanon_class" as class
-        on tally."quasi_2" is not distinct from class."quasi_2"
-    cross join "sqlanon_key_2" as key
-    where tally.sensitive is not null or false
-),
-placed as (
-    select
-        "quasi_2",
-        class,
-        sensitive,
-        row_count,
-        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
-        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
-    from valued
-)
-select
-    "quasi_2",
-    class,
-    sensitive,
-    row_count,
-    place,
-    class_rows - head + row_count as tail
-from placed;
-
--- capacity_2: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
-create temporary table "sqlanon_capacity_2" as
-with candidate as (
-    select distinct place + 1 as size
-    from "sqlanon_ranked_2"
-    where place > 0 and place < 3
-),
-bounded as (
-    select
-        ranked.class,
-        candidate.size,
-        count(*) as value_count,
-        min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_ranked_2" as ranked
-    inner join candidate on ranked.place < candidate.size
-    group by
-        ranked.class,
-        candidate.size
-)
-select
-    class,
-    size,
-    case when value_count = size then group_count else 0 end as group_count
-from bounded;
-
--- kept_2: How many rows find a group for each size: of a class's value at most one row a group
-create temporary table "sqlanon_kept_2" as
-select
-    capacity.size,
-    ranked.class,
-    cast(sum(ranked.row_count) as bigint) as class_rows,
-    cast(sum(least(ranked.row_count, capacity.group_count)) as bigint) as kept_rows
-from "sqlanon_ranked_2" as ranked
-inner join "sqlanon_capacity_2" as capacity on ranked.class = capacity.class
-group by
-    capacity.size,
-    ranked.class;
-
--- ranked_1: The values of each class by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
-create temporary table "sqlanon_ranked_1" as
-with valued as (
-    select
-        tally."quasi_2",
-        class.class,
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'robust/disease/value/' || cast(class.class as varchar) || '/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_signature_tally_1" as tally
-    inner join "sqlanon_class" as class
-        on tally."quasi_2" is not distinct from class."quasi_2"
-    cross join "sqlanon_key_2" as key
-    where tally.sensitive is not null or false
-),
-placed as (
-    select
-        "quasi_2",
-        class,
-        sensitive,
-        row_count,
-        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
-        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
-    from valued
-)
-select
-    "quasi_2",
-    class,
-    sensitive,
-    row_count,
-    place,
-    class_rows - head + row_count as tail
-from placed;
-
--- capacity_1: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
-create temporary table "sqlanon_capacity_1" as
-with candidate as (
-    select distinct place + 1 as size
-    from "sqlanon_ranked_1"
-    where place > 0 and place < 3
-),
-bounded as (
-    select
-        ranked.class,
-        candidate.size,
-        count(*) as value_count,
-        min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_ranked_1" as ranked
-    inner join candidate on ranked.place < candidate.size
-    group by
-        ranked.class,
-        candidate.size
-)
-select
-    class,
-    size,
-    case when value_count = size then group_count else 0 end as group_count
-from bounded;
-
--- kept_1: How many rows find a group for each size: of a class's value at most one row a group
-create temporary table "sqlanon_kept_1" as
-select
-    capacity.size,
-    ranked.class,
-    cast(sum(ranked.row_count) as bigint) as class_rows,
-    cast(sum(least(ranked.row_count, capacity.group_count)) as bigint) as kept_rows
-from "sqlanon_ranked_1" as ranked
-inner join "sqlanon_capacity_1" as capacity on ranked.class = capacity.class
-group by
-    capacity.size,
-    ranked.class;
-
--- kept_least: How many rows of a class find a group for each size at most: no more than by any one column
-create temporary table "sqlanon_kept_least" as
-select
-    kept.size,
-    kept.class,
-    kept.class_rows,
-    least(kept.kept_rows, further_1.kept_rows) as kept_rows
-from "sqlanon_kept_1" as kept
-inner join "sqlanon_kept_2" as further_1
-    on kept.size = further_1.size and kept.class = further_1.class;
-
--- worst: as in duckdb.sql, but for
--- -|| ', ' || coalesce(cast(class."quasi_3" as varchar), 'NULL')
--- -    from "sqlanon_kept" as kept
--- -    inner join "sqlanon_sample" as class on kept.class = class.class
--- +    from "sqlanon_kept_least" as kept
--- +    inner join "sqlanon_class" as class on kept.class = class.class
-
--- surplus_summary: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, the largest smaller size that leaves few enough (millionths of N), and the rows of the most frequent value
-create temporary table "sqlanon_surplus_summary" as
-with total as (
-    select coalesce(cast(sum(row_count) as bigint), 0) as row_count
-    from "sqlanon_ranked_1"
-),
-missing as (
-    select
-        coalesce(cast(sum(
-            case when sensitive is null and not false then row_count else 0 end
-        ) as bigint), 0) as null_count
-    from "sqlanon_signature_tally_1"
-),
-valued as (
-    select sum(row_count) as row_count
-    from "sqlanon_ranked_1"
-    group by sensitive
-),
-held as (
-    select
-        size,
-        cast(sum(kept_rows) as bigint) as kept_rows
-    from "sqlanon_kept_least"
-    group by size
-)
-select
-    total.row_count,
-    missing.null_count,
-    total.row_count - coalesce((select kept_rows from held where size = 3), 0) as surplus_rows,
-    coalesce((
-        select max(held.size)
-        from held
-        cross join total as every
-        where (every.row_count - held.kept_rows) * 1000000 <= every.row_count * 10000
-    ), 0) as feasible_size,
-    coalesce((select cast(max(row_count) as bigint) from valued), 0) as largest_count,
-    worst.class_count,
-    worst.worst_1,
-    worst.worst_2,
-    worst.worst_3,
-    worst.surplus_1,
-    worst.surplus_2,
-    worst.surplus_3
-from total
-cross join missing
-cross join "sqlanon_worst" as worst;
-
--- feasibility: What decides whether rows are drawn for, with the rows that each column by itself leaves over: one row
-select case when refusal is not null then system.main.error(refusal) end as checked
-from (
-    select
-        case
-            when surplus_rows = row_count or surplus_rows * 1000000 > row_count * 10000 then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows of one signature that differ in every one of ''disease'' and ''income'''
-        end as refusal
-    from (
-        select
-            surplus_summary.row_count
-            - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept_1" where size = 3), 0)
-                as column_surplus_1,
-            surplus_summary.row_count
-            - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept_2" where size = 3), 0)
-                as column_surplus_2,
-            surplus_summary.*
-        from "sqlanon_surplus_summary" as surplus_summary
-    ) as looked_at
-) as checked;
-
--- uniqueness: as in anatomy/several.sql
-
--- own_values_1: as in duckdb.sql
-
--- own_values_2: as in anatomy/several.sql
-
--- population: as in anatomy/several.sql
-
--- value_1: as in anatomy/several.sql, but for
--- -        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
--- +        sha256(key.secret || 'robust/disease/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
-
--- value_2: as in anatomy/several.sql, but for
--- -        sha256(key.secret || 'anatomy/income/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
--- +        sha256(key.secret || 'robust/income/value/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
-
--- foremost: as in anatomy/several.sql
-
--- population: as in anatomy/several.sql
-
--- population_classed: The rows, each with its class: draws are made for all, before any is left over
-create temporary view "sqlanon_population_classed" as
-select
-    coded."quasi_1",
-    coded."quasi_2",
-    coded."code_1",
-    coded."code_2",
-    coded."sensitive",
-    coded."identity",
-    class.class
-from "sqlanon_population_3" as coded
-inner join "sqlanon_class" as class
-    on coded."quasi_2" is not distinct from class."quasi_2";
-
--- population: every row with its draws: from the key and what tells the row apart, alike on every engine
-create temporary view "sqlanon_population_4" as
-with row_key as (
-    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
-    from "sqlanon_key_2" as key
-),
-hashed as (
-    select
-        valued."quasi_1", valued."quasi_2", valued."code_1", valued."code_2", valued."class", valued."sensitive",
-        sha256(row_key.secret || valued.identity) as hash
-    from "sqlanon_population_classed" as valued
-    cross join row_key
-)
-select
-    "quasi_1", "quasi_2", "code_1", "code_2", "class", "sensitive",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
-from hashed;
-
--- drawn: The rows that have any sensitive value, NULL counting as one
-create temporary table "sqlanon_drawn" as
-select *
-from "sqlanon_population_4";
-
--- room_first: The largest number of groups that a class can give: the least of what each column allows
-create temporary table "sqlanon_room_first" as
-select
-    capacity.class,
-    capacity.size,
-    least(capacity.group_count, further_1.group_count) as group_count
-from "sqlanon_capacity_1" as capacity
-inner join "sqlanon_capacity_2" as further_1
-    on capacity.class = further_1.class and capacity.size = further_1.size;
-
--- short: The classes in which a value is too frequent for the groups that the class can give: rows of the others all find one as far as any column by itself goes
-create temporary table "sqlanon_short" as
-with held as (
-    select
-        class,
-        max(row_count) as row_count
-    from "sqlanon_ranked_1"
-    group by class
-    union all
-    select
-        class,
-        max(row_count) as row_count
-    from "sqlanon_ranked_2"
-    group by class
-)
-select distinct held.class
-from held
-left join "sqlanon_room_first" as room on held.class = room.class and room.size = 3
-where held.row_count > coalesce(room.group_count, 0);
-
--- thinned: The drawn rows of classes that are short of groups, before any is left over
-create temporary table "sqlanon_thinned" as
-select
-    drawn.*,
-    0 as is_final
-from "sqlanon_drawn" as drawn
-inner join "sqlanon_short" as short on drawn.class = short.class;
-
--- thinning: turn 1 of 1
-
--- held_turn_1: The values of one column in each class, of the rows that are kept so far: by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
-create temporary table "sqlanon_held_turn_1" as
-with counted as (
-    select
-        class,
-        "code_1" as sensitive,
-        count(*) as row_count
-    from "sqlanon_thinned"
-    group by
-        class,
-        "code_1"
-),
-hashed as (
-    select
-        counted.*,
-        sha256(key.secret || 'robust/disease/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
-    from counted
-    cross join "sqlanon_key_2" as key
-),
-placed as (
-    select
-        class,
-        sensitive,
-        row_count,
-        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
-        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
-    from hashed
-)
-select
-    class,
-    sensitive,
-    row_count,
-    place,
-    class_rows - head + row_count as tail
-from placed;
-
--- capacity_turn_1: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
-create temporary table "sqlanon_capacity_turn_1" as
-with candidate as (
-    select distinct place + 1 as size
-    from "sqlanon_held_turn_1"
-    where place > 0 and place < 3
-),
-bounded as (
-    select
-        ranked.class,
-        candidate.size,
-        count(*) as value_count,
-        min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_held_turn_1" as ranked
-    inner join candidate on ranked.place < candidate.size
-    group by
-        ranked.class,
-        candidate.size
-)
-select
-    class,
-    size,
-    case when value_count = size then group_count else 0 end as group_count
-from bounded;
-
--- held_turn_2: The values of one column in each class, of the rows that are kept so far: by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
-create temporary table "sqlanon_held_turn_2" as
-with counted as (
-    select
-        class,
-        "code_2" as sensitive,
-        count(*) as row_count
-    from "sqlanon_thinned"
-    group by
-        class,
-        "code_2"
-),
-hashed as (
-    select
-        counted.*,
-        sha256(key.secret || 'robust/income/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
-    from counted
-    cross join "sqlanon_key_2" as key
-),
-placed as (
-    select
-        class,
-        sensitive,
-        row_count,
-        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
-        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
-    from hashed
-)
-select
-    class,
-    sensitive,
-    row_count,
-    place,
-    class_rows - head + row_count as tail
-from placed;
-
--- capacity_turn_2: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
-create temporary table "sqlanon_capacity_turn_2" as
-with candidate as (
-    select distinct place + 1 as size
-    from "sqlanon_held_turn_2"
-    where place > 0 and place < 3
-),
-bounded as (
-    select
-        ranked.class,
-        candidate.size,
-        count(*) as value_count,
-        min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_held_turn_2" as ranked
-    inner join candidate on ranked.place < candidate.size
-    group by
-        ranked.class,
-        candidate.size
-)
-select
-    class,
-    size,
-    case when value_count = size then group_count else 0 end as group_count
-from bounded;
-
--- room_turn: The largest number of groups that a class can give: the least of what each column allows
-create temporary table "sqlanon_room_turn" as
-select
-    capacity.class,
-    capacity.size,
-    least(capacity.group_count, further_1.group_count) as group_count
-from "sqlanon_capacity_turn_1" as capacity
-inner join "sqlanon_capacity_turn_2" as further_1
-    on capacity.class = further_1.class and capacity.size = further_1.size;
-
--- kept_rows: The rows that are kept after one more turn: of every value of every column at most one a group of its class, in the order of draws
-create temporary table "sqlanon_kept_rows" as
-with limited_0 as (
-    select
-        thinned.*,
-        coalesce(room.group_count, 0) as group_count,
-        count(*) over (partition by thinned.class) as rows_before
-    from "sqlanon_thinned" as thinned
-    left join "sqlanon_room_turn" as room
-        on thinned.class = room.class and room.size = 3
-),
-ranked_1 as (
-    select
-        limited_0.*,
-        row_number() over (
-            partition by class, "code_1"
-            order by draw asc nulls last, "tie" asc nulls last
-        ) as place_1
-    from limited_0
-),
-limited_1 as (
-    select *
-    from ranked_1
-    where place_1 <= group_count
-),
-ranked_2 as (
-    select
-        limited_1.*,
-        row_number() over (
-            partition by class, "code_2"
-            order by draw asc nulls last, "tie" asc nulls last
-        ) as place_2
-    from limited_1
-),
-limited_2 as (
-    select *
-    from ranked_2
-    where place_2 <= group_count
-)
-select
-    "quasi_1",
-    "quasi_2",
-    "code_1",
-    "code_2",
-    "sensitive",
-    "draw",
-    "tie",
-    class,
-    case when count(*) over (partition by class) = rows_before then 1 else 0 end as is_final
-from limited_2;
-
-drop table "sqlanon_thinned";
-
--- thinning
-create temporary table "sqlanon_thinned" as
-select * from "sqlanon_kept_rows";
-
-drop table "sqlanon_kept_rows";
-
-drop table "sqlanon_room_turn";
-
-drop table "sqlanon_capacity_turn_2";
-
-drop table "sqlanon_held_turn_2";
-
-drop table "sqlanon_capacity_turn_1";
-
-drop table "sqlanon_held_turn_1";
-
--- population_kept: The rows that are kept: of the classes that were short of groups, and all of the others
-create temporary view "sqlanon_population_kept" as
-with kept as (
-    select
-        drawn."quasi_1",
-        drawn."quasi_2",
-        drawn."code_1",
-        drawn."code_2",
-        drawn."sensitive",
-        drawn."draw",
-        drawn."tie",
-        drawn.class
-    from "sqlanon_drawn" as drawn
-    left join "sqlanon_short" as short on drawn.class = short.class
-    where short.class is null
-    union all
-    select
-        "quasi_1",
-        "quasi_2",
-        "code_1",
-        "code_2",
-        "sensitive",
-        "draw",
-        "tie",
-        class
-    from "sqlanon_thinned"
-)
-select *
-from kept;
-
--- held_last_1: The values of one column in each class, of the rows that are kept so far: by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
-create temporary table "sqlanon_held_last_1" as
-with counted as (
-    select
-        class,
-        "code_1" as sensitive,
-        count(*) as row_count
-    from "sqlanon_population_kept"
-    group by
-        class,
-        "code_1"
-),
-hashed as (
-    select
-        counted.*,
-        sha256(key.secret || 'robust/disease/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
-    from counted
-    cross join "sqlanon_key_2" as key
-),
-placed as (
-    select
-        class,
-        sensitive,
-        row_count,
-        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
-        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
-    from hashed
-)
-select
-    class,
-    sensitive,
-    row_count,
-    place,
-    class_rows - head + row_count as tail
-from placed;
-
--- capacity_last_1: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
-create temporary table "sqlanon_capacity_last_1" as
-with candidate as (
-    select distinct place + 1 as size
-    from "sqlanon_held_last_1"
-    where place > 0 and place < 3
-),
-bounded as (
-    select
-        ranked.class,
-        candidate.size,
-        count(*) as value_count,
-        min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_held_last_1" as ranked
-    inner join candidate on ranked.place < candidate.size
-    group by
-        ranked.class,
-        candidate.size
-)
-select
-    class,
-    size,
-    case when value_count = size then group_count else 0 end as group_count
-from bounded;
-
--- held_last_2: The values of one column in each class, of the rows that are kept so far: by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
-create temporary table "sqlanon_held_last_2" as
-with counted as (
-    select
-        class,
-        "code_2" as sensitive,
-        count(*) as row_count
-    from "sqlanon_population_kept"
-    group by
-        class,
-        "code_2"
-),
-hashed as (
-    select
-        counted.*,
-        sha256(key.secret || 'robust/income/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
-    from counted
-    cross join "sqlanon_key_2" as key
-),
-placed as (
-    select
-        class,
-        sensitive,
-        row_count,
-        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
-        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
-    from hashed
-)
-select
-    class,
-    sensitive,
-    row_count,
-    place,
-    class_rows - head + row_count as tail
-from placed;
-
--- capacity_last_2: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
-create temporary table "sqlanon_capacity_last_2" as
-with candidate as (
-    select distinct place + 1 as size
-    from "sqlanon_held_last_2"
-    where place > 0 and place < 3
-),
-bounded as (
-    select
-        ranked.class,
-        candidate.size,
-        count(*) as value_count,
-        min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_held_last_2" as ranked
-    inner join candidate on ranked.place < candidate.size
-    group by
-        ranked.class,
-        candidate.size
-)
-select
-    class,
-    size,
-    case when value_count = size then group_count else 0 end as group_count
-from bounded;
-
--- room_last: The largest number of groups that a class can give: the least of what each column allows
-create temporary table "sqlanon_room_last" as
-select
-    capacity.class,
-    capacity.size,
-    least(capacity.group_count, further_1.group_count) as group_count
-from "sqlanon_capacity_last_1" as capacity
-inner join "sqlanon_capacity_last_2" as further_1
-    on capacity.class = further_1.class and capacity.size = further_1.size;
-
--- class: the classes, whose rows carry their number, and need groups of so many different values
-create temporary table "sqlanon_class_2" as
-select
-    class,
+    row_number() over (order by hash asc nulls last) - 1 as class,
     cast(3 as bigint) as needed
-from "sqlanon_class";
-
--- tally: how often each sensitive value occurs with each signature, NULL included
-create temporary table "sqlanon_tally" as
-select
-    "class", "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population_kept"
-group by "class", "sensitive";
+from hashed;
 
 -- ranked: as in duckdb.sql, but for
 -- -    inner join "sqlanon_class" as class on tally."quasi_2" is not distinct from class."quasi_2" and tally."quasi_3" is not distinct from class."quasi_3"
--- +    inner join "sqlanon_class_2" as class on tally."class" is not distinct from class."class"
+-- +    inner join "sqlanon_class" as class on tally."quasi_2" is not distinct from class."quasi_2"
 
--- capacity: as in duckdb.sql, but for
--- -    from "sqlanon_class"
--- +    from "sqlanon_class_2"
+-- capacity: as in duckdb.sql
 
--- capacity: the number of groups for which every column has values enough, whichever column rows are seated by
-create temporary table "sqlanon_capacity_3" as
-select
-    class,
-    group_count
-from "sqlanon_room_last"
-where size = 3;
-
--- frequency: as in duckdb.sql, but for
--- -    from "sqlanon_capacity"
--- +    from "sqlanon_capacity_3"
+-- frequency: as in duckdb.sql
 
 -- coded: the rows with the code of their class and value: a whole number is sorted at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
@@ -824,8 +358,8 @@ select
     population.tie,
     population.draw,
     frequency.code
-from "sqlanon_population_kept" as population
-inner join "sqlanon_class_2" as class on population."class" is not distinct from class."class"
+from "sqlanon_population_5" as population
+inner join "sqlanon_class" as class on population."quasi_2" is not distinct from class."quasi_2"
 inner join "sqlanon_frequency" as frequency
     on class.class = frequency.class and population.sensitive = frequency.sensitive;
 
@@ -851,78 +385,130 @@ from "sqlanon_numbered" as numbered
 inner join "sqlanon_renumbered" as renumbered
     on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
 
--- blocks: as in anatomy/several.sql
+-- seated: as in anatomy/several.sql
 
--- clashing: as in anatomy/several.sql
+-- party: every group, and its class
+create temporary table "sqlanon_party" as
+with led as (
+    select group_id, min(code) as code
+    from "sqlanon_seated"
+    group by group_id
+)
+select led.group_id, frequency.class
+from led
+inner join "sqlanon_frequency" as frequency on led.code = frequency.code;
 
--- rotation: turn 1 of 1
+-- clash: as in anatomy/several.sql
 
--- rotated: as in anatomy/several.sql
+-- moved: as in anatomy/several.sql
 
-drop table "sqlanon_clashing";
+-- exchange: turn 1 of 1
 
--- rotation: as in anatomy/several.sql
-
-drop table "sqlanon_rotated";
-
--- exchange_places: turn 1 of 1
-
--- offered: as in anatomy/several.sql
+-- offer: as in anatomy/several.sql
 
 -- near: as in anatomy/several.sql
 
--- proposed: as in anatomy/several.sql
+        seated.seat,
+        coalesce(moved.group_id, seated.group_id) as group_id
+    from "sqlanon_seated" as seated
+    left join "sqlanon_moved" as moved on seated.seat = moved.seat
+),
+close as (
+    select present.*
+    from present
+    inner join concerned on present.group_id = concerned.group_id
+),
+held as (
+    select seat, group_id, "code_1" as held_code
+    from close
+    union all
+    select seat, group_id, "code_2" as held_code
+    from close
+)
+select *
+from held;
 
 -- exchange: as in anatomy/several.sql
 
--- reseated: as in anatomy/several.sql
+-- outcome: as in anatomy/several.sql
 
-drop table "sqlanon_clashing";
+-- moved: as in anatomy/several.sql
 
--- exchange_places: as in anatomy/several.sql
+drop table "sqlanon_moved";
 
-drop table "sqlanon_reseated";
+-- exchange: as in anatomy/several.sql
+
+-- clash: as in anatomy/several.sql
+
+drop table "sqlanon_clash";
+
+-- exchange: as in anatomy/several.sql
+
+drop table "sqlanon_clash_next";
+
+drop table "sqlanon_moved_next";
+
+drop table "sqlanon_outcome";
 
 drop table "sqlanon_exchange";
 
-drop table "sqlanon_proposed";
-
 drop table "sqlanon_near";
 
-drop table "sqlanon_offered";
+drop table "sqlanon_offer";
 
--- resettled: as in anatomy/several.sql, but for
--- -    case when place > 1 or (last_place > 1 and group_rows < 4) then 1 else 0 end as is_out
--- +    case when place > 1 or (last_place > 1 and group_rows < 3) then 1 else 0 end as is_out
+-- crowded: as in anatomy/several.sql
+
+        seated.seat,
+        coalesce(moved.group_id, seated.group_id) as group_id
+    from "sqlanon_seated" as seated
+    left join "sqlanon_moved" as moved on seated.seat = moved.seat
+),
+close as (
+    select present.*
+    from present
+    inner join "sqlanon_clash" as clash on present.group_id = clash.group_id
+),
+held as (
+    select seat, group_id, "code_1" as held_code
+    from close
+    union all
+    select seat, group_id, "code_2" as held_code
+    from close
+)
+select *
+from held;
+
+-- staying: as in anatomy/several.sql
+
+-- leaving: turn 1 of 1
+
+-- staying: as in anatomy/several.sql
+
+drop table "sqlanon_staying";
+
+-- leaving: as in anatomy/several.sql
+
+drop table "sqlanon_staying_next";
+
+-- gone: as in anatomy/several.sql, but for
+-- -where coalesce(counted.people, 0) < 4;
+-- +where coalesce(counted.people, 0) < 3;
 
 -- renamed: as in anatomy/several.sql
 
--- grouped_settled: as in anatomy/several.sql
+-- left_out: as in anatomy/several.sql
 
--- suppressed: How many rows no group holds in the end, beside what was to be expected
-select case when refusal is not null then system.main.error(refusal) end as checked
-from (
-    select
-        case
-            when dropped_rows = row_count or dropped_rows * 1000000 > row_count * 10000 then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows of one signature that differ in every one of ''disease'' and ''income'''
-        end as refusal
-    from (
-        with everyone as (
-            select count(*) as everyone_count
-            from "sqlanon_population_classed"
-        ),
-        published as (
-            select count(*) as published_count
-            from "sqlanon_grouped_settled"
-        )
-        select
-            everyone.everyone_count - published.published_count as dropped_rows,
-            surplus_summary.*
-        from "sqlanon_surplus_summary" as surplus_summary
-        cross join everyone
-        cross join published
-    ) as looked_at
-) as checked;
+-- grouped: as in anatomy/several.sql
+
+-- suppressed: as in anatomy/several.sql, but for
+-- -            'l' as about,
+-- +            'r' as about,
+-- -                    'l = 4 is not possible: there are no groups whose rows differ in every one of ''disease'' and ''income''; frequent values of these columns go together'
+-- -                when dropped_rows * 1000000 > row_count * 5000 then
+-- -                    'l = 4 is not possible: ' || coalesce(format('{:,}', dropped_rows), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.2f}%', 100.0 * dropped_rows / row_count), '') || ') find no group in which they differ in every one of ''disease'' and ''income'', and --max-suppressed allows 0.5%; frequent values of these columns go together; --max-suppressed ' || coalesce(cast(cast(cast(cast((0 - floor(0 - 1000000.0 * dropped_rows / row_count)) / 1000000.0 as decimal(18, 6)) as double) as varchar) as varchar), '') || ' leaves these rows out, and a smaller l may leave fewer'
+-- +                    'r = 2.5 is not possible: there are no groups whose rows differ in every one of ''disease'' and ''income''; frequent values of these columns go together'
+-- +                when dropped_rows * 1000000 > row_count * 10000 then
+-- +                    'r = 2.5 is not possible: ' || coalesce(format('{:,}', dropped_rows), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.2f}%', 100.0 * dropped_rows / row_count), '') || ') find no group of 3 rows of one signature that differ in every one of ''disease'' and ''income'', and --max-suppressed allows 1%; frequent values of these columns go together; --max-suppressed ' || coalesce(cast(cast(cast(cast((0 - floor(0 - 1000000.0 * dropped_rows / row_count)) / 1000000.0 as decimal(18, 6)) as double) as varchar) as varchar), '') || ' leaves these rows out, and a smaller r may leave fewer'
 
 -- qit: as in anatomy/several.sql
 
@@ -931,6 +517,6 @@ from (
 -- st_2: as in anatomy/several.sql
 
 -- the rest is microdata and the key: forget it
--- 51 relations, the last first
+-- 41 relations, the last first
 
 commit;
