@@ -23,18 +23,21 @@ class ChapterRun:
     """What the chapters of one question have made in a database so far.
 
     relations: by the names under which chapters read them; a newer one takes the place of an older. made: what is to
-    be dropped.
+    be dropped. named: all names that were given so far.
     """
 
     engine: Engine
     relations: dict[str, Sql] = field(default_factory=dict)
     prefix: str = field(default_factory=fresh_prefix)
     made: list[str] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)
 
     def build(self, written: Sequence[Chapter]) -> list[Statement | Report | Loop]:
         """Render chapters; what they make stands for those that are written later on."""
-        steps = build(written, {}, self.prefix, self.relations, self.engine.dialect)
-        self.relations |= {step.name: Sql(step.relation) for step in steps if isinstance(step, Statement)}
+        steps = build(written, {}, self.prefix, self.relations, self.engine.dialect, self.named)
+        new = {step.name: Sql(step.relation) for step in steps if isinstance(step, Statement)}
+        self.named |= {step.relation for step in steps if isinstance(step, Statement)}
+        self.relations |= new
         return [*steps]
 
     def take(self, written: Sequence[Chapter]) -> dict[str, Any]:

@@ -126,6 +126,8 @@ class Session:
         """Answer a query whose quantiles are shares of rows below fixed values, inverted."""
         from sqlanon.estimation.quantiles import count_rows_of_quantiles, find_quantiles
 
+        if not self.has_errors:
+            self.start(query, name, **options)  # what has bounds alone counts rows: it says what it does not answer
         messages = list[str]()
 
         def start(other: "Query") -> "QueryRun":

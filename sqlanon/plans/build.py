@@ -1,6 +1,6 @@
 """Steps become statements: templates rendered with values, and with the relations of earlier steps."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlanon.errors import DataError, TemplateError, UsageError
@@ -40,13 +40,15 @@ def build(
     prefix: str,
     given: Mapping[str, Sql],
     engine: str = "duckdb",
+    made: Collection[str] = (),
 ) -> tuple[Statement | Report | Loop, ...]:
     """Render `steps`; each template takes what its header declares from `values` and from relations.
 
     `given` names relations that stand already (the key, the tables of a release). engine: whose macros chapters read.
+    made: names that no relation is to get, for something else has them.
     A value that no step declares is an error, as a relation is that no step yields.
     """
-    (built,) = build_phases((steps,), values, prefix, given, engine)
+    (built,) = build_phases((steps,), values, prefix, given, engine, made)
     return built
 
 
@@ -56,9 +58,11 @@ def build_phases(
     prefix: str,
     given: Mapping[str, Sql],
     engine: str = "duckdb",
+    made: Collection[str] = (),
 ) -> list[tuple[Statement | Report | Loop, ...]]:
     """Render several sequences of steps, each of which reads what those before it made."""
     builder = _Builder(values, prefix, dict(given), engine)
+    builder.made |= set(map(Sql, made))
     built = [tuple(statement for step in steps for statement in builder.any(step)) for steps in phases]
     builder.finish([step for steps in phases for step in steps if not isinstance(step, Chapter)])
     return built

@@ -134,7 +134,7 @@ MISTAKES = {
         "a text stands in single quotes, 'd1'",
     ),
     "distinct values": (
-        ["estimate", "release", "SELECT COUNT(DISTINCT age) FROM release"],
+        ["estimate", "release", "SELECT COUNT(DISTINCT disease) FROM release WHERE age > 30"],
         "count rows with COUNT(*)",
     ),
     "no file for the report": (["report", "release"], "missing option '--out'; for example: sqlanon report"),

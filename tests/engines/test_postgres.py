@@ -9,9 +9,9 @@ import sqlanon
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import DataError, QueryError, ReleaseError, SourceError, TargetError, UsageError
-from sqlanon.plans.build import build
+from sqlanon.plans.build import build, render_query
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.templates import Sql, ident, render
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.companions.schema_comments import write_comments
 from tests.engines.hostile import (
     ASKED,
@@ -523,7 +523,7 @@ def test_combinations_of_many_rows_are_estimated_and_counted_where_they_may_be_u
     assert any("tell 120,000 of 120,000 rows" in note for note in release.notes) == (combinations == rows)
     engine, columns = engine_of(postgres), [ident("a"), ident("b")]
     values = {"relation": ident("people"), "columns": columns}
-    (told,) = engine.rows(render("methods/packing/ranges", **values))
+    (told,) = engine.rows(render_query("ranges", values, {}))
     assert told["different_rows"] == (rows if rows == 3000 else pytest.approx(combinations, rel=0.1))
 
 
@@ -861,7 +861,7 @@ def test_two_rows_that_change_values_add_up_to_something_else(postgres, one, oth
     def add_up(*rows):
         listed = " union all ".join(f"select ({row[0]})::bigint as number, {row[1]} as value" for row in rows)
         values = {"choices": [columns, columns[::-1]], "weight": None}
-        (sums,) = engine.rows(render("verification/multisets/fingerprint", line=Sql(f"({listed})"), **values))
+        (sums,) = engine.rows(render_query("verify/fingerprint", values, {"line": Sql(f"({listed})")}))
         return sums
 
     told, again = add_up((one, value), (other, second)), add_up((other, second), (one, value))

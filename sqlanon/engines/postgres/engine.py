@@ -234,7 +234,7 @@ class PostgresEngine(Schemas):
         """Forget temporary relations; missing ones do not matter."""
         _, rows = self._run("select relname, relkind = 'v' from pg_class where relnamespace = pg_my_temp_schema()")
         kinds = {str(ident(name)): "view" if view else "table" for name, view in rows}
-        for relation in reversed(relations):  # views go before what they read
+        for relation in reversed(dict.fromkeys(relations)):  # views go before what they read
             if str(relation) in kinds:
                 self._run(f"drop {kinds[str(relation)]} pg_temp.{relation}")
 
