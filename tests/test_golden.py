@@ -1,13 +1,12 @@
-"""What each method becomes on each engine, to the letter; `UPDATE_GOLDEN=1` writes the files anew.
+"""What each chapter becomes on each engine, to the letter; `UPDATE_GOLDEN=1` writes the files anew.
 
-Anatomy's three scripts are shown whole. What stands in them already, or in a method's own file, letter for letter, is
-named in the files that are read after these, and not written again.
+A chapter is shown as its first method runs it: whole for DuckDB, and where other engines are told otherwise.
 """
 
 import functools
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import unified_diff
 from functools import partial
@@ -19,12 +18,12 @@ import sqlglot
 from sqlanon.methods import METHODS
 from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.following import Following
-from sqlanon.plans.plan import Beside, Loop, Plan, Request, Source
+from sqlanon.plans.plan import Beside, Loop, Plan, Report, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.shell_script import write_script
-from sqlanon.sql.translate import quote_relation
+from sqlanon.sql.translate import quote_relation, translate, write_tree
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -153,78 +152,54 @@ ASPECTS: Mapping[tuple[str, str], Callable[[], Plan]] = {
 }
 
 
-def write(method: str, name: str) -> str:
-    """Return the script that a golden file shows."""
-    if name in ENGINES:
-        return write_script(PLANS[method](name), name, METHODS[method].paper)
-    return write_script(one_turn(ASPECTS[method, name]()), "duckdb")
+def write(method: str, dialect: str) -> str:
+    return write_script(PLANS[method](dialect), dialect, METHODS[method].paper)
+
+
+def statements_of(plan: Plan) -> Iterator[Statement]:
+    """Yield what a plan runs, one turn of its loops."""
+    for step in (*plan.steps, *plan.outputs):
+        if isinstance(step, Loop):
+            yield from (*step.body, step.left.statement)
+        else:
+            yield step.statement if isinstance(step, Report) else step
 
 
 @functools.cache
-def parts(method: str, name: str) -> tuple[str, ...]:
-    """Return what stands in a script between blank lines: its head, its statements."""
-    return tuple(write(method, name).rstrip("\n").split("\n\n"))
+def chapters() -> dict[str, dict[str, list[Statement]]]:
+    """Return by chapter and engine the statements of the first plan that has it."""
+    plans = {(method, dialect): PLANS[method](dialect) for method in PLANS for dialect in ENGINES}
+    plans |= {aspect: plan() for aspect, plan in ASPECTS.items()}
+    found: dict[str, dict[str, list[Statement]]] = {}
+    owners: dict[tuple[str, str], tuple[str, str]] = {}
+    for owner, plan in plans.items():
+        engine = owner[1] if owner[1] in ENGINES else "duckdb"
+        for statement in statements_of(plan):
+            if statement.template and owners.setdefault((statement.template, engine), owner) == owner:
+                found.setdefault(statement.template, {}).setdefault(engine, []).append(statement)
+    return found
 
 
-def read_before(method: str, name: str) -> list[tuple[str, str]]:
-    """Return the files that whoever reads this one has read before: Anatomy's, the method's own, the aspect before."""
-    if method == "anatomy" and name in ENGINES:
-        return []  # the first that a reader opens is whole
-    before = [("anatomy", name)] if name in ENGINES else [(method, "duckdb")]
-    before += [(method, "postgres")] if name == "spark" else []
-    before += [("anatomy", name)] if method != "anatomy" and ("anatomy", name) in ASPECTS else []
-    return before
+def show(statements: Mapping[str, Sequence[Statement]]) -> str:
+    """Write a chapter as DuckDB runs it, and where others are told otherwise: `-` what is gone, `+` what came."""
+    parts = [f"-- {one.name}: {one.sentence}\n{one.sql}" for one in statements["duckdb"]]
+    read = {
+        one.name: write_tree(sqlglot.parse_one(one.sql, read="duckdb"), "duckdb").splitlines()
+        for one in statements["duckdb"]
+    }
+    for engine in ENGINES:
+        for one in statements.get(engine, ()) if engine != "duckdb" else ():
+            said = translate(one.sql, engine).replace("`", '"').splitlines()
+            lines = list(unified_diff(read.get(one.name, []), said, n=0, lineterm=""))[2:]
+            shown = [f"-- {line}" for line in lines if not line.startswith("@@")]
+            if shown:
+                parts.append("\n".join([f"-- {engine}, {one.name}:", *shown]))
+    return "\n\n".join(parts) + "\n"
 
 
-def sql_of(part: str) -> str:
-    """Return a statement without its comments, as it reads where names are quoted as PostgreSQL quotes them."""
-    lines = [line for line in part.replace("`", '"').splitlines() if not line.startswith(("--", "analyze "))]
-    return "\n".join(lines).replace("create table", "create temporary table").replace(" using parquet as", " as")
-
-
-def file_name(method: str, name: str, beside: str) -> str:
-    return f"{name}.sql" if method == beside else f"{method}/{name}.sql"
-
-
-def shorten(method: str, name: str) -> str:
-    """Return a script without what stands already in a file that is read before it; the place is named.
-
-    Of a statement that stands there with few differences, only these: `-` is what is gone, `+` what came.
-    """
-    near = [(file_name(*other, method), part) for other in read_before(method, name) for part in parts(*other)]
-    if not near:
-        return write(method, name)
-    shown = parts(method, name)
-    if name == "climbing":  # what stands before is of one column alone, and of no interest here
-        shown = shown[next(n for n, part in enumerate(shown) if part.startswith("-- climb_limit")) :]
-    return "\n\n".join(shorten_part(part, near, name in ("duckdb", "postgres")) for part in shown) + "\n"
-
-
-def shorten_part(part: str, near: Sequence[tuple[str, str]], whole: bool) -> str:
-    head, _, rest = part.partition("\n")
-    if not head.startswith("-- ") or not sql_of(part):
-        return part
-    if head.startswith("-- the rest"):
-        return f"{head}\n-- {rest.count('drop ')} relations, the last first"
-    equal = [file for file, other in near if sql_of(other) == sql_of(part)]
-    label = head.partition(":")[0]
-    if equal:
-        return f"{label}: as in {equal[0]}"
-    alike = [
-        (file, list(unified_diff(sql_of(other).splitlines(), sql_of(part).splitlines(), n=0))[2:])
-        for file, other in near
-        if other.partition(":")[0] == label and not whole
-    ]
-    file, lines = min(alike, key=lambda pair: len(pair[1]), default=("", []))
-    if file and 2 * len(lines) < part.count("\n"):
-        shown = [f"-- {line}" for line in lines if not line.startswith("@@")]
-        return "\n".join([f"{label}: as in {file}, but for", *shown])
-    return part
-
-
-def hold(method: str, name: str) -> None:
-    """Assert that a golden file shows this script."""
-    path, text = GOLDEN / method / f"{name}.sql", shorten(method, name)
+@pytest.mark.parametrize("chapter", chapters())
+def test_a_chapter_is_the_golden_one(chapter):
+    path, text = GOLDEN / f"{chapter}.sql", show(chapters()[chapter])
     if os.environ.get("UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -232,9 +207,17 @@ def hold(method: str, name: str) -> None:
     assert text == path.read_text(encoding="utf-8"), "read the difference; if it is meant, UPDATE_GOLDEN=1"
 
 
-@pytest.mark.parametrize(("method", "name"), [*SAID, *ASPECTS])
-def test_the_script_is_the_golden_one(method, name):
-    hold(method, name)
+@pytest.mark.parametrize("dialect", ENGINES)
+def test_a_script_is_the_golden_one(dialect):
+    """Anatomy's, without the statements of its chapters: what stands around them."""
+    parts = write("anatomy", dialect).split("\n\n")
+    named = {f"-- {one.name}: {one.sentence}" for one in statements_of(PLANS["anatomy"](dialect)) if one.template}
+    text = "\n\n".join(part if part.partition("\n")[0] not in named else part.partition("\n")[0] for part in parts)
+    path = GOLDEN / "scripts" / f"{dialect}.sql"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), "read the difference; if it is meant, UPDATE_GOLDEN=1"
 
 
 @pytest.mark.parametrize(("method", "dialect"), SAID)
@@ -272,4 +255,4 @@ def test_scripts_can_be_read_back(method, dialect):
 
 def test_no_golden_file_is_left_over():
     files = {path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.sql")}
-    assert files == {f"{method}/{name}.sql" for method, name in [*SAID, *ASPECTS]}
+    assert files == {f"{chapter}.sql" for chapter in chapters()} | {f"scripts/{dialect}.sql" for dialect in ENGINES}

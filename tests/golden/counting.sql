@@ -1,0 +1,75 @@
+-- class: everybody is of one class, whose groups need `size` different values
+select
+    0 as class,
+    cast(4 as bigint) as needed
+
+-- ranked: the values of each class by falling count, equal counts in keyed order; tail: the rows of the values from its place on
+with valued as (
+    select
+        class.class,
+        tally.sensitive,
+        cast(sum(tally.row_count) as bigint) as row_count
+    from "sqlanon_tally" as tally
+    inner join "sqlanon_class" as class on true
+    where tally.sensitive is not null or false
+    group by class.class, tally.sensitive
+),
+hashed as (
+    select
+        valued.*,
+        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
+    from valued
+    cross join "sqlanon_key_2" as key
+),
+placed as (
+    select
+        hashed.*,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
+        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
+    from hashed
+)
+select
+    class,
+    sensitive,
+    row_count,
+    place,
+    class_rows - head + row_count as tail
+from placed
+
+-- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need; 0 where it has fewer values
+with sized as (
+    select distinct class, needed
+    from "sqlanon_class"
+)
+select
+    ranked.class,
+    case when count(*) = sized.needed then min(ranked.tail // (sized.needed - ranked.place)) else 0 end as group_count
+from "sqlanon_ranked" as ranked
+inner join sized on ranked.class = sized.class and ranked.place < sized.needed
+group by ranked.class, sized.needed
+
+-- spark, ranked:
+-- -    sha256(
+-- -      "key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N')
+-- -    ) as "hash"
+-- +    sha2("key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as string)) as string) || ':' || cast("valued"."sensitive" as string), 'N'), 256) as "hash"
+
+-- spark, capacity:
+-- -    then min("ranked"."tail" // (
+-- -      "sized"."needed" - "ranked"."place"
+-- -    ))
+-- +    then min(("ranked"."tail" div ("sized"."needed" - "ranked"."place")))
+
+-- postgres, ranked:
+-- -    sha256(
+-- -      "key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N')
+-- -    ) as "hash"
+-- +    (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as text)) as text) || ':' || cast("valued"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+-- +  offset 0
+
+-- postgres, capacity:
+-- -    then min("ranked"."tail" // (
+-- -      "sized"."needed" - "ranked"."place"
+-- -    ))
+-- +    then min(("ranked"."tail" / ("sized"."needed" - "ranked"."place")))

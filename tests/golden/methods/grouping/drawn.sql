@@ -1,0 +1,47 @@
+-- drawn: Draws of a row, of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose): 15 hex digits each; or, where no other engine has to draw the same, what the engine makes of 16
+with row_key as (
+    select substr(sha256(key.secret || 'uncertain/disease/row/'), 1, 40) as secret
+    from "sqlanon_key_of_rows" as key
+),
+hashed as (
+    select
+        valued."quasi_1",
+        valued."quasi_2",
+        valued."quasi_3",
+        valued."row_number",
+        valued."sensitive",
+        sha256(row_key.secret || valued.identity) as hash
+    from "sqlanon_identified" as valued
+    cross join row_key
+)
+select
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie",
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "row_number",
+    "sensitive"
+from hashed
+
+-- spark, drawn:
+-- -    substring(sha256("key"."secret" || 'uncertain/disease/row/'), 1, 40) as "secret"
+-- +    substring(sha2("key"."secret" || 'uncertain/disease/row/', 256), 1, 40) as "secret"
+-- -    sha256("row_key"."secret" || "valued"."identity") as "hash"
+-- +    sha2("row_key"."secret" || "valued"."identity", 256) as "hash"
+-- -  cast('0x' || substring("hash", 1, 15) as bigint) as "draw",
+-- -  cast('0x' || substring("hash", 16, 15) as bigint) as "tie",
+-- +  cast(conv(substring("hash", 1, 15), 16, 10) as bigint) as "draw",
+-- +  cast(conv(substring("hash", 16, 15), 16, 10) as bigint) as "tie",
+
+-- postgres, drawn:
+-- -    substring(sha256("key"."secret" || 'uncertain/disease/row/'), 1, 40) as "secret"
+-- +    substring((encode(sha256(convert_to("key"."secret" || 'uncertain/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
+-- +  offset 0
+-- -    sha256("row_key"."secret" || "valued"."identity") as "hash"
+-- +    (encode(sha256(convert_to("row_key"."secret" || "valued"."identity", 'UTF8')), 'hex') collate "C") as "hash"
+-- +  offset 0
+-- -  cast('0x' || substring("hash", 1, 15) as bigint) as "draw",
+-- -  cast('0x' || substring("hash", 16, 15) as bigint) as "tie",
+-- +  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+-- +  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie",
