@@ -28,6 +28,7 @@ MILLION = 1_000_000
 TURNS = 100  # of exchanges; what clashes after them hardly ever finds a place
 OFFERS = 2  # groups that one asks in a turn, and more where few ask
 LEAST_OFFERS = 4096  # groups that are asked in a turn, if there are so many
+FEW = 8  # groups that clash, for which every exchange with those that they ask is weighed
 NOT_FOLLOWED = (
     option("ledger") + " keeps one sensitive column in step, {number} were given: {columns}; their groups would have to"
     " be kept in step in each of them"
@@ -203,6 +204,7 @@ def exchange(design: SharedGroups, signature: tuple[str, ...] = ()) -> Steps:
         "turns": TURNS,
         "offers": OFFERS,
         "least_offers": LEAST_OFFERS,
+        "few": FEW,
     }
     return (grouping.group(design, signature, places=True), Chapter("several/exchange", values))
 

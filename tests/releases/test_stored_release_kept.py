@@ -17,8 +17,9 @@ RELEASES = [
     for version in VERSIONS
     for manifest in sorted(FOLDER.glob(f"{version}/*/release.json"))
 ]
-# estimators that were mended since: their answers lie within what was said then
-MENDED = {("0.1.0", "splu"), ("0.1.0", "robust")}
+# releases whose estimator is another one since: their answers lie within what was said then
+MENDED = {("0.1.0", name) for name in ("splu", "robust", "anatomy")}
+MENDED |= {("0.2.0", name) for name in ("anatomy", "coarser", "robust", "adopted")}
 MOST_BYTES = 50_000
 ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn", "key": "ab" * 32}
 FIRST = {"anatomy", "robust", "splu", "uncertain"}
@@ -86,7 +87,7 @@ def test_an_earlier_schema_holds_and_answers_alike(version, tmp_path):
     assert release.manifest["parameters"]["adopted"] is True
     assert release.verify(against=str(FOLDER / version / "people.parquet")).holds
     assert said_of(version, "adopted")["answers"]
-    assert_answers(release, said_of(version, "adopted")["answers"])
+    assert_answers(release, said_of(version, "adopted")["answers"], (version, "adopted") in MENDED)
 
 
 @pytest.mark.parametrize("version", [version for version in VERSIONS if version != "0.1.0"])  # which had no ledgers

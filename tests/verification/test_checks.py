@@ -153,15 +153,15 @@ from pair where changed.rowid in (first, second)
 
 
 @pytest.mark.parametrize(
-    ("method", "asked", "step"),
+    ("method", "asked", "chapter"),
     [
-        ("anatomy", {"sensitive": "disease", "l": 3}, "grouped"),
-        ("anatomy", {"sensitive": ["disease", "ward"], "l": 2, "max_suppressed": 0.2}, "grouped_settled"),
-        ("robust", {"sensitive": "disease", "r": 2, "background_from": "sex", "max_suppressed": 0.9}, "grouped"),
+        ("anatomy", {"sensitive": "disease", "l": 3}, "grouping"),
+        ("anatomy", {"sensitive": ["disease", "ward"], "l": 2, "max_suppressed": 0.2}, "several/exchange"),
+        ("robust", {"sensitive": "disease", "r": 2, "background_from": "sex", "max_suppressed": 0.9}, "grouping"),
     ],
 )
 def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_published(
-    con, monkeypatch, tmp_path, method, asked, step
+    con, monkeypatch, tmp_path, method, asked, chapter
 ):
     con.execute(
         "create table people as select i as ssn, i as age, i % 2 as sex, 'd' || (hash(i, 4) % 9) as disease,"
@@ -171,8 +171,8 @@ def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_publi
 
     def create_and_swap(engine, statement, lasting=False):
         create(engine, statement, lasting)
-        if statement.name == step:
-            code = "code_1" if step == "grouped_settled" else "code"
+        if statement.name == "grouped" and statement.template == chapter:
+            code = "code_1" if chapter == "several/exchange" else "code"
             (count,) = engine.connection.execute(SWAP.format(table=statement.relation, code=code)).fetchone()
             swapped.append(count)
 

@@ -465,10 +465,14 @@ class GroupSession(Session):
             run.messages.append(TOO_MANY_VALUES)
 
     def exact_rows(self, columns: frozenset[str]) -> Sql | None:
-        """Return QIT for quasi columns, ST with each line as often as it counts for the sensitive one."""
+        """Return QIT for quasi columns, ST with each line as often as it counts for the sensitive one.
+
+        Of a release that follows others ST has the values of members who have departed, too: there it is not exact.
+        """
         if not set(columns) & set(self.sensitive):
             return select_columns(columns, self.loaded.tables["qit"])
-        return self.loaded.sensitive_rows() if set(columns) <= set(self.sensitive) else None
+        whole = set(columns) <= set(self.sensitive) and not self.loaded.may_depart
+        return self.loaded.sensitive_rows() if whole else None
 
     def published_domain(self, column: str) -> Sql:
         """Return QIT under our names, or the values."""

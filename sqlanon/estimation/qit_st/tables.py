@@ -49,7 +49,7 @@ class GroupTables(Workspace):
         (self.sensitive,) = columns["sensitive"]
         self._group: str = columns["group"]
         self._named = {"group_column": columns["group"], "count_column": columns["count"]}
-        self._may_depart = follows(manifest)  # members of groups may be in ST and no longer in QIT
+        self.may_depart = follows(manifest)  # members of groups may be in ST and no longer in QIT
         self.signature = read_signature(manifest)
         # a repaired group is one of its hosts' class, so that what it joins says nothing of classes
         self._joined = parameters.get("classes") == "distributions" and not parameters.get("repair")
@@ -74,7 +74,7 @@ class GroupTables(Workspace):
             **self._named,
             quasi=self.quasi,
             sensitive=self.sensitive,
-            may_depart=self._may_depart,
+            may_depart=self.may_depart,
         )
 
     def class_steps(self, given: Mapping[str, Sql]) -> list[Statement | Report | Loop]:
@@ -102,8 +102,9 @@ class GroupTables(Workspace):
 
     def _load(self) -> None:
         # the engine would compare a text with a number as numbers, of which 1 and 01 are the same
-        sql_types = [self.engine.columns(f"select * from {self.tables[name]}")[self._group] for name in ("qit", "st")]
-        if ("VARCHAR" in sql_types) and len(set(sql_types)) > 1:
+        columns = [self.engine.columns(f"select * from {self.tables[name]}") for name in ("qit", "st")]
+        sql_types = [types.get(self._group) for types in columns]  # a missing column is told by who reads it
+        if "VARCHAR" in sql_types and len(set(sql_types)) > 1:
             raise UsageError(f"the groups of QIT are {sql_types[0]}, those of ST {sql_types[1]}")
         run_steps(self.loading_steps(), self.engine, self._made, look=lambda _, row: refuse_unsound(row))
 
