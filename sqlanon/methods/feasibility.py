@@ -4,21 +4,12 @@ from sqlanon.errors import DataError
 from sqlanon.plans.plan import Row
 from sqlanon.wording import option
 
-# said by the command line, by Python, and by macros in a database
-NO_VALUE = (
-    "{null_count} rows have no value in the sensitive column {column}; say "
-    + option("nulls", "value")
-    + " (NULL is a value like any other) or "
-    + option("nulls", "drop")
-    + " (leave them out, which tells who had none to somebody who knows who was in the table)"
-)
 NO_ROWS = "the source has no rows to publish"
 TOO_FEW_ROWS = "{parameter} = {size} needs at least {size} rows; the source has {row_count:,}"
 INSTEAD = (
     "as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised),"
     " a sensitive column made of this one and another that splits that value, or leaving the column out"
 )
-NO_HELP = "merging values makes none rarer, and splu has the same limit"
 LEAVE_OUT_ID = ", or say " + option("rows_per_person", "many")
 SEVERAL_ROWS = (
     "{repeating_persons:,} persons have more than one row ({row_count:,} rows of"

@@ -74,11 +74,6 @@ class Grouping(Design):
         """Return how rows are packed."""
         return {} if self.layout is None else {packing.LAYOUT: self.layout}
 
-    @property
-    def numbers_by_shard(self) -> bool:
-        """Return whether rows are numbered shard by shard of their draws: by several workers, or with little memory."""
-        return not (self.request.traits.row_by_row or self.request.traits.numbers_rows)
-
 
 def population(request: Request) -> Chapter:
     """Return the chapter that ends in `population`: the rows to publish, under names of our own."""

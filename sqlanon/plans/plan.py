@@ -199,12 +199,6 @@ class Repeat:
     limit: int
 
 
-def count_left_over(relation: str, condition: str, name: str = "unsettled", suffix: str = "") -> Step:
-    """Return the query by which a loop knows whether it goes on: how many rows are open by a condition."""
-    values, reads = {"open": Sql(condition)}, {"turned": relation}
-    return Step("shared/left_over", "query", yields=name, suffix=suffix, values=values, reads=reads)
-
-
 @dataclass(frozen=True)
 class Beside:
     """A second table that a method is given beside its source: a background, a hierarchy.
