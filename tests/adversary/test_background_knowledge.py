@@ -361,8 +361,8 @@ def test_the_command_line_says_what_an_adversary_reaches(shell, con, monkeypatch
     assert sex["rows"] == 600 and sex["rows_above"] > 0 and age["largest_posterior"] == pytest.approx(0.2)
     assert set(sex["sizes"][0]) == {"size", "groups", "rows", "largest_posterior", "rows_above", "method"}
     done = shell(*told, "--sql")
-    assert done.returncode == 0 and done.stdout.count("create temporary table") == 12
-    assert "listed_prior_2" in done.stdout and "held_value_2" in done.stdout
+    assert done.returncode == 0 and done.stdout.count("create temporary table") == 16
+    assert "listed_prior_2" in done.stdout and "values_alike_2" in done.stdout
     monkeypatch.chdir(shell.folder)
     for statement in done.stdout.split(";\n"):
         if statement.strip():

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods import packing
-from sqlanon.plans.engines import Traits
+from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Request, Source
 from sqlanon.plans.roles import Roles
-from sqlanon.plans.templates import Sql, render
+from sqlanon.plans.templates import Sql
 from tests.databases import connect
 from tests.facts import each
 
@@ -43,11 +43,11 @@ COLUMNS = {
 }
 
 
-def tables(con, quasi, traits=None, method="anatomy", **asked):
-    """Return the tables of a release, their types first, and whether rows were packed."""
+def tables(con, quasi, packs=True, method="anatomy", **asked):
+    """Return the tables of a release, their types first, and whether rows were packed; packs: whether they may be."""
     with pytest.MonkeyPatch.context() as patched:
-        if traits is not None:
-            patched.setattr(DuckDBEngine, "traits", traits)
+        if not packs:
+            patched.setattr(packing, "range_query", lambda request: None)
         publish = getattr(sqlanon, re.split("[ ,]", method)[0])
         release = publish(con, "people", quasi=quasi, **(ASKED | METHODS[method] | asked))
     shown = [con.sql(f"from {relation}") for relation in release.tables.values()]
@@ -66,7 +66,7 @@ def people(columns):
 @each(COLUMNS)
 def test_packed_columns_make_the_release_that_columns_make(kind):
     con, quasi = people([(kind, COLUMNS[kind]), ("INTEGER", "case when i % 3 > 0 then i % 4 end")])
-    expected, packed = tables(con, quasi, Traits(numbers_rows=True))
+    expected, packed = tables(con, quasi, False)
     assert not packed
     found, packed = tables(con, quasi)
     assert packed
@@ -88,7 +88,7 @@ def test_other_values_stay_columns(values):
     con.execute(
         f"create table people as select i, i % 8 as age, {values} as other, i % 7 as disease from range(300) as t(i)"
     )
-    expected, _ = tables(con, ["age", "other"], Traits())
+    expected, _ = tables(con, ["age", "other"], False)
     found, packed = tables(con, ["age", "other"])
     assert not packed
     assert found == expected
@@ -98,16 +98,16 @@ def test_other_values_stay_columns(values):
 @each(METHODS)
 def test_every_method_makes_the_release_that_columns_make(method):
     con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "case when i % 11 > 0 then i % 3 end")])
-    expected, packed = tables(con, quasi, Traits(), method)
+    expected, packed = tables(con, quasi, False, method)
     assert not packed
-    found, packed = tables(con, quasi, None, method)
+    found, packed = tables(con, quasi, True, method)
     assert packed
     assert found == expected
 
 
 def test_rows_that_are_repaired_have_columns():
     con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "i % 3")])
-    expected, _ = tables(con, quasi, Traits(), "robust", repair=2)
+    expected, _ = tables(con, quasi, False, "robust", repair=2)
     found, packed = tables(con, quasi, None, "robust", repair=2)
     assert not packed
     assert found == expected
@@ -121,7 +121,7 @@ def test_rows_that_stay_columns_are_not_measured():
 
 def test_ranges_that_do_not_fit_stay_columns():
     con, quasi = people([("BIGINT", "i * 3000000000000000"), ("INTEGER", "i * 7000000")])
-    expected, _ = tables(con, quasi, Traits())
+    expected, _ = tables(con, quasi, False)
     found, packed = tables(con, quasi)
     assert not packed
     assert found == expected
@@ -133,19 +133,19 @@ def test_the_ends_of_whole_numbers_stay_columns(end):
     con, quasi = people([("BIGINT", least)])
     found, packed = tables(con, quasi)
     assert not packed
-    assert found == tables(con, quasi, Traits())[0]
+    assert found == tables(con, quasi, False)[0]
 
 
 def test_a_column_of_nothing_but_nulls_is_packed():
     con, quasi = people([("INTEGER", "null"), ("INTEGER", "i % 3")])
     found, packed = tables(con, quasi)
     assert packed
-    assert found == tables(con, quasi, Traits())[0]
+    assert found == tables(con, quasi, False)[0]
 
 
 def test_rows_keep_their_places_where_the_session_keeps_no_order():
     con, quasi = people([("INTEGER", "(i * 17) % 90")])
-    expected, _ = tables(con, quasi, Traits())
+    expected, _ = tables(con, quasi, False)
     con.execute("set preserve_insertion_order = false")
     try:
         found, packed = tables(con, quasi)
@@ -159,10 +159,10 @@ def test_rows_keep_their_places_where_the_session_keeps_no_order():
 @each(METHODS)
 def test_rows_keep_their_places_inside_a_transaction_of_the_caller(method):
     con, quasi = people([("INTEGER", "(i * 17) % 90"), ("TINYINT", "i % 3")])
-    expected, _ = tables(con, quasi, Traits(), method)
+    expected, _ = tables(con, quasi, False, method)
     con.execute("begin")  # where the numbers of new rows begin elsewhere
     try:
-        found, _ = tables(con, quasi, None, method)
+        found, _ = tables(con, quasi, True, method)
     finally:
         con.execute("rollback")
     assert found == expected
@@ -218,19 +218,9 @@ def test_numbers_are_ordered_as_values_are_and_read_back(rows):
     measured = dict(zip(("least_1", "most_1", "least_2", "most_2"), found, strict=True)) | {"row_count": 10}
     layout = packing.layout_of(Request(Source(Sql("people")), Roles(("a", "b"), ("c",)), ranges=measured))
     con.execute(f"create table layout as select {', '.join(f'{number} as {name}' for name, number in layout.items())}")
-    packed = render(
-        "methods/packing/packed",
-        rows=Sql("people"),
-        layout=Sql("layout"),
-        packed_columns=["a", "b"],
-        other_columns=["g"],
-    )
+    given = {"layout": Sql("layout"), "rows": Sql("people"), "grouped": Sql("grouped")}
+    packed = render_query("verify/packed", {"packed_columns": ["a", "b"], "other_columns": ["g"]}, given)
     con.execute(f"create table grouped as select packed, g as group_id from ({packed})")
-    qit = render(
-        "methods/packing/qit",
-        grouped=Sql("grouped"),
-        layout=Sql("layout"),
-        group_column="g",
-        packed_quasi=[("a", Sql("bigint")), ("b", Sql("tinyint"))],
-    )
+    quasi = [("a", Sql("bigint")), ("b", Sql("tinyint"))]
+    qit = render_query("qit", {"packed": True, "quasi": quasi, "group_column": "g", "members": "grouped"}, given)
     assert con.sql(qit).fetchall() == con.sql("from people order by a nulls last, b nulls last, g").fetchall()
