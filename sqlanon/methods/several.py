@@ -25,7 +25,7 @@ from sqlanon.wording import option
 
 MOST_SUPPRESSED = 0.005  # of the rows
 MILLION = 1_000_000
-TURNS = 100  # of exchanges; what clashes after them hardly ever finds a place
+TURNS = 40  # of exchanges; what clashes after them hardly ever finds a place
 OFFERS = 2  # groups that one asks in a turn, and more where few ask
 LEAST_OFFERS = 4096  # groups that are asked in a turn, if there are so many
 FEW = 8  # groups that clash, for which every exchange with those that they ask is weighed
