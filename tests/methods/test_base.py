@@ -16,6 +16,7 @@ from sqlanon.methods import METHODS, MODULES
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import templates
 from sqlanon.plans.plan import Check, Loop, Report, statements_of
+from sqlanon.sql.shell_script import write_script
 from tests.conftest import ROOT
 from tests.methods.toy.method import TOY
 from tests.test_golden import PLANS
@@ -90,8 +91,8 @@ def test_a_sixth_method_runs_as_a_job(toy, shell):
 @pytest.mark.parametrize("name", METHODS)
 def test_what_readme_shows_as_steps_is_what_runs(name):
     method, plan = METHODS[name], PLANS[name]("duckdb")
-    golden = (ROOT / "tests" / "golden" / name / "duckdb.sql").read_text()
-    shown = [line[3:].partition(":")[0] for line in golden.splitlines() if re.match(r"-- \w+: (?!turn \d)\S", line)]
+    script = write_script(plan, "duckdb", method.paper)
+    shown = [line[3:].partition(":")[0] for line in script.splitlines() if re.match(r"-- \w+: (?!turn \d)\S", line)]
     run = [one for step in plan.steps for one in (step.body if isinstance(step, Loop) else statements_of(step))]
     names = [one.name for one in (*run, *plan.outputs)]
     assert [one for one in shown if one in names and one != "key"] == [one for one in names if one != "key"]
