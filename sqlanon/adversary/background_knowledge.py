@@ -59,8 +59,7 @@ def posterior_queries(published: PublishedTables, tables: Sequence[object], r: f
     statements = _statements(run, [_values(published)])
     for number, match in enumerate(backgrounds, start=1):
         statements += _statements(run, _chapters(published, match, number, r))
-        portions = {"portions": _PORTIONS.format(**run.relations)}
-        texts = _priors(run, number) | portions | _portion(run, 0)
+        texts = _priors(run, number) | _portion(run, 0)
         statements += [Statement(f"{name}_{number}", sql, "query") for name, sql in texts.items()]
     return statements
 
@@ -93,9 +92,9 @@ def examine_backgrounds(
             exposure = Exposure(r)
             exposure.add_alone(run.rows("one_signature"))
             priors = Priors.from_frames(*(engine.frame(sql) for sql in _priors(run, number).values()))
-            (row,) = engine.rows(_PORTIONS.format(**run.relations))
-            for portion in range(row["portions"]):
-                log.info("posteriors of background %d, portion %d of %d", number, portion + 1, row["portions"])
+            portions = reports["portions"]["portions"]
+            for portion in range(portions):
+                log.info("posteriors of background %d, portion %d of %d", number, portion + 1, portions)
                 signatures, values = (Holding.from_frame(engine.frame(sql)) for sql in _portion(run, portion).values())
                 exposure.add(signatures, values, priors)
             named = {"background": match.name, "attributes": list(match.background.attributes)}
@@ -129,9 +128,6 @@ def _chapters(published: PublishedTables, match: MatchedBackground, number: int,
         "most": PAIRS_AT_ONCE,
     }
     return [background.chapter(match.background, number, whole=False), Chapter("verify/background", values)]
-
-
-_PORTIONS = "select coalesce(max(portion) + 1, 0) as portions from {alike}"
 
 
 def _priors(run: ChapterRun, number: int) -> dict[str, str]:

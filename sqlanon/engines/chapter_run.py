@@ -35,9 +35,9 @@ class ChapterRun:
     def build(self, written: Sequence[Chapter]) -> list[Statement | Report | Loop]:
         """Render chapters; what they make stands for those that are written later on."""
         steps = build(written, {}, self.prefix, self.relations, self.engine.dialect, self.named)
-        new = {step.name: Sql(step.relation) for step in steps if isinstance(step, Statement)}
-        self.named |= {step.relation for step in steps if isinstance(step, Statement)}
-        self.relations |= new
+        made = [step for step in steps if isinstance(step, Statement)]
+        self.named |= {statement.relation for statement in made}
+        self.relations |= {statement.name: Sql(statement.relation) for statement in made}
         return [*steps]
 
     def take(self, written: Sequence[Chapter]) -> dict[str, Any]:

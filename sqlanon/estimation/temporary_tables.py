@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
-from sqlanon.plans.build import build
+from sqlanon.plans.build import build, render_queries, render_query
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Loop, Report, Step, relation_name, statements_of
+from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, template_header
 from sqlanon.sql.aggregate_query import Comparison
@@ -40,13 +40,9 @@ class Workspace:
 
     def render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one template; the release's own parameters are added where its header declares them."""
-        step = Step(template, "query")
-        parameters = {
-            name: value for name, value in self._values.items() if name in template_header(step.template).parameters
-        }
-        (built,) = build((step,), {**parameters, **values}, "", given)
-        (statement,) = statements_of(built)
-        return statement.sql
+        declared = template_header(template).parameters
+        parameters = {name: value for name, value in self._values.items() if name in declared}
+        return render_query(template, {**parameters, **values}, given)
 
     def write(self, chapter: str, given: Mapping[str, Sql], **values: object) -> list[Statement | Report | Loop]:
         """Render a chapter over the relations given; nothing runs. What it makes is named by the workspace's prefix."""
@@ -54,9 +50,8 @@ class Workspace:
 
     def text(self, chapter: str, given: Mapping[str, Sql], **values: object) -> str:
         """Return the SQL of a chapter of one section."""
-        (step,) = self.write(chapter, given, **values)
-        (statement,) = statements_of(step)
-        return statement.sql
+        (sql,) = render_queries(Chapter(chapter, values), given, self.engine.dialect).values()
+        return sql
 
     def render_different(self, relation: Sql, columns: Iterable[str | tuple[Sql, str]], condition: str = "") -> str:
         """Write the different lines of a relation in some columns: names, or expressions with their names."""

@@ -24,7 +24,6 @@ from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
 MOST_SUPPRESSED = 0.005  # of the rows
-MILLION = 1_000_000
 TURNS = 40  # of exchanges; what clashes after them hardly ever finds a place
 OFFERS = 2  # groups that one asks in a turn, and more where few ask
 LEAST_OFFERS = 4096  # groups that are asked in a turn, if there are so many
@@ -36,8 +35,8 @@ NOT_FOLLOWED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SharedGroups(Grouped):
-    """A design of one set of groups for several columns.
+class SeveralColumns(Grouped):
+    """A design whose groups are diverse in several columns.
 
     further: the columns after the first. most_suppressed: share of the rows, 0 … 1, that may be left out.
     """
@@ -59,11 +58,6 @@ class SharedGroups(Grouped):
     def differ(self) -> str:
         """Return what rows of a group do, in words."""
         return "differ in every one of " + " and ".join(map(repr, self.request.roles.sensitive))
-
-
-@dataclass(frozen=True, kw_only=True)
-class SeveralColumns(SharedGroups):
-    """A design whose groups are diverse in several columns."""
 
     @property
     def range_query(self) -> tuple[Statement, Row] | None:
@@ -108,22 +102,15 @@ def codes_of(request: Request) -> tuple[str, ...]:
     return tuple(f"code_{number}" for number, _ in enumerate(request.roles.sensitive, start=1))
 
 
-def count_values(design: SharedGroups) -> Steps:
-    """Return the chapters that count each column's values, and refuse those that are missing."""
-    columns = design.request.roles.sensitive
-    values = {
-        "sensitive": columns,
-        "shown": [*map(repr, columns)],
-        "refuse_nulls": design.request.nulls == "refuse",
-    }
-    return (
-        Chapter("several/everyone"),
-        Chapter("several/counted", {"sensitive": sensitive_names(design.request)}),
-        Chapter("several/known", values),
-    )
+def count_values(design: SeveralColumns) -> Chapter:
+    """Return the chapter that counts each column's values, and refuses those that are missing."""
+    request = design.request
+    names = zip(sensitive_names(request), request.roles.sensitive, strict=True)
+    columns = [{"name": name, "column": column, "shown": repr(column)} for name, column in names]
+    return Chapter("several/counted", {"sensitive": columns, "refuse_nulls": request.nulls == "refuse"})
 
 
-def number_values(design: SharedGroups, further: tuple[str, ...] = ()) -> Steps:
+def number_values(design: SeveralColumns, further: tuple[str, ...] = ()) -> Steps:
     """Return the chapters that give rows the numbers of their values; further: other columns that rows keep."""
     request = design.request
     names = zip(sensitive_names(request), design.attributes, strict=True)
@@ -142,13 +129,11 @@ def group_rows(design: SeveralColumns) -> Steps:
     limits = {
         "size": design.attribute.size,
         "shown": [*map(repr, request.roles.sensitive)],
-        "unit": "rows",
-        "verb": "stands in",
         "show_values": request.show_values,
     }
     return (
         grouping.population(request),
-        *count_values(design),
+        count_values(design),
         Chapter("several/feasible", limits),
         *check_quasi(design),
         *check_sensitive(design),
@@ -162,7 +147,7 @@ def group_rows(design: SeveralColumns) -> Steps:
     )
 
 
-def group_classes(design: SharedGroups, signature: tuple[str, ...], r: str, classes: Chapter) -> Steps:
+def group_classes(design: SeveralColumns, signature: tuple[str, ...], r: str, classes: Chapter) -> Steps:
     """Return the chapters that end in `grouped`, class by class: no class is merged, and no row joins another."""
     request, size = design.request, design.attribute.size
     signed = {"signature": signature, "codes": design.codes, "size": size}
@@ -171,14 +156,13 @@ def group_classes(design: SharedGroups, signature: tuple[str, ...], r: str, clas
         "r": r,
         "shown": [*map(repr, request.roles.sensitive)],
         "differ": design.differ,
-        "most": f"{100 * design.most_suppressed:.4g}",
-        "most_millionths": round(design.most_suppressed * MILLION),
+        **allow(design.most_suppressed),
     }
     ties = tie_names(request)
     kept = (*design.attribute.payload, *signature, "sensitive", "draw", *ties)
     return (
         grouping.population(request),
-        *count_values(design),
+        count_values(design),
         *check_quasi(design),
         *check_sensitive(design),
         *grouping.bind(design),
@@ -194,7 +178,7 @@ def group_classes(design: SharedGroups, signature: tuple[str, ...], r: str, clas
     )
 
 
-def exchange(design: SharedGroups, signature: tuple[str, ...] = ()) -> Steps:
+def exchange(design: SeveralColumns, signature: tuple[str, ...] = ()) -> Steps:
     """Return the chapters that deal rows to groups, and make these disjoint."""
     values = {
         "carried": design.attribute.payload,
@@ -209,22 +193,25 @@ def exchange(design: SharedGroups, signature: tuple[str, ...] = ()) -> Steps:
     return (grouping.group(design, signature, places=True), Chapter("several/exchange", values))
 
 
-def suppressed(design: SharedGroups, parameter: str, asked: str, where: str) -> Chapter:
+def allow(share: float) -> dict[str, object]:
+    """Return what a share of the rows that may be left out is in chapters: in percent, and what it is compared by."""
+    # whole millionths, so that every engine compares the same integers
+    return {"most": f"{100 * share:.4g}", "most_millionths": round(share * 1_000_000)}
+
+
+def suppressed(design: SeveralColumns, parameter: str, asked: str, where: str) -> Chapter:
     """Return the chapter that refuses more rows left out than may be."""
     values = {
         "parameter": parameter,
         "asked": asked,
-        "unit": "rows",
         "where": where,
         "differ": design.differ,
-        "most": f"{100 * design.most_suppressed:.4g}",
-        # whole millionths, so that every engine compares the same integers
-        "most_millionths": round(design.most_suppressed * MILLION),
+        **allow(design.most_suppressed),
     }
     return Chapter("several/suppressed", values)
 
 
-def publish(design: SharedGroups) -> Steps:
+def publish(design: SeveralColumns) -> Steps:
     """Return the chapters of the published tables: QIT, and an ST for each column."""
     columns = design.columns
     values = {
@@ -235,7 +222,7 @@ def publish(design: SharedGroups) -> Steps:
     return (qit_st.publish_qit(design), Chapter("several/st", values))
 
 
-def link(design: SharedGroups) -> Steps:
+def link(design: SeveralColumns) -> Steps:
     """Return the chapter of the rows that the run knows to the end, for each sensitive column."""
     carried = payload_quasi(design.request, design.layout)
     return (Chapter("several/linked", {"published": design.request.roles.sensitive, "carried": carried}),)

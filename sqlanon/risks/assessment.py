@@ -72,13 +72,14 @@ class Checked:
     """A table that is being checked.
 
     run: what was made of it so far. types: of its columns. columns: by sensitive column the relations that it was
-    measured by.
+    measured by; worst: what its classes come to at their worst.
     """
 
     run: ChapterRun
     question: CheckQuestion
     types: Mapping[str, str]
     columns: dict[str, dict[str, Sql]] = field(default_factory=dict)
+    worst: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def ours(self, names: Sequence[str]) -> list[str]:
         """Return columns under our names."""
@@ -124,42 +125,43 @@ def _missing(feasible: Sequence[dict[str, Any]]) -> list[str]:
     return notes
 
 
-def _determinations(checked: Checked, rows: int, feasible: Sequence[dict[str, Any]]) -> list[str]:
+def _determinations(checked: Checked, rows: int) -> list[str]:
     """Say which quasi column, or pair, tells a sensitive value: groups hide nothing from who knows the rule."""
     notes = []
-    for line in feasible:
+    for column, worst in checked.worst.items():
         # no column tells more rows their value than all together; shares are rounded: a hundredth of a row in a million
-        if line["values"] < 2 or line["predicted_rows"] < DETERMINED * rows * (1 - 1e-8):
+        if worst["table_values"] < 2 or worst["predicted_rows"] < DETERMINED * rows * (1 - 1e-8):
             continue
-        shares = _determined(checked, line, [(name,) for name in checked.question.quasi], rows)
+        shares = _determined(checked, column, [(name,) for name in checked.question.quasi], rows)
         # a pair of which one column suffices tells nothing more
         alone = {name for determinants in shares for name in determinants}
         others = [name for name in checked.question.quasi if name not in alone]
-        shares |= _determined(checked, line, [*itertools.combinations(others, 2)], rows)
+        shares |= _determined(checked, column, [*itertools.combinations(others, 2)], rows)
         for determinants, share in shares.items():
             names, how = " and ".join(determinants), "determines" if len(determinants) == 1 else "together determine"
             exactly = "" if share == 1 else f" in {share:.1%} of the rows"
             leave = "leave one of the two out" if len(determinants) == 1 else "leave one of the three out"
             notes.append(
-                f"{names} {how}{exactly} {line['column']}: whoever knows the rule and {names} knows it, whatever is"
+                f"{names} {how}{exactly} {column}: whoever knows the rule and {names} knows it, whatever is"
                 f" published beside {names}; {leave}"
             )
     return notes
 
 
 def _determined(
-    checked: Checked, line: dict[str, Any], sets: Sequence[tuple[str, ...]], rows: int
+    checked: Checked, column: str, sets: Sequence[tuple[str, ...]], rows: int
 ) -> dict[tuple[str, ...], float]:
     """Return which sets of columns tell the sensitive value, each with its share of the rows."""
     telling = [checked.ours(columns) for columns in sets]
-    told = checked.ask("check/known", line["column"], singling=[], telling=telling)
-    shares = {}
+    told = checked.ask("check/known", column, singling=[], telling=telling)
+    worst, shares = checked.worst[column], {}
+    largest_share = worst["largest_count"] / worst["row_count"]
     for number, columns in enumerate(sets, start=1):
         shared, determined_rows = (told[f"told_{number}"][name] for name in ("shared_rows", "determined_rows"))
         if shared < SHARED * rows or determined_rows < DETERMINED * shared:
             continue
         # if one value is that frequent anyway, predicting it tells nothing
-        if determined_rows > line["largest_share"] * shared * (1 + (1 - DETERMINED)) or determined_rows == shared:
+        if determined_rows > largest_share * shared * (1 + (1 - DETERMINED)) or determined_rows == shared:
             shares[columns] = float(determined_rows / shared)
     return shares
 
@@ -223,13 +225,13 @@ def _assess(checked: Checked) -> Check:
     figures, found = _size_figures(sizes, k), [judge("k", "", sizes["smallest_class"], question.limits.k)]
     figures |= reports.get("persons", {}) | _population_figures(checked)
     feasible, given_away = [], []
+    ours = zip(question.quasi, checked.ours(question.quasi), strict=True)
+    quasi = {name: (internal, checked.types[name]) for name, internal in ours}
     for column in question.sensitive:
         log.info("measuring %s", column)
-        worst = _measure(checked, column)
+        worst = checked.worst[column] = _measure(checked, column)
         found += read_measures(column, worst, question.limits)
         feasible.append(_feasible(column, worst))
-        quasi = {name: (ours, checked.types[name]) for name, ours in internal_names(question).items()
-                 if name in question.quasi}  # fmt: skip
         given_away += count_given_away(
             run.engine, run.relations["class_value"], quasi, column, "sum(row_count)", coarse=question.coarsen
         )
@@ -238,11 +240,9 @@ def _assess(checked: Checked) -> Check:
         *_persons(figures),
         *_near_identifiers(question.quasi, uniqueness, figures["rows"]),
         *_missing(feasible),
-        *_determinations(checked, figures["rows"], feasible),
+        *_determinations(checked, figures["rows"]),
         *(each.note for each in given_away if each.note),
     ]
-    for line in feasible:
-        del line["predicted_rows"]
     lines = tuple(each.as_line() for each in given_away)
     return Check(
         figures, tuple(found), uniqueness, lines, feasible=tuple(feasible), notes=tuple(notes),
@@ -306,7 +306,7 @@ def _population_figures(checked: Checked) -> dict[str, Any]:
 def _measure(checked: Checked, column: str) -> dict[str, Any]:
     """Return what one sensitive column's classes come to at their worst; of a number or a date, t is by order."""
     run, question = checked.run, checked.question
-    if column != question.sensitive[0]:
+    if column != question.sensitive[0]:  # whose values were counted before the classes
         run.take([relations.class_values(question, column)])
     run.take([relations.measures(question, is_ordered(checked.types[column]))])
     checked.columns[column] = dict(run.relations)
@@ -325,7 +325,6 @@ def _feasible(column: str, worst: dict[str, Any]) -> dict[str, Any]:
         "largest_share": worst["largest_count"] / worst["row_count"],
         "largest_l": room if room >= 2 else None,
         "largest_gamma": room if room >= 2 else None,
-        "predicted_rows": worst["predicted_rows"],
     }
 
 

@@ -12,7 +12,7 @@ from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.republication import add_ledger_columns
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
-from sqlanon.methods.several import SharedGroups, attributes_of
+from sqlanon.methods.several import SeveralColumns, attributes_of
 from sqlanon.plans.plan import Beside, Request, Row, relation_name
 from sqlanon.plans.roles import free_name, split_columns
 from sqlanon.plans.statement import Statement
@@ -126,7 +126,7 @@ class Robustness(ClassGrouping):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeveralRobustness(SharedGroups, Robustness):
+class SeveralRobustness(SeveralColumns, Robustness):
     """The design of an r-robust release of several sensitive columns; each learned distribution is of one of them."""
 
     @property

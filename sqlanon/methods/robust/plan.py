@@ -18,7 +18,6 @@ from sqlanon.methods.robust.design import (
 )
 from sqlanon.methods.robust.macros import MACROS
 from sqlanon.methods.robust.options import RobustOptions
-from sqlanon.methods.several import MILLION
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
@@ -37,9 +36,7 @@ def _limits(design: ClassGrouping) -> dict[str, object]:
         "r": f"{design.r:g}",
         "size": design.attribute.size,
         "shown_column": repr(design.attribute.column),
-        "most": f"{100 * design.most_suppressed:.4g}",
-        # whole millionths, so that every engine compares the same integers
-        "most_millionths": round(design.most_suppressed * MILLION),
+        **several.allow(design.most_suppressed),
         "merges": design.merges,
         "taught": any(known.relation is None and len(known.columns) > 1 for known in design.backgrounds),
         "early": design.early,

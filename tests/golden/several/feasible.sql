@@ -1,4 +1,4 @@
--- feasible: nobody can hide a value that more than one in 4 have
+-- feasible: nobody can hide a value that more than one in 4 rows have
 with counted as (
     select
         1 as place,
