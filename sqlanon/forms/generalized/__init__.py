@@ -79,7 +79,7 @@ class BoxForm(Form):
         return SeveralSession(self._open, engine, tables, manifest)
 
     def _open(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
-        from sqlanon.estimation.generalized.session import BoxSession
+        from sqlanon.estimation.cells.boxes import BoxSession
 
         return BoxSession(engine, tables, manifest)
 

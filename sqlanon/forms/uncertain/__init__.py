@@ -72,7 +72,7 @@ class UncertainForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        from sqlanon.estimation.uncertain.session import UncertainSession
+        from sqlanon.estimation.cells.uncertain import UncertainSession
 
         return UncertainSession(engine, tables, manifest)
 

@@ -19,7 +19,7 @@ from sqlanon.verification.checks import Check, PublishedTables
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.estimation.uncertain.session import UncertainSession
+    from sqlanon.estimation.cells.uncertain import UncertainSession
 
 LABEL, TIE = "label", "tie"
 
@@ -184,7 +184,7 @@ def compare_counts(published: PublishedTables, source: Source, types: Mapping[st
 
 
 def _open_session(published: PublishedTables) -> "UncertainSession":
-    from sqlanon.estimation.uncertain.session import UncertainSession  # estimation's libraries are slow to import
+    from sqlanon.estimation.cells.uncertain import UncertainSession  # estimation's libraries are slow to import
 
     return UncertainSession(published.engine, published.tables, published.manifest)
 

@@ -93,11 +93,6 @@ class Described:
             listed += (Node(place, node, parents.get(node), int(node in leaves), n) for node, n in below.items())
         return listed
 
-    def inner(self, column: str) -> list[str]:
-        """Return the nodes of a column's hierarchy that no cell may hold: each stands for several values."""
-        hierarchy = self.hierarchies[column]
-        return sorted(set(hierarchy.paths) - hierarchy.leaves)
-
 
 def held_below(hierarchy: Hierarchy) -> list[tuple[str, str]]:
     """Return every value that a cell may hold, with each node at or above it."""

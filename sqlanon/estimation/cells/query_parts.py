@@ -33,12 +33,19 @@ class Component:
         return sorted(self.keyed.union(*(columns for _, columns in self.conditions)))
 
     @property
-    def open_conditions(self) -> list[tuple[Sql, list[int]]]:
-        """Return each condition with the columns whose open cells may satisfy it.
+    def values(self) -> dict[str, object]:
+        """Return the component as the chapter of cells takes it.
 
-        A column that GROUP BY reads is none of them: an open cell is listed under values that it may hold.
+        open_conditions: each condition with the columns whose open cells may satisfy it. A column that GROUP BY reads
+        is none of them: an open cell is listed under values that it may hold.
         """
-        return [(condition, sorted(columns - self.keyed)) for condition, columns in self.conditions]
+        return {
+            "columns": sorted(self.columns),
+            "named_keys": self.keys,
+            "mixed": self.mixed,
+            "asked_columns": self.asked_columns,
+            "open_conditions": [(text, sorted(columns - self.keyed)) for text, columns in self.conditions],
+        }
 
     def joins(self, other: "Component") -> bool:
         """Tell whether the two cannot be evaluated one by one."""

@@ -14,13 +14,13 @@ import pandas as pd
 from scipy import sparse
 
 from sqlanon.estimation.answered import Answered
+from sqlanon.estimation.cells.boxes import BoxTables
+from sqlanon.estimation.cells.places import compares_alone, places_of
+from sqlanon.estimation.cells.run import DIGITS
 from sqlanon.estimation.coded_rows import Condition, tell_holding
-from sqlanon.estimation.generalized.places import compares_alone, places_of
-from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks
 from sqlanon.estimation.temporary_tables import inline
-from sqlanon.estimation.uncertain.counts import DIGITS
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL, Comparison
@@ -74,8 +74,12 @@ class BoxBatch:
     def _read_sides(self, columns: Sequence[int]) -> Sides | None:
         """Add up the boxes that are alike in some columns; None where there are too many to hold."""
         cells = [f"cell_{place}" for place in columns]
-        relations = {name: self.loaded.relations[name] for name in ("cell_person", "alternative")}
-        alike = self.loaded.render("estimation/generalized/alike_box", relations, cells=cells)
+        boxes, rows = (self.loaded.relations[name] for name in ("cell_person", "alternative"))
+        alike = (
+            f"select {''.join(f'{cell}, ' for cell in cells)}code, sum(weight) as weight"
+            f" from {boxes} as box inner join {rows} as line on line.group_id = box.group_id"
+            f" group by {''.join(f'{cell}, ' for cell in cells)}code"
+        )
         (row,) = self.loaded.engine.rows(f"select count(*) as lines from ({alike}) as alike_box")
         if row["lines"] > MOST_HELD:
             return None
@@ -120,9 +124,7 @@ class BoxBatch:
         ranged = self.loaded.attributes[place - 1].shape == "bounds"
         candidate = inline(self.loaded.render_candidates(place, constants))
         placed = ["first_place", "last_place"] if ranged else []
-        text = self.loaded.render(
-            "estimation/generalized/numbered_candidate", {"candidate": candidate}, number=place, placed=placed
-        )
+        text = f"select *, row_number() over (order by name asc nulls last) - 1 as code from {candidate} as candidate"
         relation = self.loaded.keep(f"numbered_{place}", text)
         try:
             listed = ", ".join(["name", *placed])
@@ -185,8 +187,8 @@ class BoxBatch:
 
     def _comparisons(self, query: PlainCount) -> list[Comparison]:
         """Leave out columns that are published as ranges."""
-        ranges = {f"quasi_{attribute.number}" for attribute in self.loaded.attributes if attribute.shape == "bounds"}
-        return [comparison for comparison in query.comparisons if comparison.column not in ranges]
+        ranges = self.loaded.open_places
+        return [each for each in query.comparisons if each.column == "sensitive" or _place(each.column) not in ranges]
 
     def domain(self, column: str) -> Sql:
         """Return the values that a column's cells may hold."""
@@ -200,9 +202,9 @@ def compares_values(loaded: BoxTables, conditions: Sequence[Condition]) -> bool:
 
     Of the first, constants above the leaves are told; of the second, values between two points decide.
     """
-    ranged = {attribute.number for attribute in loaded.attributes if attribute.shape == "bounds"}
+    ranged = loaded.open_places
     return all(
-        _place(column) not in loaded.described.trees and (_place(column) not in ranged or compares_alone(condition))
+        _place(column) not in loaded.hierarchies and (_place(column) not in ranged or compares_alone(condition))
         for column, condition in conditions
     )
 

@@ -1,0 +1,155 @@
+"""Answer from a release of uncertain data: what is certain, what is possible, what is expected.
+
+A published cell is a node and a number of alternatives, or a largest value and a number: from these the recipient knows
+what it may hold, its candidates.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import run_steps
+from sqlanon.errors import QueryError
+from sqlanon.estimation.answered import Answered
+from sqlanon.estimation.cells.run import FIGURES, CellRun, CellTables, Counts, listed
+from sqlanon.estimation.query_run import Estimator, QueryRun
+from sqlanon.estimation.session import Session
+from sqlanon.estimation.sound_tables import load_sound, render_soundness
+from sqlanon.estimation.temporary_tables import relations_of
+from sqlanon.estimators import UNIFORM_ALONE
+from sqlanon.methods.uncertain.read_manifest import described, held_below
+from sqlanon.plans.plan import Loop, Report, Row, relation_name
+from sqlanon.plans.roles import free_name
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import Query
+
+_COUNTS = "uncertain data answers COUNT(*) alone: SUM, AVG, quantiles and expressions were removed in 0.3.0"
+_LAID_OUT = {"unfolded": "shared/unfolded", "place": "shared/place", "set_line": "shared/set_line"}
+
+
+class UncertainTables(CellTables):
+    """Hold the tables that every query over uncertain data reads; what a column's cells are is made when it is read."""
+
+    whole = ("place", "1")
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
+        """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
+        columns, read = manifest["columns"], described(dict(manifest))
+        self.quasi, (self.sensitive,) = list(read.quasi), columns["sensitive"]
+        self.hierarchies = {place: read.hierarchies[self.quasi[place - 1]] for place in read.trees}
+        self.types = {place: Sql(read.types[name]) for place, name in enumerate(self.quasi, start=1)}
+        self.open_places = {place for place, _ in read.ordered}
+        values = {
+            "labels": [],
+            "quasi": read.fields,
+            "hidden": list(read.hidden),
+            "values": list(columns["values"]),
+            **{f"{role}_column": columns[role] for role in ("group", "count", "qiid", "alternatives")},
+        }
+        super().__init__(engine, dict(tables), values)
+        self._loaded = False
+        self.relations |= {name: relation_name(self.prefix, name) for name in (*_LAID_OUT, "held")}
+        self.relations |= relations_of(self._loading_steps())
+
+    def load(self) -> None:
+        """Make the tables at the first call; raise ReleaseError where they are no QIT and ST that fit each other."""
+        if not self._loaded:
+            load_sound(self, self._load, "uncertain data")
+            self._loaded = True
+
+    def _load(self) -> None:
+        self.keep_frame("held", self._frame_hierarchies())
+        for name, template in _LAID_OUT.items():
+            self.keep(name, self.render(template, self.tables))
+        run_steps(self._loading_steps(), self.engine, self._made, look=self._count)
+
+    def _count(self, name: str, row: Row) -> None:
+        self.shown_rows, self.hidden_rows = int(row["shown"]), int(row["hidden"])
+
+    def _loading_steps(self) -> list[Statement | Report | Loop]:
+        # A cell of a column with a hierarchy shows a node, which is text whatever the type of the values below it.
+        cells = [(place, Sql("varchar") if place in self.hierarchies else kind) for place, kind in self.types.items()]
+        return self.write("evidence/uncertain", {name: self.relations[name] for name in _LAID_OUT}, cells=cells)
+
+    def loading_statements(self) -> list[tuple[str, str]]:
+        """Return the names and texts of what the first query runs; `held` is filled from the release's hierarchies."""
+        laid_out = [(name, self.render(template, self.tables)) for name, template in _LAID_OUT.items()]
+        return [("soundness", render_soundness(self)), *laid_out, *listed(self._loading_steps())]
+
+    def _frame_hierarchies(self) -> pd.DataFrame:
+        """Return every value of every hierarchy with each node at or above it, and NULL, which is a value like any."""
+        lines: list[tuple[int, str | None, str | None]] = []
+        for place, hierarchy in self.hierarchies.items():
+            lines += ((place, value, node) for value, node in held_below(hierarchy))
+            # a group with a row without a value is generalized to the root
+            lines += [(place, None, None), (place, None, hierarchy.root)]
+        frame = pd.DataFrame(lines, columns=["attribute", "name", "node"])
+        return frame.astype({"attribute": "int64", "name": "string", "node": "string"})
+
+    def column(self, place: int, pieces: Sequence[Sql] = ()) -> dict[str, Any]:
+        """Return how the cells of a column are read: nodes, the largest of several values, or values."""
+        kind = "held" if place in self.hierarchies else "ordered" if place in self.open_places else "known"
+        cell = {"cell": self.relations[f"cell_{place}"], "held": self.relations["held"]}
+        return {"kind": kind, "number": place, "sql_type": self.types[place], **cell}
+
+    def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> Sql:
+        """Write the values that cells of a column may hold: without a hierarchy, what the column shows."""
+        return Sql(self.text("evidence/candidates", {}, column=self.column(place), constants=[]))
+
+    def close(self) -> None:
+        """Drop the temporary tables; they are made again where they are needed again."""
+        super().close()
+        self._loaded = False
+
+
+class UncertainRun(CellRun):
+    """Answer COUNT(*): certain, possible and expected."""
+
+    def refuse_aggregates(self) -> None:
+        """Raise QueryError where the query asks for more than COUNT(*)."""
+        for aggregate in self.query.aggregates:
+            if not aggregate.function.counts or aggregate.argument or aggregate.chosen or aggregate.limit:
+                raise QueryError(_COUNTS)
+        if self.query.derived:
+            raise QueryError(_COUNTS)
+
+    def name_columns(self, name: str) -> list[tuple[str, str]]:
+        """Return the columns of an aggregate: certain, possible, expected; under an alias n, n_certain, …."""
+        keys = [item.name for item in self.query.items if item.aggregate is None]
+        before = "" if name == "count" else f"{name}_"
+        return [(figure, free_name(f"{before}{ending}", keys)) for figure, ending in FIGURES.items()]
+
+    def make_estimates(self, counts: Counts) -> Sequence[Counts]:
+        """Return the three counts for each aggregate."""
+        return [counts] * len(self.query.aggregates)
+
+
+class UncertainSession(Session):
+    """A session of a release of uncertain rows: what is certain, possible and expected, without errors."""
+
+    has_errors = False
+    loaded: UncertainTables
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
+        """Take the published tables (`qit`, `st`) and the manifest; nothing runs before the first query."""
+        self.loaded = UncertainTables(engine, tables, manifest)
+        super().__init__(self.loaded.quasi, self.loaded.sensitive, UNIFORM_ALONE, "uncertain")
+
+    def start(self, query: Query, name: str, **options: Any) -> CellRun:
+        """Start the run of a query with COUNT(*)."""
+        return UncertainRun(self.loaded, query)
+
+    def _ask_quantiles(self, query: Query, name: str, estimate: Estimator, **options: Any) -> Answered:
+        """Refuse: a quantile is none of the counts."""
+        raise QueryError(_COUNTS)
+
+    def load(self, run: QueryRun) -> None:
+        """Make the tables of cells and of sets of values."""
+        self.loaded.load()
+
+    def loading_statements(self, query: Query) -> list[tuple[str, str]]:
+        """Return what every query reads."""
+        return self.loaded.loading_statements()

@@ -1,1 +1,0 @@
-"""Answer queries from generalized rows: by how far a query and the boxes overlap."""

@@ -1,1 +1,0 @@
-"""Answer queries from uncertain data: what is certain, possible, expected."""
