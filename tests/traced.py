@@ -75,7 +75,8 @@ def traced(engine: type) -> Iterator[Trace]:
             steps["run"] = False
             own = given[0]
             loops = [step for step in plan.steps if isinstance(step, Loop)]
-            trace.turns |= {one.name for loop in loops for one in loop.body}
+            made = [(one.name, one.replaces) for loop in loops for one in loop.body]
+            trace.turns |= {f"{name}_next" if replaces else name for name, replaces in made}
             # a script takes every turn that there may be, and asks whether rows are left over where that is refused
             trace.turns |= {_plain(own.text(loop.left.statement)) for loop in loops if not loop.left.guards}
             for output in plan.published(reports).outputs:

@@ -68,7 +68,7 @@ class Microdata:
         """Keep these columns of a source in the workspace."""
         names = (*quasi, *sensitive)
         selected = [(source.expression(name), name) for name in names]
-        rows = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
+        rows = render_query("source", {"relation": source.relation, "selected": selected}, {})
         relation, name = workspace.keep("microdata", rows), f"{workspace.prefix}microdata"
         return cls(
             workspace, relation, name, tuple(quasi), tuple(sensitive), {column: types[column] for column in names}

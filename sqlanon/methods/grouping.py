@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlanon.methods import draws, packing
+from sqlanon.methods import packing
 from sqlanon.methods.base import Design, Steps
-from sqlanon.methods.feasibility import refuse_several_rows
 from sqlanon.methods.internal_names import (
     identifier_names,
     identity_names,
@@ -21,17 +20,11 @@ from sqlanon.methods.packing import Layout
 from sqlanon.methods.parameter_types import Block
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Guard, Request, Row, Step
-from sqlanon.plans.statement import Kind
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.plan import Request, Row
+from sqlanon.plans.templates import Sql
 
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
-
-DROPPED = (
-    "dropped: {dropped} of {count} rows ({share}), which have no sensitive value; who knows who was in the table can"
-    " tell whose they were"
-)
 
 Blocks = int | Literal["all"] | None
 BLOCK = Parameter(
@@ -150,22 +143,25 @@ def refuse_frequent(design: Grouping, note: Callable[[Row], str] | None = None) 
     return Chapter("feasible", {**values, "suffix": attribute.suffix}, {} if note is None else {name: note})
 
 
-def bind(design: Design) -> Steps:
+def bind(design: Design, alternatives: Sequence[Sql] = ()) -> Steps:
     """Return the chapter that makes the secret of the draws of a given key and of the rows, in the place of `key`.
 
-    A fresh key is of one run, and so of one table, anyhow.
+    A fresh key is of one run, and so of one table, anyhow. alternatives: what tells a row's sensitive values, where it
+    is not their columns.
     """
     request = design.request
     if request.identity == "number":
         return ()
     quasi = quasi_names(request) if request.identity == "row" else ()
-    return (
-        Chapter("secret", {"texts": (), "told_by": (*quasi, *identifier_names(request), *sensitive_names(request))}),
-    )
+    told_by = (*quasi, *identifier_names(request), *(() if alternatives else sensitive_names(request)))
+    return (Chapter("secret", {"texts": (), "told_by": told_by, "values": alternatives}),)
 
 
-def tell_apart(design: Design) -> Steps:
-    """Return the chapter that gives rows what they are drawn for by under a given key."""
+def tell_apart(design: Design, passed: Sequence[str] = (), label: Sequence[str] = ()) -> Steps:
+    """Return the chapter that gives rows what they are drawn for by under a given key.
+
+    passed: further columns that rows keep. label: one that is published beside the row, and so tells it apart.
+    """
     request = design.request
     if identity_names(request) != ("identity",):
         return ()
@@ -173,9 +169,9 @@ def tell_apart(design: Design) -> Steps:
     own = (*quasi_names(request), *sensitive_names(request))
     every = (*quasi_names(request), *identifier_names(request), *sensitive_names(request))
     values = {
-        "payload": own,
+        "payload": (*own, *passed, *label),
         "identifiers": identifier_names(request) if by_identifier else (),
-        "compared": () if by_identifier else every,
+        "compared": () if by_identifier else (*every, *label),
     }
     return (Chapter("identity", values),)
 
@@ -222,89 +218,3 @@ def group(design: Grouping, signature: Sequence[str] = (), *, slots: bool = Fals
         "equals": Sql("is not distinct from" if request.nulls == "value" else "="),
     }
     return Chapter("grouping", values)
-
-
-def leave_out_nulls(request: Request, sensitive: tuple[str, ...], rows: str = "source") -> tuple[Step, ...]:
-    """Return the steps from `rows` to `population`, with a report of the rows left out where NULLs are dropped."""
-    reads = {"source": rows}
-    if request.nulls != "drop":
-        return (Step("methods/grouping/everyone", "view", yields="population", reads=reads),)
-    values = {"sensitive_columns": sensitive}
-    return (
-        Step("methods/grouping/known", "view", yields="population", values=values, reads=reads),
-        Step("methods/grouping/dropped", "query", reads=reads, dropped="dropped_rows", note=_describe_dropped),
-    )
-
-
-def _describe_dropped(row: Row) -> str:
-    """Say how many rows were left out for want of a sensitive value; nothing where none was."""
-    dropped, count = row["dropped_rows"], row["row_count"]
-    return DROPPED.format(dropped=f"{dropped:,}", count=f"{count:,}", share=f"{dropped / count:.1%}") if dropped else ""
-
-
-def check_persons(design: Design) -> Steps:
-    """Return the step that refuses several rows of one person, where there are identifiers."""
-    request = design.request
-    if not request.roles.identifier or request.many_rows_per_person:
-        return ()
-    # scripts cannot count into a message, so theirs has no figures
-    several = Guard("repeating_persons > 0", "persons have more than one row, and the guarantee is per row")
-    columns = {"identifier_columns": identifier_names(request)}
-    return (Step("shared/persons", "query", refuse=refuse_several_rows, guards=(several,), values=columns),)
-
-
-def bind_draws(design: Design, sensitive: Sequence[Sql] = ()) -> Steps:
-    """Return the step that makes the secret of the draws of a given key and of the rows, in the place of `key`.
-
-    A fresh key is of one run, and so of one table, anyhow. sensitive: what tells a row's sensitive values, where it is
-    not their columns.
-    """
-    request = design.request
-    if request.identity == "number":
-        return ()
-    quasi = quasi_names(request) if request.identity == "row" else ()
-    names = (*quasi, *identifier_names(request), *(() if sensitive else sensitive_names(request)))
-    values = {"row_texts": (), "row_values": [*map(ident, names), *sensitive]}
-    return (Step("methods/grouping/secret", yields="key", suffix="_of_rows", values=values),)
-
-
-def identify_rows(design: Design) -> tuple[Step, ...]:
-    """Return the step that gives rows their identity text, where draws need one."""
-    request = design.request
-    if identity_names(request) != ("identity",):
-        return ()
-    values: dict[str, object] = {"identified_columns": (*quasi_names(request), *sensitive_names(request))}
-    template = "methods/grouping/identity_row"
-    if request.identity == "identifier":
-        template = "methods/grouping/identity_identifier"
-        values["identifier_columns"] = identifier_names(request)
-    else:
-        values["row_columns"] = (*quasi_names(request), *identifier_names(request), *sensitive_names(request))
-    return (Step(template, "view", yields="identified", values=values),)
-
-
-def draw_from(
-    design: Grouping,
-    value: str,
-    population: str = "",
-    kind: Kind = "table",
-    counts: str = "",
-    *,
-    are_sorted: bool = False,
-) -> Steps:
-    """Return the step that draws for every row, whose value is called `value`, once.
-
-    population: the relation of the rows, where it is neither `population` nor `identified`. kind: a view only where
-    it is read once, for a view that is read twice may draw twice. counts: a relation whose `row_count` sums up to all
-    rows that take part, where there is one. are_sorted: whether rows are put into order by their draws, and nothing
-    else reads them.
-    """
-    request, attribute = design.request, design.attribute
-    # a draw is made here, so that none comes from before
-    extra = [name for name in attribute.payload if name not in attribute.draws]
-    template, rows, values, numbers = draws.which_draws(request, attribute.draws, counts, are_sorted)
-    values["drawn_columns"] = (*extra, value)
-    if request.draws != "random":  # the engine's own generator needs no key
-        values["row_purpose"] = f"{attribute.purpose}/row/"
-    reads = {"rows": population or rows, "numbers": numbers}
-    return (Step(template, kind, "drawn", values=values, suffix=attribute.suffix, reads=reads),)

@@ -100,7 +100,7 @@ def key(draws: bool) -> Chapter:
 def bind() -> Chapter:
     """Return the chapter that makes the secret of the draws of the key and of the rows."""
     text = Sql("case when len(cast(id as varchar[])) > 0 then chosen_text else row_text end")
-    return Chapter("secret", {"texts": [text], "told_by": ("sensitive",)})
+    return Chapter("secret", {"texts": [text], "told_by": ("sensitive",), "values": ()})
 
 
 def count_values(method: str, parameter: str, signature: tuple[str, ...] = ()) -> Chapter:

@@ -2,29 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlanon.plans.plan import Step
 from sqlanon.plans.templates import Sql
 
 
 def constant_table(
-    name: str,
-    required: Mapping[str, tuple[str, Sequence[object]]],
-    optional: Mapping[str, Sequence[str | None]],
-    suffix: str = "",
-) -> Step:
-    """Return the step that yields the table `name`: required columns with their types, optional texts or NULL."""
+    required: Mapping[str, tuple[str, Sequence[object]]], optional: Mapping[str, Sequence[str | None]]
+) -> dict[str, object]:
+    """Return a table as chapters write it: required columns with their types, optional texts or NULL."""
     listed = {column: [*map(str, values)] for column, (_, values) in required.items()}
     # one text per column, split in SQL: a list of thousands of literals is slow to parse; NULL travels as an empty text
     texts = {column: [value or "" for value in values] for column, values in optional.items()}
     separator = _free_separator([value for values in (*listed.values(), *texts.values()) for value in values])
-    values = {
+    return {
         "separator": separator,
-        "required": [
-            (column, separator.join(listed[column]), Sql(sql_type)) for column, (sql_type, _) in required.items()
-        ],
-        "optional": [(column, separator.join(values)) for column, values in texts.items()],
+        "required": [(name, separator.join(listed[name]), Sql(sql_type)) for name, (sql_type, _) in required.items()],
+        "optional": [(name, separator.join(values)) for name, values in texts.items()],
     }
-    return Step("plans/literal_table/constants", yields=name, suffix=suffix, values=values)
 
 
 def _free_separator(values: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
--- source: the rows under names of our own, so that no column of the user's meets one of ours
+-- source: its rows under names of our own, so that no column of the user's meets one of ours
 select
     "age" as "quasi_1",
     "sex" as "quasi_2",

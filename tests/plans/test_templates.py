@@ -87,16 +87,6 @@ def test_filters_that_glue_are_not_there(folder):
             render("glue", value="a", source=Sql("t"))
 
 
-def test_missing_and_unused_values_are_errors():
-    name = "shared/source"
-    with pytest.raises(TemplateError, match=r"missing \['relation'\], unused \['realtion'\]"):
-        render(name, realtion=Sql("t"), selected=[])
-    with pytest.raises(TemplateError, match=r"missing \[\], unused \['extra'\]"):
-        render(name, relation=Sql("t"), selected=[], extra=1)
-    with pytest.raises(TemplateError, match="no template grouping/nothing"):
-        render("grouping/nothing")
-
-
 @pytest.mark.parametrize("name", NASTY_NAMES)
 def test_names_survive_quoting(name):
     con = connect()

@@ -16,10 +16,9 @@ from sqlanon.estimation.plain_counts import read_plain_counts
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.session import Session
 from sqlanon.estimation.sound_tables import load_readable
-from sqlanon.estimation.temporary_tables import inline, relations_of
+from sqlanon.estimation.temporary_tables import relations_of
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.estimators.evidence import Estimate
-from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described, held_table
 from sqlanon.plans.plan import Loop, Report
 from sqlanon.plans.statement import Statement
@@ -72,19 +71,12 @@ class BoxTables(CellTables):
                 ends = {"low_place": places.read("low"), "high_place": places.read("high")}
                 bounds.append(number | {"unknown": unknown, **ends})
             else:
-                ((name, _),) = attribute.shown
-                shown.append(number | {"name": name, **self._held(attribute)})
+                ((name, _),), tree = attribute.shown, attribute.hierarchy
+                held, roots = ("", []) if tree is None else (held_table(tree), [tree.root] * attribute.has_unknown)
+                shown.append(number | {"name": name, "held": held, "roots": roots})
         boxed = [(name, part) for attribute in self.attributes for part, name in attribute.shown]
         values = {"boxed": boxed, "bounds": bounds, "shown": shown, "sensitive": self.sensitive}
         return self.write("evidence/boxes", self.tables, **values)
-
-    def _held(self, attribute: Attribute) -> dict[str, object]:
-        """Return the values below the nodes of an attribute's hierarchy, where it has one."""
-        if attribute.hierarchy is None:
-            return {"held": "", "roots": []}
-        step = held_table(attribute.hierarchy)
-        roots = [attribute.hierarchy.root] * attribute.has_unknown
-        return {"held": inline(self.render(step.template, {}, **step.values)), "roots": roots}
 
     def column(self, place: int, pieces: Sequence[Sql] = ()) -> dict[str, Any]:
         """Return how the cells of a column are read: ranges, or what nodes and sets stand for."""

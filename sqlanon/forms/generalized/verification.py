@@ -86,8 +86,7 @@ def _unknown(attribute: Attribute, place: str = "") -> Sql:
 def held_nodes(published: PublishedTables, attribute: Attribute) -> Sql:
     """Return the nodes of an attribute's hierarchy with the values at or below each, to stand where a relation does."""
     assert attribute.hierarchy is not None
-    step = held_table(attribute.hierarchy)
-    return published.subquery(step.template, {}, **step.values)
+    return published.subquery("constants", {}, table=held_table(attribute.hierarchy))
 
 
 def verify(published: PublishedTables) -> Report:

@@ -242,7 +242,7 @@ class BoxView(View):
             others = resolve_names(list(types), self.manifest["columns"].get("beside", ()))
             valued = " and ".join(f"{ident(name)} is not null" for name in (names[-1], *others))
             relation = Sql(f"(select * from {relation} where {valued})")
-        rendered = render_query("shared/source", {"relation": relation, "selected": selected}, {})
+        rendered = render_query("source", {"relation": relation, "selected": selected}, {})
         self._people = self.workspace.keep("person", rendered)
         relations = {"combination": self.combinations(), "other": self.boxes.find_people()}
         figures = self.row("adversary/view/shared_people", relations, keys=["combination"])

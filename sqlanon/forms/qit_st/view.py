@@ -38,7 +38,7 @@ class ExactView(View):
         ]
         selected.append((cast_text(source.expression(names[-1]), types[names[-1]]), "value"))
         self.refuse_repeated(source.relation, list(types), identifier)
-        rendered = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
+        rendered = render_query("source", {"relation": source.relation, "selected": selected}, {})
         return self.meet(self.workspace.keep("microdata", rendered))
 
     def meet(self, microdata: Sql) -> Sql:
@@ -74,7 +74,7 @@ class GroupView(ExactView):
         columns = published.manifest["columns"]
         sensitive = shown_sensitive(published, "st", columns["sensitive"][0])
         selected = [(ident(columns["group"]), "group_id"), (sensitive, "value")]
-        line = view.keep(f"{name}_line", "shared/source", {}, relation=published.tables["st"], selected=selected)
+        line = view.keep(f"{name}_line", "source", {}, relation=published.tables["st"], selected=selected)
         return find_in_groups(view, published, name, line, view.several_alternatives)
 
     def find_aligned(self, against: object) -> list[str]:
@@ -87,7 +87,7 @@ class GroupView(ExactView):
         group = (ident(self.manifest["columns"]["group"]), "group_id")
         selected = [(AS_THEY_LIE, "person_number"), group, *shown_quasi(self.published, self.table, self.quasi)]
         stored = self.engine.in_stored_order(self.tables["qit"])
-        return self.pick_drawn("person", self.subquery("shared/source", {}, relation=stored, selected=selected))
+        return self.pick_drawn("person", self.subquery("source", {}, relation=stored, selected=selected))
 
     def lines(self) -> Sql:
         """Return the lines of ST as they lie."""
@@ -95,7 +95,7 @@ class GroupView(ExactView):
         sensitive = (shown_sensitive(self.published, "st", self.sensitive), "value")
         roles = [(ident(columns["group"]), "group_id"), sensitive, (ident(columns["count"]), "held")]
         selected = [(AS_THEY_LIE, "line_number"), *roles]
-        return self.pick_drawn("line", self.subquery("shared/source", {}, relation=stored, selected=selected))
+        return self.pick_drawn("line", self.subquery("source", {}, relation=stored, selected=selected))
 
     def pick_drawn(self, name: str, numbered: Sql) -> Sql:
         """Make once what lies in the groups that are looked at: rows or lines, numbered as all of them lie."""

@@ -33,7 +33,7 @@ class RandomizedView(ExactView):
         sensitive = (shown_sensitive(published, "data", view.sensitive), "value")
         selected = [(AS_THEY_LIE, "person_number"), sensitive, *shown_quasi(published, "data", view.quasi)]
         stored = published.engine.in_stored_order(published.tables["data"])
-        return view.keep(name, "shared/source", {}, relation=stored, selected=selected)
+        return view.keep(name, "source", {}, relation=stored, selected=selected)
 
     def find_kept(self, against: object) -> Mapping[str, float]:
         """Return the shares of people who publish their own value, by parts where these are beyond chance."""

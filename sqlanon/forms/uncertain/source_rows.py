@@ -76,7 +76,7 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
     if nested:
         raise ReleaseError(f"the source's column {nested[0]!r} holds nested values, which the release does not have")
     rows = published.subquery(
-        "shared/source",
+        "source",
         relation=source.relation,
         selected=[
             *((source.expression(spelled[name]), ours) for name, ours in pairs),
@@ -97,7 +97,7 @@ def _split_braces(published: PublishedTables, rows: Sql, names: list[str], brace
     """Read texts in braces as lists of alternatives; the other columns pass as they are."""
     passed = [name for name in (*names, "row_number") if name not in braced]
     cast = [(name, Sql(f"{sql_type}[]")) for name, sql_type in braced.items()]
-    return published.subquery("shared/listed", {"source": rows}, passed_columns=passed, text_columns=cast)
+    return published.subquery("uncertain/listed", {"source": rows}, passed_columns=passed, text_columns=cast)
 
 
 def _fold_ties(
@@ -115,7 +115,7 @@ def _fold_ties(
     listed = list(lists)
     if tied:
         roles = {"single_columns": labels, "scalar_columns": scalars, "list_columns": list(lists.items())}
-        rows = published.subquery("shared/folded", {"source": rows}, **roles)
+        rows = published.subquery("uncertain/folded", {"source": rows}, **roles)
         listed, scalars = [*listed, *scalars], []  # folding makes lists of all of them
     return published.subquery(
         "forms/uncertain/listed_row",

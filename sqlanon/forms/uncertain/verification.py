@@ -73,7 +73,7 @@ def _align_sensitive(published: PublishedTables, original: SourceRows) -> Aligne
 
 def _weigh(published: PublishedTables, relation: Sql, sensitive: Sql, weight: Sql) -> Sql:
     """Return sensitive values, or sets of alternatives, in the type of the source, with how many rows a line is."""
-    return published.subquery("shared/source", relation=relation, selected=[(sensitive, _VALUE), (weight, WEIGHT)])
+    return published.subquery("source", relation=relation, selected=[(sensitive, _VALUE), (weight, WEIGHT)])
 
 
 def _align_quasi(published: PublishedTables, original: SourceRows, nodes: Sql) -> AlignedColumns:

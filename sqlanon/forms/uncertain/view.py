@@ -45,7 +45,7 @@ class UncertainView(GroupView):
     def find_candidates(view: View, published: PublishedTables, name: str) -> Sql:
         """Return the alternatives of everybody's group."""
         columns = [(Sql("published_group"), "group_id"), (Sql("unnest(chosen)"), "value")]
-        line = view.keep(f"{name}_line", "shared/source", {}, relation=read_sets(published), selected=columns)
+        line = view.keep(f"{name}_line", "source", {}, relation=read_sets(published), selected=columns)
         return find_in_groups(view, published, name, line, as_text=True)
 
     @property

@@ -199,7 +199,6 @@ def split_rows(design: Mondrian) -> Steps:
     return (
         grouping.population(request),
         *check_sensitive(design),
-        *(one.hierarchy.step(f"_{one.number}") for one in design.attributes if one.hierarchy is not None),
         Chapter("mondrian/values", values | {"refuse_nulls": request.nulls == "refuse"}),
         *((*grouping.bind(design), *grouping.tell_apart(design), Chapter("draws", drawn)) if relaxed else ()),
         Chapter("mondrian/split", values | cut),

@@ -11,7 +11,6 @@ from sqlanon.methods.uncertain.read_manifest import HIERARCHIES, TYPE, held_belo
 from sqlanon.plans import json_schema
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import Step
 
 # what `parameters` say of the quasi columns; the names are compared with those of the tables
 RECORDED = {
@@ -71,7 +70,7 @@ def _attribute(name: str, number: int, entry: Mapping[str, Any], trees: Mapping[
     return attribute
 
 
-def held_table(hierarchy: Hierarchy) -> Step:
-    """Return the step of the table `held`: each node of a hierarchy with the values at or below it."""
+def held_table(hierarchy: Hierarchy) -> dict[str, object]:
+    """Return the table of each node of a hierarchy with the values at or below it."""
     names, nodes = zip(*sorted(held_below(hierarchy)), strict=True)
-    return constant_table("held", {"node": ("varchar", nodes), "name": ("varchar", names)}, {})
+    return constant_table({"node": ("varchar", nodes), "name": ("varchar", names)}, {})

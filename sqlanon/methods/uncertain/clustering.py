@@ -1,53 +1,79 @@
 """BK(L,K)-clustering (Ren, Yang, Zhang and Jia, 2012) as one sort and a cut; what is not diverse is then mended.
 
-The templates are `sql_templates/methods/uncertain/clustering/`. They read `determined` (row_number, quasi_1 …,
-cell_code, sensitive_count, a draw) and `cell_count` (cell_code, sensitive_count, row_count), the sensitive cells'
-`alternative` (cell_code, text), the hierarchies and `influence` (sensitive, influence_1 …, weight), and end in
-`clustered` (row_number, cluster, suppressed).
+The chapters are `uncertain/clusters` and `uncertain/diversity`; here it is said what they are given.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, Literal
 
-from sqlanon.methods.uncertain import dimensions as attributes
-from sqlanon.methods.uncertain import diversity
-from sqlanon.methods.uncertain.dimensions import Dimension, Level
-from sqlanon.methods.uncertain.diversity import GROUP_MULTIPLE, Diversity, Undiverse
-from sqlanon.plans.plan import Repeat, Row, Step
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Row
+from sqlanon.plans.templates import Sql, ident
 
+Undiverse = Literal["merge", "suppress", "generalize"]
 
-class NumberNames(NamedTuple):
-    """A number, as the rows have it, and the columns of what is made of it, by the parts of their names."""
-
-    reading: Sql
-    share: str
-    read: str
-    fraction: str
-    number: str
-    lowest: str
-    span: str
-    bin: str
-    coarse: str
-    fine: str
-    exact: str
-
-
+GROUP_MULTIPLE = 4  # of K, or of L where that is more: the largest group unless another limit is given
+# Clusters up to which a region grows for groups below twice K, rather than have larger ones. 8,000 rows of Adult,
+# K = 5, L = 5: groups of 7.3 rows on average, without patience 9.3; with 32 instead of 4 they are three times as wide.
+PATIENT_WIDTH = 4
+MOST_TURNS = 16  # of merges: enough for 2 ** 38 clusters
+COARSE_BINS, FINE_BINS, BINS = 6, 24, 24_000  # of a number, each within the one before
+COARSE_SHARE, FINE_SHARE = 4, 12  # what missing a bin is taken to cost: a fourth, a twelfth of the importance
 MOST_BITS = 31  # that tell the branches of a level apart
 MOST_BRANCHES = 1_000_000  # that a sort tells apart at one level; with more, neighbours are taken together
 MOST_ROWS, MOST_PAIRS = 2_000, 500_000  # of a cluster, and in all, for the figures of quality
 
 
 @dataclass(frozen=True)
+class Dimension:
+    """One quasi attribute as distances see it.
+
+    number: its place, from 1. column: its name in `determined`. scale: a number differs by |a - b| / range, a
+    hierarchy's node by the height of the common ancestor over the hierarchy's `height`, a category by 0 or 1. read: an
+    expression over `determined` that reads a number, where the column itself is none (a date).
+    """
+
+    number: int
+    column: str
+    scale: Literal["number", "category", "hierarchy"]
+    height: int = 1
+    read: Sql = field(default_factory=Sql)
+
+    @property
+    def reading(self) -> Sql:
+        """Return the SQL that reads its number."""
+        return self.read or ident(self.column)
+
+    @property
+    def heights(self) -> range:
+        """Return the heights of its levels below the root, leaves first."""
+        return range(self.height)
+
+    @property
+    def depths(self) -> range:
+        """Return the depths of its nodes below the root."""
+        return range(1, self.height + 1)
+
+    @property
+    def inner_depths(self) -> range:
+        """Return the depths at which a node may have others below it."""
+        return range(1, self.height)
+
+    @property
+    def level_names(self) -> list[str]:
+        """Return the columns of a node's path."""
+        return [f"level_{depth}" for depth in self.depths]
+
+
+@dataclass(frozen=True)
 class Clustering:
     """What is asked of the clusters.
 
-    k: least rows of a cluster; l: least different weights where one of them is not below `threshold`.
-    undiverse: what becomes of a cluster that fails. ties: columns
-    of `determined` that order rows which are alike. max_group: most rows of a cluster, None for a small multiple of K.
-    certain: whether no sensitive cell holds several values.
+    k: least rows of a cluster; l: least different weights where one of them is not below `threshold`. undiverse: what
+    becomes of a cluster that fails. ties: columns of `determined` that order rows which are alike. max_group: most rows
+    of a cluster, None for a small multiple of K. certain: whether no sensitive cell holds several values.
     """
 
     dimensions: Sequence[Dimension]
@@ -60,151 +86,72 @@ class Clustering:
     certain: bool = False
 
     @property
-    def payload(self) -> tuple[str, ...]:
-        """Return what a row keeps to the end."""
-        return ("row_number", "sensitive_count", "cell_code", *self.ties)
-
-    @property
     def most_rows(self) -> int:
         """Return the most rows of a cluster."""
         return GROUP_MULTIPLE * max(self.k, self.l) if self.max_group is None else self.max_group
 
     @property
-    def diversity(self) -> Diversity:
-        """Return what is asked of the clusters' sensitive values."""
-        return Diversity(self.k, self.l, self.undiverse, self.most_rows, tuple(self.ties), self.certain)
+    def levels(self) -> list[dict[str, Any]]:
+        """Return the sort keys, an attribute's highest level first; where costs are equal, so they stay.
 
+        column: of their branches, breadth: how many there are. steps / height: the share of the importance that
+        differing there costs. last: 1 for numbers as they are, which come after all others.
+        """
+        answer: list[dict[str, Any]] = []
 
-def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
-    """Return the steps that end in `clustered` and a query of quality; prefix: what begins the names of relations."""
-    return (
-        *_measured(asked),
-        *_placed(asked),
-        *diversity.steps(asked.diversity, "clustering", asked.dimensions, prefix),
-        Step("methods/uncertain/clustering/measured", "view"),
-        _quality(asked),
-    )
+        def add(one: Dimension, column: str, breadth: str, steps: int, height: int, last: int = 0) -> None:
+            level = {"column": column, "place": one.number, "breadth": Sql(breadth)}
+            answer.append({**level, "steps": steps, "height": height, "last": last})
 
+        for one in self.dimensions:
+            for height in reversed(one.heights) if one.scale != "number" else ():
+                name = f"{one.number}_{height}"
+                add(one, f"branch_{name}", f"breadth_{name}", height + 1, one.height)
+        numbers = [one for one in self.dimensions if one.scale == "number"]
+        for one in numbers:
+            add(one, f"coarse_{one.number}", str(COARSE_BINS + 1), 1, COARSE_SHARE)
+            add(one, f"fine_{one.number}", str(FINE_BINS // COARSE_BINS), 1, FINE_SHARE)
+        for one in numbers:
+            add(one, f"exact_{one.number}", str(BINS // FINE_BINS), 1, 1, 1)
+        return answer
 
-def _measured(clustering: Clustering) -> tuple[Step, ...]:
-    """Return the steps that number the sensitive values, weigh the attributes and refuse what cannot be."""
-    places = range(1, len(clustering.dimensions) + 1)
-    valued = {
-        "influence_columns": [f"influence_{place}" for place in places],
-        "threshold": float(clustering.threshold),
-    }
-    weighted = [(f"influence_{place}", f"importance_{place}", f"share_{place}") for place in places]
-    numbers = [
-        (dimension.reading, f"lowest_{place}", f"span_{place}")
-        for place, dimension in attributes.numbers(clustering.dimensions)
-    ]
-    return (
-        Step("methods/uncertain/clustering/value", values=valued),
-        Step("methods/uncertain/clustering/importance", values={"weighted": weighted}),
-        Step("methods/uncertain/clustering/value_ranges", values={"numbers": numbers}),
-        *diversity.read_quality(clustering.diversity),
-    )
-
-
-def _placed(clustering: Clustering) -> tuple[Step, ...]:
-    """Return the steps that give every row its codes and branches, sort by these, and cut; the rows' are views."""
-    category_steps: list[Step] = []
-    rows, extent = "determined", "importance"
-    for place, dimension in attributes.categories(clustering.dimensions):
-        dictionary, suffix = _dictionary(place, dimension), f"_{place}"
-        codes, branches = attributes.codes(place, dimension), attributes.branches(place, dimension)
-        columns = [(f"code_{height}", name) for height, name in enumerate(codes)]
-        columns += [(f"branch_{height}", name) for height, name in enumerate(branches)]
-        breadths = [(f"branch_{height}", name) for height, name in enumerate(attributes.breadths(place, dimension))]
-        column_codes = {"column": dimension.column, "codes": columns}
-        reads = {"dictionary": dictionary.name}
-        category_steps += [
-            dictionary,
-            Step(
-                "methods/uncertain/clustering/branch_codes",
-                "view",
-                values=column_codes,
-                suffix=suffix,
-                reads={**reads, "attribute_codes": rows},
-            ),
-            Step(
-                "methods/uncertain/clustering/extent",
-                "view",
-                values={"branches": breadths},
-                suffix=suffix,
-                reads={**reads, "extent": extent},
-            ),
-        ]
-        rows, extent = f"branch_codes{suffix}", f"extent{suffix}"
-    levels = [*attributes.levels(clustering.dimensions), *attributes.last_levels(clustering.dimensions)]
-    sort = {
-        "payload": clustering.payload,
-        "branches": [level.column for level in levels],
-        "ties": clustering.ties,
-        "k": clustering.k,
-    }
-    return (
-        *category_steps,
-        _point(clustering, rows),
-        _arrangement(clustering, levels, extent),
-        Step("methods/uncertain/clustering/clustering", values=sort),
-    )
-
-
-def _dictionary(place: int, dimension: Dimension) -> Step:
-    """Return the step that numbers an attribute's values."""
-    if dimension.scale == "category":
-        column: dict[str, object] = {"column": dimension.column, "most_branches": MOST_BRANCHES}
-        return Step("methods/uncertain/clustering/category", suffix=f"_{place}", values=column)
-    heights = range(dimension.height)
-    values: dict[str, object] = {
-        "depths": [(f"level_{depth}", f"upper_{depth}") for depth in range(1, dimension.height + 1)],
-        "ancestors": [(height, f"ancestor_{height}") for height in heights],
-        "coded": [
-            (
-                f"ancestor_{height}",
-                [f"ancestor_{height + 1}"] * (height + 1 in heights),
-                f"code_{height}",
-                f"branch_{height}",
-            )
-            for height in heights
-        ],
-    }
-    return Step(
-        "methods/uncertain/clustering/level", suffix=f"_{place}", reads={"hierarchy": dimension.relation}, values=values
-    )
-
-
-def _point(clustering: Clustering, rows: str) -> Step:
-    categories = attributes.categories(clustering.dimensions)
-    coded = [name for place, dimension in categories for name in attributes.codes(place, dimension)]
-    branched = [name for place, dimension in categories for name in attributes.branches(place, dimension)]
-    values = {
-        "payload": [*clustering.payload, *coded, *branched],
-        "numbers": [
-            NumberNames(dimension.reading, *(f"{part}_{place}" for part in NumberNames._fields[1:]))
-            for place, dimension in attributes.numbers(clustering.dimensions)
-        ],
-        **attributes.bin_widths(),
-    }
-    return Step("methods/uncertain/clustering/point", "view", reads={"attribute_codes": rows}, values=values)
-
-
-def _arrangement(clustering: Clustering, levels: Sequence[Level], extent: str) -> Step:
-    last = len(attributes.levels(clustering.dimensions))
-    values = {
-        "levels": [
-            (number, int(number > last), f"importance_{level.place}", level)
-            for number, level in enumerate(levels, start=1)
-        ],
-        "powers": [2**exponent for exponent in range(MOST_BITS)],
-    }
-    return Step("methods/uncertain/clustering/arrangement", values=values, reads={"extent": extent})
-
-
-def _quality(clustering: Clustering) -> Step:
-    values = {**attributes.distance(clustering.dimensions), "most_rows": MOST_ROWS, "most_pairs": MOST_PAIRS}
-    return Step("methods/uncertain/clustering/quality", "query", values=values, note=_quality_note)
+    @property
+    def chapters(self) -> tuple[Chapter, Chapter]:
+        """Return the chapters that end in `clustered` and in a report of quality."""
+        asked = {
+            "dimensions": self.dimensions,
+            "k": self.k,
+            "l": self.l,
+            "undiverse": self.undiverse,
+            "most_rows": self.most_rows,
+            "ties": self.ties,
+        }
+        clusters = {
+            "threshold": float(self.threshold),
+            "levels": self.levels,
+            "powers": [2**exponent for exponent in range(MOST_BITS)],
+            "payload": ("row_number", "sensitive_count", "cell_code", *self.ties),
+            "most_branches": MOST_BRANCHES,
+            "bins": BINS,
+            "coarse_width": BINS // COARSE_BINS,
+            "fine_width": BINS // FINE_BINS,
+            "fine_count": FINE_BINS // COARSE_BINS,
+        }
+        level_count = sum(one.height for one in self.dimensions)
+        diversity = {
+            "certain": self.certain,
+            # from this size on a group of K rows and L weights could have been two
+            "near_rows": min(self.most_rows, 2 * max(self.k, self.l) - 1),
+            "patient_width": PATIENT_WIDTH,
+            "level_count": level_count,
+            "turns": 2 * level_count if self.undiverse == "generalize" else MOST_TURNS,
+            "most_measured": MOST_ROWS,
+            "most_pairs": MOST_PAIRS,
+        }
+        return (
+            Chapter("uncertain/clusters", asked | clusters),
+            Chapter("uncertain/diversity", asked | diversity, {"quality": _quality_note}),
+        )
 
 
 def _quality_note(row: Row) -> str:

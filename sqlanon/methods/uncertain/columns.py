@@ -10,9 +10,12 @@ from typing import Any, Literal
 from sqlanon.errors import UsageError
 from sqlanon.methods.internal_names import identifier_names, quasi_names, tie_names
 from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
+from sqlanon.plans.build import render_query
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.json_schema import LONGEST_TEXT
 from sqlanon.plans.plan import Beside, Request
 from sqlanon.plans.roles import resolve_names
-from sqlanon.plans.templates import Sql, render
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.wording import option
 
 MOST_ALTERNATIVES = 16
@@ -102,6 +105,84 @@ class Reading:
         return ("row_number", "draw", *tie_names(self.request), *(["label"] if self.label is not None else []))
 
 
+def read_cells(reading: Reading) -> Chapter:
+    """Return the chapter that ends in `population`: one row per person, uncertain cells as lists, checked."""
+    request = reading.request
+    roles, source = request.roles, request.source
+    names = {column.name: column.internal for column in reading.columns}
+    identifiers = identifier_names(request)
+    pairs = [*names.items(), *zip(roles.identifier, identifiers, strict=True)]
+    pairs += [(name, ours) for name, ours in ((reading.label, "label"), (reading.tie, "tie")) if name is not None]
+    texts = [
+        {"name": names[name], "shown": repr(name), "is_text": sql_type == "VARCHAR"}
+        for name, sql_type in reading.texts.items()
+    ]
+    listed = {*reading.texts, *source.lists}
+    shown = [*map(repr, roles.identifier), *([repr(reading.label)] if reading.label is not None else [])]
+    lists = [
+        {
+            "name": column.internal,
+            "shown": repr(column.name),
+            "bare": column.internal != "sensitive" and column.scale == "category",
+            "file": f"{column.name}=FILE",
+        }
+        for column in reading.columns
+        if column.uncertain
+    ]
+    passed = [ours for _, ours in pairs if ours not in {text["name"] for text in texts}]
+    values = {
+        "relation": source.relation,
+        "selected": [
+            *((source.expression(name), ours) for name, ours in pairs),
+            (source.numbering or Sql("row_number() over ()"), "row_number"),
+        ],
+        "texts": texts,
+        "passed_columns": [*passed, "row_number"],
+        "text_columns": [(names[name], Sql(f"{sql_type}[]")) for name, sql_type in reading.texts.items()],
+        "folded": reading.tie is not None,
+        "shown_tie": repr(reading.tie),
+        "singles": [{"name": name, "shown": words} for name, words in zip(reading.singles, shown, strict=True)],
+        "single_columns": reading.singles,
+        "scalar_columns": [column.internal for column in reading.columns if column.name not in listed],
+        "list_columns": [(one.internal, Sql(one.type)) for one in reading.columns if one.name in listed],
+        "most": reading.most,
+        "drops": request.nulls == "drop",
+        "lists": lists,
+        "shown_sensitive": repr(reading.sensitive.name),
+        "identifiers": () if request.many_rows_per_person else identifiers,
+    }
+    return Chapter("uncertain/read", values)
+
+
+def different_cells(reading: Reading) -> Chapter:
+    """Return the chapter of the different cells: ancestors of categories, and sets of sensitive alternatives."""
+    sensitive, named = reading.sensitive, ident(reading.sensitive.name)
+    shortened = f"read the source through a view with left({named}, {LONGEST_TEXT}) as {named}"
+    values = {
+        "trees": [column for column in reading.quasi if column.hierarchy is not None],
+        "sensitive": sensitive,
+        "in_order": reading.in_order,
+        "places": reading.places,
+        "longest": LONGEST_TEXT,
+        "shown_column": repr(sensitive.name),
+        "advice": "write shorter alternatives into the source" if sensitive.uncertain else str(shortened),
+    }
+    return Chapter("uncertain/cells", values)
+
+
+def determined(reading: Reading, *, suppresses: bool) -> Chapter:
+    """Return the chapter of the deterministic table; suppresses: whether a star is to stand for what is suppressed."""
+    texts = [column for column in reading.quasi if column.type == "VARCHAR" or column.hierarchy is not None]
+    values = {
+        "quasi": reading.quasi,
+        "trees": [column for column in reading.quasi if column.hierarchy is not None],
+        "sensitive": reading.sensitive,
+        "kept": reading.row_columns,
+        "starred": texts if suppresses else (),
+    }
+    return Chapter("uncertain/determined", values)
+
+
 def probe(
     request: Request, alternatives: Written = "lists", hierarchy: Mapping[str, Beside] | None = None, **_: Any
 ) -> str:
@@ -110,7 +191,8 @@ def probe(
     if not texts:
         return ""
     columns = [request.source.expression(name) for name in texts]
-    return render("methods/uncertain/columns/brace_tallies", relation=request.source.relation, text_columns=columns)
+    values = {"relation": request.source.relation, "text_columns": columns}
+    return render_query("uncertain/brace_tallies", values, {})
 
 
 def read_source(

@@ -5,15 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.base import Reports
-from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
-from sqlanon.methods.internal_names import quasi_names, tie_names
+from sqlanon.methods.base import Design, Reports
+from sqlanon.methods.internal_names import tie_names
 from sqlanon.methods.qit_st import one_sensitive
 from sqlanon.methods.uncertain import influence as influences
-from sqlanon.methods.uncertain.clustering import Clustering
+from sqlanon.methods.uncertain.clustering import Clustering, Dimension, Undiverse
 from sqlanon.methods.uncertain.columns import Column, Order, Reading, Written, read_source
-from sqlanon.methods.uncertain.dimensions import Dimension
-from sqlanon.methods.uncertain.diversity import Undiverse
 from sqlanon.methods.uncertain.influence import LEARN, Learn
 from sqlanon.methods.uncertain.published_tables import Names, manifest_columns, published_names
 from sqlanon.plans.plan import Beside, KeptFile, Request, Row
@@ -24,7 +21,7 @@ HIGHEST_THRESHOLD = 0.99  # of learned weights, which are kept apart in 12 digit
 
 
 @dataclass(frozen=True, kw_only=True)
-class Uncertain(Grouping):
+class Uncertain(Design):
     """The design of a release of uncertain rows.
 
     reading: how the source is read. clustering: what is asked of the clusters. influence: the matrix's table, or LEARN.
@@ -136,7 +133,6 @@ def design(
         _refuse_bare_columns(reading)
     return Uncertain(
         request=request,
-        attribute=_attribute(reading, k),
         reading=reading,
         clustering=Clustering(
             dimensions=tuple(map(_dimension, reading.quasi)), k=k, l=l, threshold=threshold,
@@ -147,19 +143,6 @@ def design(
         tables=(*hierarchy.values(), *matrix_tables),
         width=len(reading.places),
     )  # fmt: skip
-
-
-def _attribute(reading: Reading, k: int) -> Attribute:
-    """Return what rows are drawn for; the row's number and its label pass through."""
-    labels = ["label"] if reading.label is not None else []
-    return Attribute(
-        column=reading.sensitive.name,
-        size=k,
-        parameter="K",
-        purpose=f"{NAME}/{reading.sensitive.name}",
-        groups_per_block=ONE_BLOCK,
-        payload=(*quasi_names(reading.request), "row_number", *labels),
-    )
 
 
 def _refuse_nulls(request: Request) -> None:
@@ -198,7 +181,7 @@ def _refuse_high_threshold(threshold: float, influence: Beside | Learn) -> None:
 
 def _dimension(column: Column) -> Dimension:
     if column.hierarchy is not None:
-        return Dimension(column.internal, "hierarchy", column.hierarchy.height, f"hierarchy_{column.number}")
+        return Dimension(column.number, column.internal, "hierarchy", column.hierarchy.height)
     if column.scale == "category":
-        return Dimension(column.internal, "category")
-    return Dimension(column.internal, "number", number=column.read)
+        return Dimension(column.number, column.internal, "category")
+    return Dimension(column.number, column.internal, "number", read=column.read)

@@ -12,7 +12,7 @@ from functools import cached_property
 from sqlanon.errors import UsageError
 from sqlanon.plans.json_schema import LONGEST_TEXT
 from sqlanon.plans.literal_table import constant_table
-from sqlanon.plans.plan import Row, Step
+from sqlanon.plans.plan import Row
 
 MOST_LEVELS = 64
 SHOWN = 10  # values that a message names
@@ -67,9 +67,10 @@ class Hierarchy:
         """Return the names of the columns that hold a node's path."""
         return tuple(f"level_{number}" for number in range(1, self.height + 1))
 
-    def step(self, suffix: str) -> Step:
-        """Return the step that yields the table `hierarchy`: node, depth, its own height, whether a cell may hold it
-        (held), and its path as level_1 …, NULL below itself.
+    @cached_property
+    def table(self) -> dict[str, object]:
+        """Return the table of its nodes: node, depth, its own height, whether a cell may hold it (held), and its path
+        as level_1 …, NULL below itself.
         """
         nodes, leaves, heights = sorted(self.paths), self.leaves, self.heights
         filled = [(*self.paths[node], *(None,) * (self.height - len(self.paths[node]))) for node in nodes]
@@ -79,8 +80,7 @@ class Hierarchy:
             "height": ("integer", [heights[node] for node in nodes]),
             "held": ("integer", [int(node in leaves) for node in nodes]),
         }
-        levels = dict(zip(self.level_names, zip(*filled, strict=True), strict=True))
-        return constant_table("hierarchy", required, levels, suffix)
+        return constant_table(required, dict(zip(self.level_names, zip(*filled, strict=True), strict=True)))
 
     @property
     def pairs(self) -> list[list[str]]:

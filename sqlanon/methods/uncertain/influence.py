@@ -6,7 +6,7 @@ A line holds a sensitive value, its influence t_ij in [0, 1] for every quasi-ide
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,11 @@ from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import parameter_table
 from sqlanon.methods.parameter_types import JobReader, ParameterType
 from sqlanon.plans import json_schema
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.literal_table import constant_table
-from sqlanon.plans.plan import Beside, Guard, Row, Step, relation_name
+from sqlanon.plans.plan import Beside, Row
 from sqlanon.plans.roles import Roles, free_name
 from sqlanon.plans.templates import Sql
-from sqlanon.wording import option
 
 SHOWN = 20  # faults that a message names
 
@@ -120,86 +120,28 @@ def _shortened(faults: Sequence[str]) -> list[str]:
     return [*faults[:SHOWN], *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def names(quasi_count: int) -> tuple[str, ...]:
-    """Return the columns of `influence` that hold the influences, in the order of the quasi-identifiers."""
-    return tuple(f"influence_{number}" for number in range(1, quasi_count + 1))
-
-
-def given(matrix: Matrix, quasi_count: int, show_values: bool) -> tuple[Step, ...]:
-    """Return the steps from a given matrix to `influence`: its lines whose values occur.
-
-    show_values: whether a message may name the values that have no line.
-    """
-    heads = (("sensitive", "varchar"), *((name, "double") for name in names(quasi_count)), ("weight", "double"))
-    columns = {
-        name: (sql_type, values)
-        for (name, sql_type), values in zip(heads, zip(*matrix.lines, strict=True), strict=True)
-    }
-    weightless = Guard("missing is not null", "some sensitive values have no weight in the influence file")
-    return (
-        constant_table("matrix", columns, {}),
-        Step(
-            "methods/uncertain/influence/weightless",
-            "query",
-            refuse=_refuse_weightless(show_values),
-            guards=(weightless,),
-        ),
-        Step("methods/uncertain/influence/influence"),
-    )
-
-
-def _refuse_weightless(show_values: bool) -> Callable[[Row], None]:
-    """Refuse values without a weight: their number, their names only where messages may hold what is sensitive."""
-
-    def refuse(row: Row) -> None:
-        missing = json.loads(row["missing"] or "[]")
-        if missing:
-            listed = f": {', '.join(map(repr, missing))}" if show_values else ""
-            advice = "" if show_values else f" ({option('show_values', True)} names them)"
-            raise UsageError(
-                f"{len(missing)} sensitive values have no weight in the influence file{advice};"
-                f" add a line for each{listed}"
-            )
-
-    return refuse
-
-
-def learned(numbers: Sequence[Sql], prefix: str, threshold: float) -> tuple[Step, ...]:
-    """Return the steps that learn `influence` from the deterministic table.
+def chapter(
+    roles: Roles, numbers: Sequence[Sql], influence: Beside | Learn, threshold: float, *, show_values: bool
+) -> Chapter:
+    """Return the chapter that ends in `influence`, and in the report of the matrix.
 
     numbers: for each quasi-identifier the expression that reads it as a number, empty where it is none. threshold:
-    every weight that is learned lies above it.
+    every weight that is learned lies above it. show_values: whether a message may name values that have no line.
     """
-    steps = [Step("methods/uncertain/influence/occurrence")]
-    for number, expression in enumerate(numbers, start=1):
-        suffix = f"_{number}"
-        if expression:
-            steps.append(
-                Step(
-                    "methods/uncertain/influence/binned_contingency",
-                    yields="contingency",
-                    suffix=suffix,
-                    values={"number_read": expression},
-                )
-            )
-        else:
-            steps.append(Step("methods/uncertain/influence/contingency", suffix=suffix, values={"number": number}))
-    places = range(1, len(numbers) + 1)
-    contingencies = [(place, relation_name(prefix, f"contingency_{place}")) for place in places]
-    return (
-        *steps,
-        Step("methods/uncertain/influence/association", values={"contingencies": contingencies}),
-        Step(
-            "methods/uncertain/influence/learned",
-            yields="influence",
-            values={"numbers": places, "threshold": threshold},
-        ),
-    )
-
-
-def facts(roles: Roles) -> Step:
-    """Return the report of what the data decides: the weights, and the most alternatives of a sensitive value."""
-    return Step("methods/uncertain/influence/facts", "query", values={"influence_columns": names(len(roles.quasi))})
+    matrix: dict[str, object] = {}
+    if not isinstance(influence, Learn):
+        named = [f"influence_{number}" for number, _ in enumerate(numbers, start=1)]
+        heads = (("sensitive", "varchar"), *((name, "double") for name in (*named, "weight")))
+        columns = zip(*read_matrix(roles, influence.rows).lines, strict=True)
+        given = {name: (kind, values) for (name, kind), values in zip(heads, columns, strict=True)}
+        matrix = constant_table(given, {})
+    values = {
+        "matrix": matrix,
+        "show_values": show_values,
+        "numbers": [*enumerate(numbers, start=1)],
+        "threshold": threshold,
+    }
+    return Chapter("uncertain/influence", values)
 
 
 def lines(row: Row) -> list[list[Any]]:

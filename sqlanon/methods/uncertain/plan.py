@@ -7,23 +7,23 @@ of their attributes form clusters, and a cluster with a grave sensitive value ho
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Annotated, Any, Literal, Required, TypedDict
+from typing import Annotated, Literal, Required, TypedDict
 
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Method, Steps
-from sqlanon.methods.grouping import check_persons, draw_from
+from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.name_types import Column, Columns, File
 from sqlanon.methods.parameter_types import Choice, Number, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import HIERARCHIES, SENSITIVE, Names, RowOptions
-from sqlanon.methods.uncertain import clustering, diversity, influence, published_tables
+from sqlanon.methods.uncertain import columns, influence, published_tables
+from sqlanon.methods.uncertain.clustering import GROUP_MULTIPLE
 from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, probe
 from sqlanon.methods.uncertain.design import NAME, Uncertain, design
-from sqlanon.methods.uncertain.deterministic import determined, opening
-from sqlanon.methods.uncertain.influence import Learn, MatrixTable, read_matrix
+from sqlanon.methods.uncertain.influence import MatrixTable
 from sqlanon.methods.uncertain.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
@@ -119,7 +119,7 @@ class UncertainOptions(UncertainQuasi, RowOptions, total=False):
         int | None,
         Parameter(
             Whole(),
-            f"Most rows of a group; {diversity.GROUP_MULTIPLE} times K, or L if that is more, if not given.",
+            f"Most rows of a group; {GROUP_MULTIPLE} times K, or L if that is more, if not given.",
             None,
             within=Range("{option} {value} is not a number of rows; give at least twice K, less one", least=1),
         ),
@@ -154,64 +154,31 @@ class UncertainOptions(UncertainQuasi, RowOptions, total=False):
     label: Annotated[str | None, Parameter(Column(), "Row label: a column published beside QIID.", None)]
 
 
-def read_cells(design: Uncertain) -> Steps:
-    """Return the steps that end in `population`: one row per person, uncertain cells as lists, checked."""
-    return opening(design.reading)
-
-
-def bind_draws(design: Uncertain) -> Steps:
-    """Return the step that makes the secret of the draws: alternatives are told one by one, alike on every engine."""
-    reading = design.reading
-    alternatives = [Sql(f"sensitive[{place}]") for place in reading.places] if reading.sensitive.uncertain else ()
-    return grouping.bind_draws(design, alternatives)
-
-
-def identify_rows(design: Uncertain) -> Steps:
-    """Return the step that gives rows their identity text; number and label pass through it, and the label tells."""
-    # a label is published beside the row, so it belongs to what the row is
-    label = ["label"] if design.reading.label is not None else []
-    steps = grouping.identify_rows(design)
-    return tuple(replace(step, values=_widened(step.values, label)) for step in steps)
-
-
-def _widened(values: Mapping[str, Any], label: list[str]) -> dict[str, Any]:
-    widened = {**values, "identified_columns": [*values["identified_columns"], "row_number", *label]}
-    if "row_columns" in values:
-        widened["row_columns"] = [*values["row_columns"], *label]
-    return widened
-
-
-def draw_rows(design: Uncertain) -> Steps:
-    """Return the step that draws for every row: a view, for one statement alone reads it, to sort by it."""
-    return draw_from(design, "sensitive", kind="view", are_sorted=True)
-
-
-def make_deterministic(design: Uncertain) -> Steps:
-    """Return the steps that end in `determined`: single quasi values, and sets of sensitive ones."""
-    return determined(design.reading, design.clustering.undiverse == "suppress")
-
-
-def weigh_influence(design: Uncertain) -> Steps:
-    """Return the steps that end in `influence`, and the report of the matrix."""
-    quasi = design.reading.quasi
-    if isinstance(design.influence, Learn):
-        reads = [column.read for column in quasi]
-        steps = influence.learned(reads, design.prefix, float(design.clustering.threshold))
-    else:
-        steps = influence.given(
-            read_matrix(design.request.roles, design.influence.rows), len(quasi), design.request.show_values
-        )
-    return (*steps, influence.facts(design.request.roles))
-
-
-def cluster_rows(design: Uncertain) -> Steps:
-    """Return the steps that end in `clustered`: every row with its cluster."""
-    return clustering.steps(design.clustering, design.prefix)
-
-
-def number_groups(design: Uncertain) -> Steps:
-    """Return the chapter that puts rows and clusters together, suppresses, and numbers the groups."""
-    return (published_tables.group(design.reading, design.clustering.undiverse),)
+def group_rows(design: Uncertain) -> Steps:
+    """Return the chapters that end in groups: cells, draws, single values, influence, clusters."""
+    request, reading, undiverse = design.request, design.reading, design.clustering.undiverse
+    alternatives = [Sql(f"sensitive[{place}]") for place in reading.places] if reading.sensitive.uncertain else []
+    label = ["label"] if reading.label is not None else []
+    draws = {
+        "drawing": grouping.drawing_of(request),
+        "kept": (*quasi_names(request), "sensitive", "row_number", *label),
+        "further": [],
+        "purpose": f"{NAME}/{reading.sensitive.name}",
+    }
+    numbers, threshold = [column.read for column in reading.quasi], float(design.clustering.threshold)
+    return (
+        columns.read_cells(reading),
+        *check_quasi(design),
+        *check_sensitive(design),
+        *grouping.bind(design, alternatives),
+        columns.different_cells(reading),
+        *grouping.tell_apart(design, ["row_number"], label),
+        Chapter("draws", draws),
+        columns.determined(reading, suppresses=undiverse == "suppress"),
+        influence.chapter(request.roles, numbers, design.influence, threshold, show_values=request.show_values),
+        *design.clustering.chapters,
+        published_tables.group(reading, undiverse),
+    )
 
 
 def publish_tables(design: Uncertain) -> Steps:
@@ -225,19 +192,7 @@ UNCERTAIN: Method[Uncertain] = Method(
     form="uncertain",
     options=UncertainOptions,
     design=design,
-    steps=(
-        read_cells,
-        check_persons,
-        check_quasi,
-        check_sensitive,
-        bind_draws,
-        identify_rows,
-        draw_rows,
-        make_deterministic,
-        weigh_influence,
-        cluster_rows,
-        number_groups,
-    ),
+    steps=(group_rows,),
     outputs=(publish_tables,),
     sentence="Publish QIT and ST of groups of uncertain rows (UDAK-anonymity).",
     example="survey.parquet --quasi age,sex --sensitive disease -k 5 -L 3 --threshold 0.3 --influence learn"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlanon.methods.uncertain.clustering import Undiverse
 from sqlanon.methods.uncertain.columns import Column, Reading
-from sqlanon.methods.uncertain.diversity import Undiverse
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.roles import free_name
 

@@ -1,3 +1,25 @@
+-- hierarchy_1: the nodes of a hierarchy, each with its ancestors or self from below the root down
+with line as (
+    select
+        unnest(string_split('Any | Bachelor | Master | School | University', ' | ')) as "node",
+        unnest(string_split('0 | 2 | 2 | 1 | 1', ' | ')) as "depth",
+        unnest(string_split('2 | 0 | 0 | 0 | 1', ' | ')) as "height",
+        unnest(string_split('0 | 1 | 1 | 1 | 0', ' | ')) as "held",
+        unnest(string_split(' | University | University | School | University', ' | ')) as "level_1",
+        unnest(string_split(' | Bachelor | Master |  | ', ' | ')) as "level_2",
+        ' | ' as separator
+)
+select
+    cast("node" as varchar) as "node",
+    cast("depth" as integer) as "depth",
+    cast("height" as integer) as "height",
+    cast("held" as integer) as "held"
+,
+    nullif("level_1", '') as "level_1"
+,
+    nullif("level_2", '') as "level_2"
+from line
+
 -- sensitive_value: the values of a sensitive column, numbered; NULL is a value, and the last
 with counted as (
     select
@@ -209,6 +231,28 @@ select
 from ranked
 where place = 1
 
+-- spark, hierarchy_1:
+-- -    unnest(str_split('Any | Bachelor | Master | School | University', ' | ')) as "node",
+-- -    unnest(str_split('0 | 2 | 2 | 1 | 1', ' | ')) as "depth",
+-- -    unnest(str_split('2 | 0 | 0 | 0 | 1', ' | ')) as "height",
+-- -    unnest(str_split('0 | 1 | 1 | 1 | 0', ' | ')) as "held",
+-- -    unnest(str_split(' | University | University | School | University', ' | ')) as "level_1",
+-- -    unnest(str_split(' | Bachelor | Master |  | ', ' | ')) as "level_2",
+-- +    "node" as "node",
+-- +    "depth" as "depth",
+-- +    "height" as "height",
+-- +    "held" as "held",
+-- +    "level_1" as "level_1",
+-- +    "level_2" as "level_2",
+-- +  from values
+-- +    ('Any', '0', '2', '0', '', ''),
+-- +    ('Bachelor', '2', '0', '1', 'University', 'Bachelor'),
+-- +    ('Master', '2', '0', '1', 'University', 'Master'),
+-- +    ('School', '1', '0', '1', 'School', ''),
+-- +    ('University', '1', '1', '0', 'University', '') as "line"("node", "depth", "height", "held", "level_1", "level_2")
+-- -  cast("node" as text) as "node",
+-- +  cast("node" as string) as "node",
+
 -- spark, outside_1:
 -- -    cast("quasi_1" as text) as "text"
 -- +    cast("quasi_1" as string) as "text"
@@ -293,6 +337,20 @@ where place = 1
 -- +    then 'l = 4 asks for each value of \'' || coalesce(cast("name" as string), '') || '\' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(format_number("largest_count", 0), '') || ' of ' || coalesce(format_number("row_count", 0), '') || ' rows; the largest l that works is ' || coalesce(cast((
 -- +      ("row_count" div "largest_count")
 -- +    ) as string), '') || '; diversitydistinct asks for different values alone'
+
+-- postgres, hierarchy_1:
+-- -    unnest(str_split('Any | Bachelor | Master | School | University', ' | ')) as "node",
+-- -    unnest(str_split('0 | 2 | 2 | 1 | 1', ' | ')) as "depth",
+-- -    unnest(str_split('2 | 0 | 0 | 0 | 1', ' | ')) as "height",
+-- -    unnest(str_split('0 | 1 | 1 | 1 | 0', ' | ')) as "held",
+-- -    unnest(str_split(' | University | University | School | University', ' | ')) as "level_1",
+-- -    unnest(str_split(' | Bachelor | Master |  | ', ' | ')) as "level_2",
+-- +    unnest(string_to_array('Any | Bachelor | Master | School | University' collate "C", ' | ')) as "node",
+-- +    unnest(string_to_array('0 | 2 | 2 | 1 | 1' collate "C", ' | ')) as "depth",
+-- +    unnest(string_to_array('2 | 0 | 0 | 0 | 1' collate "C", ' | ')) as "height",
+-- +    unnest(string_to_array('0 | 1 | 1 | 1 | 0' collate "C", ' | ')) as "held",
+-- +    unnest(string_to_array(' | University | University | School | University' collate "C", ' | ')) as "level_1",
+-- +    unnest(string_to_array(' | Bachelor | Master |  | ' collate "C", ' | ')) as "level_2",
 
 -- postgres, outside_1:
 -- -    listagg(

@@ -31,7 +31,7 @@ begin
 end
 $sqlanon$;
 
--- source: the rows under names of our own, so that no column of the user's meets one of ours
+-- source: its rows under names of our own, so that no column of the user's meets one of ours
 
 -- population: the rows that are published
 

@@ -25,7 +25,7 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- source: the rows under names of our own, so that no column of the user's meets one of ours
+-- source: its rows under names of our own, so that no column of the user's meets one of ours
 
 -- population: the rows that are published
 

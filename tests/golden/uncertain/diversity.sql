@@ -1,0 +1,951 @@
+-- cluster_value: the sensitive values of every cluster, alternatives included: in how many rows each stands, and the fewest alternatives of a row that holds it
+select
+    clustering.cluster,
+    held.held,
+    max(held.grave) as grave,
+    count(*) as row_count,
+    min(clustering.sensitive_count) as least_alternatives
+from "sqlanon_clustering" as clustering
+inner join "sqlanon_held" as held on clustering.cell_code = held.cell_code
+group by clustering.cluster, held.held
+
+-- judged: how every cluster stands: 2 where its rows hold at least L different weights and not all the same set of them, 1 where all weights are below c (it passes as it is), 0 where it fails; all rows hold the same set when each holds as many values as there are; a cluster is a region of its own until it is merged
+with diversity as (
+    select
+        cluster,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value"
+    group by cluster
+)
+select
+    cluster,
+    cluster as target,
+    cast(1 as bigint) as width,
+    case
+        when weight_count >= 3 and least_alternatives < weight_count then 2
+        when grave = 0 then 1
+        else 0
+    end as verdict
+from diversity
+
+-- cluster_count: how many rows of every cluster each value stands for
+select
+    clustering.cluster,
+    representative.held,
+    representative.grave,
+    count(*) as row_count
+from "sqlanon_clustering" as clustering
+inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
+group by clustering.cluster, representative.held, representative.grave
+
+-- merged: what fails: a region that fails becomes one with all clusters of the block around it; blocks begin at multiples of their width, 2, 4 … 32 and from there 8 times as wide, so that each lies in the next and turns are few
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
+    from "sqlanon_judged"
+    where verdict = 0
+),
+failing as (
+    select
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.verdict = 0
+    group by judged.target // widened.width * widened.width, widened.width
+),
+placed as (
+    select
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
+)
+select
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.verdict,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block
+
+-- judged: how every region stands after the turn
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        max(grave) as grave,
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
+    from weight
+    group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.width,
+    case
+        when merged.changed = 0 then merged.verdict
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
+        else 0
+    end as verdict
+from "sqlanon_merged" as merged
+left join sized on merged.target = sized.target
+
+-- merges: 
+select case when 0 = (select case when count(*) > 1 or max(width) <= 4 then coalesce(sum(case when verdict = 0 then 1 else 0 end), 0) else 0 end from "sqlanon_judged" where cluster = target) then 0 else 1 end as left_over
+
+-- unmet: no region fails after all turns
+with failing as (
+    select coalesce(cast(sum(cluster_count.row_count) as bigint), 0) as row_count
+    from "sqlanon_judged" as judged
+    inner join "sqlanon_cluster_count" as cluster_count on judged.cluster = cluster_count.cluster
+    where judged.verdict = 0
+)
+select
+    case when row_count > 0 then
+        coalesce(cast(row_count as varchar), '') || ' rows find no group of at most 20 rows with 3 different weights; lower l-L, raise max_group, or say undiversesuppress'
+    end as refusal
+from failing
+
+-- portion: how the rows of each value are dealt out in a region that was merged: in full rounds over its groups, and the rest from `pool_start` on, where the rests of all values stand in one line; rests of values that fill no round come first: a run of at most as many rows as there are groups never meets itself, and so each group has its share of different values; grave ones stand together, so that each group has its share of these, too
+with counted as (
+    select
+        judged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_judged" as judged on cluster_count.cluster = judged.cluster
+    where judged.width > 1
+    group by judged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+dealt as (
+    select
+        ranked.target,
+        ranked.held,
+        ranked.grave,
+        ranked.row_count,
+        fitting.group_count,
+        case
+            when ranked.row_count > fitting.group_count and fitting.group_count > 0
+                then ranked.row_count // greatest(1, fitting.group_count) * fitting.group_count
+            else 0
+        end as full_rows
+    from ranked
+    inner join fitting on ranked.target = fitting.target
+),
+phased as (
+    select
+        *,
+        case
+            when full_rows = 0 then grave
+            else 3 - grave
+        end as phase
+    from dealt
+)
+select
+    target,
+    held,
+    group_count,
+    full_rows,
+    cast(sum(row_count - full_rows) over (
+        partition by target
+        order by phase asc nulls last, held asc nulls last
+        rows unbounded preceding
+    ) as bigint) - (row_count - full_rows) as pool_start
+from phased
+
+-- seat: the group in its region of every row that is dealt out; which of a value's rows goes where is drawn, so that the groups tell no more of who has which value than ST does; group_count 0: the region is one group as a whole
+with drawn as (
+    select
+        clustering.position,
+        judged.target,
+        representative.held,
+        representative.grave,
+        clustering."draw", clustering."tie",
+        row_number() over (
+            partition by judged.target, representative.held
+            order by clustering."draw" asc nulls last, clustering."tie" asc nulls last, clustering.position asc nulls last
+        ) - 1 as turn
+    from "sqlanon_clustering" as clustering
+    inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
+    inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
+    where judged.width > 1
+)
+select
+    drawn.position,
+    drawn.target,
+    drawn.held,
+    drawn.grave,
+    portion.group_count,
+    drawn."draw", drawn."tie",
+    case
+        when drawn.turn < portion.full_rows then drawn.turn % greatest(1, portion.group_count)
+        else (portion.pool_start + drawn.turn - portion.full_rows) % greatest(1, portion.group_count)
+    end as group_number
+from drawn
+inner join "sqlanon_portion" as portion on drawn.target = portion.target and drawn.held = portion.held
+
+-- spared: rows that a diverse group can spare: of those without a grave value, all but what brings the group to L weights and K rows; K of them and more make groups of their own, which pass as they are (pieces: 0 what stays, from 1 on)
+with ranked as (
+    select
+        *,
+        row_number() over (
+            partition by target, group_number, held
+            order by "draw" asc nulls last, "tie" asc nulls last, position asc nulls last
+        ) as meeting
+    from "sqlanon_seat"
+),
+weighed as (
+    select
+        *,
+        cast(sum(grave) over (partition by target, group_number) as bigint) as grave_rows,
+        cast(sum(case when grave = 1 and meeting = 1 then 1 else 0 end) over (partition by target, group_number) as bigint) as grave_weights,
+        cast(sum(1 - grave) over (partition by target, group_number) as bigint) as harmless_rows,
+        row_number() over (
+            partition by target, group_number, grave
+            order by case when meeting = 1 then 0 else 1 end asc nulls last, "draw" asc nulls last, "tie" asc nulls last, position asc nulls last
+        ) as place
+    from ranked
+),
+kept as (
+    select
+        *,
+        greatest(5 - grave_rows, 3 - grave_weights, 0) as kept_rows
+    from weighed
+)
+select
+    position,
+    target,
+    group_number,
+    cast(case
+        when group_count = 0 or grave = 1 or place <= kept_rows or harmless_rows - kept_rows < 5 then 0
+        else 1 + least((place - kept_rows - 1) // 5, (harmless_rows - kept_rows) // 5 - 1)
+    end as bigint) as piece
+from kept
+
+-- clustered: every row's cluster, where those that failed were merged and dealt out anew: a region has no more groups than it had clusters, so their numbers do; nothing is suppressed
+with numbered as (
+    select
+        position,
+        target + dense_rank() over (partition by target order by group_number asc nulls last, piece asc nulls last) - 1 as cluster
+    from "sqlanon_spared"
+)
+select
+    clustering.row_number,
+    coalesce(numbered.cluster, clustering.cluster) as cluster,
+    0 as suppressed
+from "sqlanon_clustering" as clustering
+left join numbered on clustering.position = numbered.position
+
+-- measured: the rows of the clusters with what distances go by
+select
+    point.*,
+    clustered.cluster as target,
+    clustered.row_number as position
+from "sqlanon_clustered" as clustered
+inner join "sqlanon_point" as point on clustered.row_number = point.row_number
+
+-- quality: how good the clusters are: the objective (1/m) sum |e| * (largest distance in e), and the largest of these distances; pairs are looked at in clusters of at most `most_measured` rows, and where there would be more than `most_pairs` of them, in those whose number an odd n divides (merged clusters begin at even numbers): both figures are of the measured clusters alone
+with size as (
+    select
+        cluster,
+        count(*) as row_count,
+        sum(suppressed) as suppressed_rows
+    from "sqlanon_clustered"
+    group by cluster
+),
+total as (
+    select
+        count(*) as cluster_count,
+        cast(sum(row_count) as bigint) as row_count,
+        max(row_count) as largest_cluster,
+        cast(sum(suppressed_rows) as bigint) as suppressed_rows,
+        1 + 2 * (
+            cast(sum(case when row_count <= 2000 then row_count * row_count else 0 end) as bigint)
+            // 500000
+        ) as stride
+    from size
+),
+chosen as (
+    select size.cluster
+    from size
+    cross join total
+    where size.row_count <= 2000 and size.cluster % total.stride < 1
+),
+member as (
+    select measured.*
+    from chosen
+    inner join "sqlanon_measured" as measured on chosen.cluster = measured.target
+),
+diameter as (
+    select
+        a.target,
+        max((
+    0
+    + share_1 * (0 + case when a.level_1_0 = b.level_1_0 then 0 else 1 end + case when a.level_1_1 = b.level_1_1 then 0 else 1 end) // 2
+    + share_3 * (0 + case when a.level_3_0 = b.level_3_0 then 0 else 1 end) // 1
+    + coalesce(
+        abs(a.number_2 - b.number_2),
+        case when a.number_2 is null and b.number_2 is null then 0 else share_2 end
+    )
+)) as diameter
+    from member as a
+    inner join member as b on a.target = b.target and a.position < b.position
+    cross join "sqlanon_importance" as importance
+    group by a.target
+),
+weighed as (
+    select
+        count(*) as measured_clusters,
+        cast(sum(size.row_count * diameter.diameter) as double) / nullif(count(*), 0) / 1000000000 as objective,
+        cast(max(diameter.diameter) as double) / 1000000000 as largest_diameter
+    from diameter
+    inner join size on diameter.target = size.cluster
+)
+select
+    total.cluster_count,
+    total.row_count,
+    total.largest_cluster,
+    total.suppressed_rows,
+    weighed.measured_clusters,
+    weighed.objective,
+    weighed.largest_diameter
+from total
+cross join weighed
+
+-- spark, judged:
+-- -with "weight" as (
+-- +with "diversity" as (
+-- -    "merged"."target",
+-- -    "cluster_value"."held",
+-- -    max("cluster_value"."grave") as "grave",
+-- -    min("cluster_value"."least_alternatives") as "least_alternatives"
+-- -  from "sqlanon_cluster_value" as "cluster_value"
+-- -  inner join "sqlanon_merged" as "merged"
+-- -    on "cluster_value"."cluster" = "merged"."cluster"
+-- -  where
+-- -    "merged"."changed" = 1
+-- +    "cluster",
+-- +    count(*) as "weight_count",
+-- +    max("grave") as "grave",
+-- +    min("least_alternatives") as "least_alternatives"
+-- +  from "sqlanon_cluster_value"
+-- -    "merged"."target",
+-- -    "cluster_value"."held"
+-- -), "diversity" as (
+-- -  select
+-- -    "target",
+-- -    max("grave") as "grave",
+-- -    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+-- -  from "weight"
+-- -  group by
+-- -    "target"
+-- -), "counted" as (
+-- -  select
+-- -    "merged"."target",
+-- -    3 as "wanted",
+-- -    "cluster_count"."held",
+-- -    "cluster_count"."grave",
+-- -    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+-- -  from "sqlanon_cluster_count" as "cluster_count"
+-- -  inner join "sqlanon_merged" as "merged"
+-- -    on "cluster_count"."cluster" = "merged"."cluster"
+-- -  where
+-- -    "merged"."changed" = 1
+-- -  group by
+-- -    "merged"."target",
+-- -    "cluster_count"."held",
+-- -    "cluster_count"."grave"
+-- -), "ranked" as (
+-- -  select
+-- -    "target",
+-- -    "wanted",
+-- -    "held",
+-- -    "grave",
+-- -    "row_count",
+-- -    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+-- -    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+-- -    row_number() over (partition by "target" order by "row_count" desc, "held" asc) as "place",
+-- -    cast(sum("row_count") over (partition by "target" order by "row_count" desc, "held" asc rows between unbounded preceding and current row) as bigint) as "rows_so_far"
+-- -  from "counted"
+-- -), "possible" as (
+-- -  select
+-- -    "target",
+-- -    "wanted",
+-- -    "total_rows",
+-- -    "grave_rows",
+-- -    least(
+-- -      "total_rows" // 5,
+-- -      "total_rows" // "wanted",
+-- -      min(case when "place" < "wanted" then (
+-- -        "total_rows" - "rows_so_far"
+-- -      ) // (
+-- -        "wanted" - "place"
+-- -      ) end)
+-- -    ) as "group_count"
+-- -  from "ranked"
+-- -  group by
+-- -    "target",
+-- -    "wanted",
+-- -    "total_rows",
+-- -    "grave_rows"
+-- -), "shared" as (
+-- -  select
+-- -    "possible"."target",
+-- -    "possible"."wanted",
+-- -    "possible"."total_rows",
+-- -    "possible"."grave_rows",
+-- -    "possible"."group_count",
+-- -    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+-- -    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+-- -  from "possible"
+-- -  inner join "ranked"
+-- -    on "possible"."target" = "ranked"."target"
+-- -  group by
+-- -    "possible"."target",
+-- -    "possible"."wanted",
+-- -    "possible"."total_rows",
+-- -    "possible"."grave_rows",
+-- -    "possible"."group_count"
+-- -), "needed" as (
+-- -  select
+-- -    *,
+-- -    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+-- -    (
+-- -      "grave_rows" + "divisor" - 1
+-- -    ) // "divisor" + greatest(0, "wanted" - "grave_places" // "divisor") as "must"
+-- -  from "shared"
+-- -), "fitting" as (
+-- -  select
+-- -    "target",
+-- -    "total_rows",
+-- -    "group_count",
+-- -    (
+-- -      "grave_rows" + "helping_rows" + "divisor" - 1
+-- -    ) // "divisor" as "least_size",
+-- -    case
+-- -      when "divisor" > 0
+-- -      then least((
+-- -        "total_rows" + "divisor" - 1
+-- -      ) // "divisor", greatest(5, "must") + 5 - 1)
+-- -    end as "largest_size"
+-- -  from "needed"
+-- -), "sized" as (
+-- -  select
+-- -    "fitting"."target",
+-- -    "diversity"."grave",
+-- -    case
+-- -      when not "fitting"."largest_size" is null
+-- -      then "fitting"."largest_size"
+-- -      when "diversity"."diverse" = 1
+-- -      then "fitting"."total_rows"
+-- -    end as "largest_size"
+-- -  from "fitting"
+-- -  inner join "diversity"
+-- -    on "fitting"."target" = "diversity"."target"
+-- +    "cluster"
+-- -  "merged"."cluster",
+-- -  "merged"."target",
+-- -  "merged"."width",
+-- -  case
+-- -    when "merged"."changed" = 0
+-- -    then "merged"."verdict"
+-- -    when "sized"."grave" = 0
+-- -    then 1
+-- -    when "sized"."largest_size" <= 9
+-- -    then 2
+-- -    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+-- -    then 2
+-- -    else 0
+-- -  end as "verdict"
+-- -from "sqlanon_merged" as "merged"
+-- -left join "sized"
+-- -  on "merged"."target" = "sized"."target"
+-- +  "cluster",
+-- +  "cluster" as "target",
+-- +  cast(1 as bigint) as "width",
+-- +  case when "weight_count" >= 3 and "least_alternatives" < "weight_count" then 2 when "grave" = 0 then 1 else 0 end as "verdict"
+-- +from "diversity"
+
+-- spark, merged:
+-- -    "judged"."target" // "widened"."width" * "widened"."width" as "block",
+-- +    ("judged"."target" div "widened"."width") * "widened"."width" as "block",
+-- -    "judged"."target" // "widened"."width" * "widened"."width",
+-- +    ("judged"."target" div "widened"."width") * "widened"."width",
+-- -    "judged"."cluster" // "widened"."width" * "widened"."width" as "block"
+-- +    ("judged"."cluster" div "widened"."width") * "widened"."width" as "block"
+
+-- spark, judged:
+-- -      "total_rows" // 5,
+-- -      "total_rows" // "wanted",
+-- -      min(case when "place" < "wanted" then (
+-- -        "total_rows" - "rows_so_far"
+-- -      ) // (
+-- -        "wanted" - "place"
+-- -      ) end)
+-- +      ("total_rows" div 5),
+-- +      ("total_rows" div "wanted"),
+-- +      min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") div ("wanted" - "place")) end)
+-- -    (
+-- -      "grave_rows" + "divisor" - 1
+-- -    ) // "divisor" + greatest(0, "wanted" - "grave_places" // "divisor") as "must"
+-- +    (("grave_rows" + "divisor" - 1) div "divisor") + greatest(0, "wanted" - ("grave_places" div "divisor")) as "must"
+-- -    (
+-- -      "grave_rows" + "helping_rows" + "divisor" - 1
+-- -    ) // "divisor" as "least_size",
+-- +    (("grave_rows" + "helping_rows" + "divisor" - 1) div "divisor") as "least_size",
+-- -      then least((
+-- -        "total_rows" + "divisor" - 1
+-- -      ) // "divisor", greatest(5, "must") + 5 - 1)
+-- +      then least((("total_rows" + "divisor" - 1) div "divisor"), greatest(5, "must") + 5 - 1)
+
+-- spark, unmet:
+-- -    then coalesce(cast("row_count" as text), '') || ' rows find no group of at most 20 rows with 3 different weights; lower l-L, raise max_group, or say undiversesuppress'
+-- +    then coalesce(cast("row_count" as string), '') || ' rows find no group of at most 20 rows with 3 different weights; lower l-L, raise max_group, or say undiversesuppress'
+
+-- spark, portion:
+-- -      "total_rows" // 5,
+-- -      "total_rows" // "wanted",
+-- -      min(case when "place" < "wanted" then (
+-- -        "total_rows" - "rows_so_far"
+-- -      ) // (
+-- -        "wanted" - "place"
+-- -      ) end)
+-- +      ("total_rows" div 5),
+-- +      ("total_rows" div "wanted"),
+-- +      min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") div ("wanted" - "place")) end)
+-- -    (
+-- -      "grave_rows" + "divisor" - 1
+-- -    ) // "divisor" + greatest(0, "wanted" - "grave_places" // "divisor") as "must"
+-- +    (("grave_rows" + "divisor" - 1) div "divisor") + greatest(0, "wanted" - ("grave_places" div "divisor")) as "must"
+-- -    (
+-- -      "grave_rows" + "helping_rows" + "divisor" - 1
+-- -    ) // "divisor" as "least_size",
+-- +    (("grave_rows" + "helping_rows" + "divisor" - 1) div "divisor") as "least_size",
+-- -      then least((
+-- -        "total_rows" + "divisor" - 1
+-- -      ) // "divisor", greatest(5, "must") + 5 - 1)
+-- +      then least((("total_rows" + "divisor" - 1) div "divisor"), greatest(5, "must") + 5 - 1)
+-- -      then "ranked"."row_count" // greatest(1, "fitting"."group_count") * "fitting"."group_count"
+-- +      then ("ranked"."row_count" div greatest(1, "fitting"."group_count")) * "fitting"."group_count"
+
+-- spark, spared:
+-- -    else 1 + least((
+-- -      "place" - "kept_rows" - 1
+-- -    ) // 5, (
+-- -      "harmless_rows" - "kept_rows"
+-- -    ) // 5 - 1)
+-- +    else 1 + least((("place" - "kept_rows" - 1) div 5), (("harmless_rows" - "kept_rows") div 5) - 1)
+
+-- spark, quality:
+-- -      cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) // 500000
+-- +      (cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) div 500000)
+-- -        0 + "share_1" * (
+-- -          0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end
+-- -        ) // 2 + "share_3" * (
+-- -          0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end
+-- -        ) // 1 + coalesce(
+-- +        0 + ("share_1" * (0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end) div 2) + ("share_3" * (0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end) div 1) + coalesce(
+-- -    cast(sum("size"."row_count" * "diameter"."diameter") as double) / nullif(count(*), 0) / 1000000000 as "objective",
+-- -    cast(max("diameter"."diameter") as double) / 1000000000 as "largest_diameter"
+-- +    (cast((cast(cast(sum("size"."row_count" * "diameter"."diameter") as double) as double) / nullif(nullif(count(*), 0), 0)) as double) / nullif(1000000000, 0)) as "objective",
+-- +    (cast(cast(max("diameter"."diameter") as double) as double) / nullif(1000000000, 0)) as "largest_diameter"
+
+-- postgres, judged:
+-- -with "weight" as (
+-- +with "diversity" as (
+-- -    "merged"."target",
+-- -    "cluster_value"."held",
+-- -    max("cluster_value"."grave") as "grave",
+-- -    min("cluster_value"."least_alternatives") as "least_alternatives"
+-- -  from "sqlanon_cluster_value" as "cluster_value"
+-- -  inner join "sqlanon_merged" as "merged"
+-- -    on "cluster_value"."cluster" = "merged"."cluster"
+-- -  where
+-- -    "merged"."changed" = 1
+-- +    "cluster",
+-- +    count(*) as "weight_count",
+-- +    max("grave") as "grave",
+-- +    min("least_alternatives") as "least_alternatives"
+-- +  from "sqlanon_cluster_value"
+-- -    "merged"."target",
+-- -    "cluster_value"."held"
+-- -), "diversity" as (
+-- -  select
+-- -    "target",
+-- -    max("grave") as "grave",
+-- -    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+-- -  from "weight"
+-- -  group by
+-- -    "target"
+-- -), "counted" as (
+-- -  select
+-- -    "merged"."target",
+-- -    3 as "wanted",
+-- -    "cluster_count"."held",
+-- -    "cluster_count"."grave",
+-- -    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+-- -  from "sqlanon_cluster_count" as "cluster_count"
+-- -  inner join "sqlanon_merged" as "merged"
+-- -    on "cluster_count"."cluster" = "merged"."cluster"
+-- -  where
+-- -    "merged"."changed" = 1
+-- -  group by
+-- -    "merged"."target",
+-- -    "cluster_count"."held",
+-- -    "cluster_count"."grave"
+-- -), "ranked" as (
+-- -  select
+-- -    "target",
+-- -    "wanted",
+-- -    "held",
+-- -    "grave",
+-- -    "row_count",
+-- -    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+-- -    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+-- -    row_number() over (partition by "target" order by "row_count" desc, "held" asc) as "place",
+-- -    cast(sum("row_count") over (partition by "target" order by "row_count" desc, "held" asc rows between unbounded preceding and current row) as bigint) as "rows_so_far"
+-- -  from "counted"
+-- -), "possible" as (
+-- -  select
+-- -    "target",
+-- -    "wanted",
+-- -    "total_rows",
+-- -    "grave_rows",
+-- -    least(
+-- -      "total_rows" // 5,
+-- -      "total_rows" // "wanted",
+-- -      min(case when "place" < "wanted" then (
+-- -        "total_rows" - "rows_so_far"
+-- -      ) // (
+-- -        "wanted" - "place"
+-- -      ) end)
+-- -    ) as "group_count"
+-- -  from "ranked"
+-- -  group by
+-- -    "target",
+-- -    "wanted",
+-- -    "total_rows",
+-- -    "grave_rows"
+-- -), "shared" as (
+-- -  select
+-- -    "possible"."target",
+-- -    "possible"."wanted",
+-- -    "possible"."total_rows",
+-- -    "possible"."grave_rows",
+-- -    "possible"."group_count",
+-- -    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+-- -    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+-- -  from "possible"
+-- -  inner join "ranked"
+-- -    on "possible"."target" = "ranked"."target"
+-- -  group by
+-- -    "possible"."target",
+-- -    "possible"."wanted",
+-- -    "possible"."total_rows",
+-- -    "possible"."grave_rows",
+-- -    "possible"."group_count"
+-- -), "needed" as (
+-- -  select
+-- -    *,
+-- -    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+-- -    (
+-- -      "grave_rows" + "divisor" - 1
+-- -    ) // "divisor" + greatest(0, "wanted" - "grave_places" // "divisor") as "must"
+-- -  from "shared"
+-- -), "fitting" as (
+-- -  select
+-- -    "target",
+-- -    "total_rows",
+-- -    "group_count",
+-- -    (
+-- -      "grave_rows" + "helping_rows" + "divisor" - 1
+-- -    ) // "divisor" as "least_size",
+-- -    case
+-- -      when "divisor" > 0
+-- -      then least((
+-- -        "total_rows" + "divisor" - 1
+-- -      ) // "divisor", greatest(5, "must") + 5 - 1)
+-- -    end as "largest_size"
+-- -  from "needed"
+-- -), "sized" as (
+-- -  select
+-- -    "fitting"."target",
+-- -    "diversity"."grave",
+-- -    case
+-- -      when not "fitting"."largest_size" is null
+-- -      then "fitting"."largest_size"
+-- -      when "diversity"."diverse" = 1
+-- -      then "fitting"."total_rows"
+-- -    end as "largest_size"
+-- -  from "fitting"
+-- -  inner join "diversity"
+-- -    on "fitting"."target" = "diversity"."target"
+-- +    "cluster"
+-- -  "merged"."cluster",
+-- -  "merged"."target",
+-- -  "merged"."width",
+-- -  case
+-- -    when "merged"."changed" = 0
+-- -    then "merged"."verdict"
+-- -    when "sized"."grave" = 0
+-- -    then 1
+-- -    when "sized"."largest_size" <= 9
+-- -    then 2
+-- -    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+-- -    then 2
+-- -    else 0
+-- -  end as "verdict"
+-- -from "sqlanon_merged" as "merged"
+-- -left join "sized"
+-- -  on "merged"."target" = "sized"."target"
+-- +  "cluster",
+-- +  "cluster" as "target",
+-- +  cast(1 as bigint) as "width",
+-- +  case when "weight_count" >= 3 and "least_alternatives" < "weight_count" then 2 when "grave" = 0 then 1 else 0 end as "verdict"
+-- +from "diversity"
+
+-- postgres, merged:
+-- -    "judged"."target" // "widened"."width" * "widened"."width" as "block",
+-- +    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+-- -    "judged"."target" // "widened"."width" * "widened"."width",
+-- +    ("judged"."target" / "widened"."width") * "widened"."width",
+-- -    "judged"."cluster" // "widened"."width" * "widened"."width" as "block"
+-- +    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+
+-- postgres, judged:
+-- -      "total_rows" // 5,
+-- -      "total_rows" // "wanted",
+-- -      min(case when "place" < "wanted" then (
+-- -        "total_rows" - "rows_so_far"
+-- -      ) // (
+-- -        "wanted" - "place"
+-- -      ) end)
+-- +      ("total_rows" / 5),
+-- +      ("total_rows" / "wanted"),
+-- +      min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") / ("wanted" - "place")) end)
+-- -    (
+-- -      "grave_rows" + "divisor" - 1
+-- -    ) // "divisor" + greatest(0, "wanted" - "grave_places" // "divisor") as "must"
+-- +    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+-- -    (
+-- -      "grave_rows" + "helping_rows" + "divisor" - 1
+-- -    ) // "divisor" as "least_size",
+-- -    case
+-- -      when "divisor" > 0
+-- -      then least((
+-- -        "total_rows" + "divisor" - 1
+-- -      ) // "divisor", greatest(5, "must") + 5 - 1)
+-- -    end as "largest_size"
+-- +    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+-- +    case when "divisor" > 0 then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1) end as "largest_size"
+
+-- postgres, portion:
+-- -      "total_rows" // 5,
+-- -      "total_rows" // "wanted",
+-- -      min(case when "place" < "wanted" then (
+-- -        "total_rows" - "rows_so_far"
+-- -      ) // (
+-- -        "wanted" - "place"
+-- -      ) end)
+-- +      ("total_rows" / 5),
+-- +      ("total_rows" / "wanted"),
+-- +      min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") / ("wanted" - "place")) end)
+-- -    (
+-- -      "grave_rows" + "divisor" - 1
+-- -    ) // "divisor" + greatest(0, "wanted" - "grave_places" // "divisor") as "must"
+-- +    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+-- -    (
+-- -      "grave_rows" + "helping_rows" + "divisor" - 1
+-- -    ) // "divisor" as "least_size",
+-- -    case
+-- -      when "divisor" > 0
+-- -      then least((
+-- -        "total_rows" + "divisor" - 1
+-- -      ) // "divisor", greatest(5, "must") + 5 - 1)
+-- -    end as "largest_size"
+-- +    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+-- +    case when "divisor" > 0 then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1) end as "largest_size"
+-- -      then "ranked"."row_count" // greatest(1, "fitting"."group_count") * "fitting"."group_count"
+-- +      then ("ranked"."row_count" / greatest(1, "fitting"."group_count")) * "fitting"."group_count"
+
+-- postgres, spared:
+-- -    else 1 + least((
+-- -      "place" - "kept_rows" - 1
+-- -    ) // 5, (
+-- -      "harmless_rows" - "kept_rows"
+-- -    ) // 5 - 1)
+-- +    else 1 + least((("place" - "kept_rows" - 1) / 5), (("harmless_rows" - "kept_rows") / 5) - 1)
+
+-- postgres, quality:
+-- -      cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) // 500000
+-- +      (cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) / 500000)
+-- -        0 + "share_1" * (
+-- -          0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end
+-- -        ) // 2 + "share_3" * (
+-- -          0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end
+-- -        ) // 1 + coalesce(
+-- +        0 + ("share_1" * (0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end) / 2) + ("share_3" * (0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end) / 1) + coalesce(
+-- -    cast(sum("size"."row_count" * "diameter"."diameter") as double) / nullif(count(*), 0) / 1000000000 as "objective",
+-- -    cast(max("diameter"."diameter") as double) / 1000000000 as "largest_diameter"
+-- +    (cast((cast(cast(sum("size"."row_count" * "diameter"."diameter") as double precision) as double precision) / nullif(nullif(count(*), 0), 0)) as double precision) / nullif(1000000000, 0)) as "objective",
+-- +    (cast(cast(max("diameter"."diameter") as double precision) as double precision) / nullif(1000000000, 0)) as "largest_diameter"
