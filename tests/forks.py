@@ -52,8 +52,8 @@ def warm() -> None:
             with contextlib.suppress(ImportError):  # the modules of engines whose packages are not installed
                 importlib.import_module(module.name)
 
-    for template in templates.template_names():
-        templates.environment().get_template(f"{template}.sql.j2")
+    for path in templates.template_root().rglob("*.sql.j2"):
+        templates.environment().get_template(path.relative_to(templates.template_root()).as_posix())
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
         run(["compile", "anatomy", "patients", *TOUR, "-l", "4"])
         run(["publish", "anatomy", "--help"])

@@ -33,7 +33,7 @@ PATIENTS = Source(Sql('"patients"'))
 
 def ask(dialect: str, roles: Roles, source: Source = PATIENTS, **further: object) -> Request:
     """Return what a script in this dialect is made for, and what its engine runs under a given key."""
-    return Request(source, roles, identity="identifier", traits=ENGINES[dialect].traits, engine=dialect, **further)
+    return Request(source, roles, identity="identifier", engine=dialect, **further)
 
 
 def one_turn(plan: Plan) -> Plan:
@@ -136,7 +136,7 @@ def packed(method: str) -> Plan:
         "known_2": 600,
     }
     source = Source(Sql('"patients"'), numbering=Sql("rowid"))
-    request = Request(source, roles, types=types, ranges=figures, traits=ENGINES["duckdb"].traits)
+    request = Request(source, roles, types=types, ranges=figures)
     return METHODS[method].plan(request, **PACKED[method])
 
 
@@ -160,7 +160,7 @@ def statements_of(plan: Plan) -> Iterator[Statement]:
     """Yield what a plan runs, one turn of its loops."""
     for step in (*plan.steps, *plan.outputs):
         if isinstance(step, Loop):
-            yield from (*step.body, step.left.statement)
+            yield from (*step.body, step.left)
         else:
             yield step.statement if isinstance(step, Report) else step
 

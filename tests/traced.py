@@ -78,7 +78,7 @@ def traced(engine: type) -> Iterator[Trace]:
             made = [(one.name, one.replaces) for loop in loops for one in loop.body]
             trace.turns |= {f"{name}_next" if replaces else name for name, replaces in made}
             # a script takes every turn that there may be, and asks whether rows are left over where that is refused
-            trace.turns |= {_plain(own.text(loop.left.statement)) for loop in loops if not loop.left.guards}
+            trace.turns |= {_plain(own.text(loop.left)) for loop in loops}
             for output in plan.published(reports).outputs:
                 trace.relations[output.name] = _plain(own.text(output).partition(" as\n")[2])
             yield reports

@@ -1,8 +1,13 @@
 """Tables for tests and benchmarks that are made by the project's own templates."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from sqlanon.plans.templates import Sql, render
+from sqlanon.plans import templates
+from sqlanon.plans.build import render_query
+from sqlanon.plans.templates import Sql
+
+FOLDER = Path(__file__).parent / "toys"
 
 
 def uncertain(source: str, kept: Sequence[str], columns: Sequence[str], key: str, share: float, most: int = 3) -> str:
@@ -14,12 +19,13 @@ def uncertain(source: str, kept: Sequence[str], columns: Sequence[str], key: str
         (column, f"values_{place}", f"hash_{place}", f"cell_{place}", f"/{column}/")
         for place, column in enumerate(columns, start=1)
     ]
-    return render(
-        "shared/uncertain_workload",
-        source=Sql(source),
-        key=key,
-        kept_columns=list(kept),
-        uncertain=named,
-        share=round(share * 1_000_000),
-        most=most,
-    )
+    values = {
+        "key": key,
+        "kept_columns": list(kept),
+        "uncertain": named,
+        "share": round(share * 1_000_000),
+        "most": most,
+    }
+    if FOLDER not in templates.FOLDERS:
+        templates.FOLDERS.append(FOLDER)
+    return render_query("uncertain_workload", values, {"source": Sql(source)})

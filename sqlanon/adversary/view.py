@@ -298,7 +298,7 @@ class View:
         if not identifier:
             return
         names = resolve_names(columns, split_columns(identifier, columns))
-        sql = render_query("shared/persons", {"identifier_columns": names}, {"population": relation})
+        sql = render_query("persons", {"identifier_columns": names}, {"population": relation})
         (row,) = self.engine.rows(sql)
         if repeated := row["repeating_persons"]:
             raise DataError(

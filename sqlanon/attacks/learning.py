@@ -124,13 +124,7 @@ def deal(
 
 
 def _deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]], codes: list[str], name: str) -> Sql:
-    if not view.engine.traits.row_by_row:
-        return view.replace(name, "adversary/view/weighed", {"weighed": weighed}, factors=factors, codes=codes)
-    # where rows are joined one by one, looking odds up once a turn saves more than an extra column costs
-    weights = view.subquery("adversary/view/posterior_weight", {"weighed": weighed}, factors=factors, codes=codes)
-    for _ in range(DEALS):
-        weights = view.replace(name, "adversary/view/dealt", {"posterior_weight": weights}, codes=codes)
-    return weights
+    return view.replace(name, "adversary/view/weighed", {"weighed": weighed}, factors=factors, codes=codes)
 
 
 def _learn_odds(view: View, weighed: Sql) -> list[tuple[Sql, str]]:

@@ -130,9 +130,7 @@ class Breach:
 
     def _summarize(self, threshold: float, cover: int) -> dict[str, Any]:
         values = {"threshold": threshold, "cover": cover, "tenths": range(BINS + 1)}
-        (report,) = build(
-            [Chapter("breach/summary", values)], {}, "", {"breach": self.relation_name}, self.engine.dialect
-        )
+        (report,) = build([Chapter("breach/summary", values)], "", {"breach": self.relation_name}, self.engine.dialect)
         assert isinstance(report, Report)
         (row,) = self.engine.rows(report.statement.sql)
         return row

@@ -14,7 +14,7 @@ from sqlanon.errors import TemplateError, UsageError
 from sqlanon.methods import macro_steps
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Source, Step
+from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import NO_COLUMN
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
@@ -64,8 +64,8 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
         raise UsageError(f"no script for {dialect}: {error}") from None
 
 
-def _build(written: Sequence[Step | Chapter], dialect: str = "duckdb") -> list[Statement]:
-    return [step for step in build(written, {}, PREFIX, {}, dialect) if isinstance(step, Statement)]
+def _build(written: Sequence[Chapter], dialect: str = "duckdb") -> list[Statement]:
+    return [step for step in build(written, PREFIX, {}, dialect) if isinstance(step, Statement)]
 
 
 PARAMETERS = (macro_steps.TABLE, "id_name", "join_names", "property_name")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlanon.key import Key
-from sqlanon.plans.engines import Traits
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
@@ -39,7 +38,6 @@ class Engine(Protocol):
     lacks: Mapping[str, Mark]
     in_process: bool
     in_parts: bool
-    traits: Traits
 
     # -- sources and relations
 

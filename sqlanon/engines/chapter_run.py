@@ -34,7 +34,7 @@ class ChapterRun:
 
     def build(self, written: Sequence[Chapter]) -> list[Statement | Report | Loop]:
         """Render chapters; what they make stands for those that are written later on."""
-        steps = build(written, {}, self.prefix, self.relations, self.engine.dialect, self.named)
+        steps = build(written, self.prefix, self.relations, self.engine.dialect, self.named)
         made = [step for step in steps if isinstance(step, Statement)]
         self.named |= {statement.relation for statement in made}
         self.relations |= {statement.name: Sql(statement.relation) for statement in made}

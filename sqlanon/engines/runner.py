@@ -11,7 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
 from sqlanon.plans.chapters import TURN
-from sqlanon.plans.plan import Check, Loop, Plan, Report, Row
+from sqlanon.plans.plan import Loop, Plan, Report, Row, refuse_as_said
 from sqlanon.plans.statement import Statement
 
 log = logging.getLogger("sqlanon")
@@ -68,16 +68,15 @@ def run_steps(
         if isinstance(step, Report):
             name = step.statement.name
             log.info("checking %s", name)
-            rows = engine.rows(step.statement.sql)
-            # a check of a chapter may have nothing to say
-            (reports[name],) = rows if rows or not step.speaks else [{}]
-            if isinstance(step, Check):
-                step.refuse(reports[name])
+            # a check may have nothing to say
+            (reports[name],) = engine.rows(step.statement.sql) or [{}]
+            if step.check:
+                refuse_as_said(reports[name])
             if look is not None:
                 look(name, reports[name])
         elif isinstance(step, Loop):
             relations += [statement.relation for statement in step.body]
-            reports[step.left.statement.name] = _run_loop(step, engine, watch)
+            reports[step.name] = _run_loop(step, engine, watch)
         else:
             log.info("making %s", step.name)
             relations.append(step.relation)
@@ -95,7 +94,7 @@ def _create(statement: Statement, engine: Engine, watch: Callable[[Statement, fl
 def _run_loop(loop: Loop, engine: Engine, watch: Callable[[Statement, float], None] | None) -> Row:
     """Run a loop's turns; return the last row of its query, with the number of `turns`."""
     for turn in range(loop.limit + 1):
-        (row,) = engine.rows(loop.left.statement.sql)
+        (row,) = engine.rows(loop.left.sql)
         log.info("%s, turn %d: %d left", loop.name, turn, row["left_over"])
         if not row["left_over"] or turn == loop.limit:
             break
@@ -111,6 +110,4 @@ def _run_loop(loop: Loop, engine: Engine, watch: Callable[[Statement, float], No
             else:
                 made.append(statement)
         engine.drop([one.relation for one in made])
-    if row["left_over"] and isinstance(loop.left, Check):
-        loop.left.refuse(row)
     return {**row, "turns": turn}

@@ -8,13 +8,14 @@ from sqlanon.estimation.temporary_tables import Workspace
 
 
 def load_sound(space: Workspace, load: Callable[[], None], contents: str) -> None:
-    """Check that QIT and ST fit each other, then load what queries read of them.
+    """Check that QIT and ST fit each other, then load what is read of them as `contents`.
 
-    contents: what the tables are read as. Raises ReleaseError where the release is damaged or cannot be read as that.
+    Raises ReleaseError where the release is damaged.
     """
 
     def load_checked() -> None:
-        require_soundness(space, render_soundness(space))
+        (row,) = space.engine.rows(space.render("evidence/soundness", space.tables))
+        refuse_unsound(row)
         load()
 
     load_readable(load_checked, contents)
@@ -32,17 +33,6 @@ def load_readable(load: Callable[[], None], contents: str) -> None:
         raise ReleaseError(
             f"the release's tables cannot be read as {contents} ({cause}); sqlanon verify says more"
         ) from None
-
-
-def render_soundness(space: Workspace) -> str:
-    """Write the query that tells whether QIT and ST fit each other."""
-    return space.render("shared/soundness", space.relations)
-
-
-def require_soundness(space: Workspace, sql: str) -> None:
-    """Run such a query; raise ReleaseError where QIT and ST do not fit each other."""
-    (row,) = space.engine.rows(sql)
-    refuse_unsound(row)
 
 
 def refuse_unsound(row: Mapping[str, Any]) -> None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.plans.build import build, render_queries, render_query
-from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.chapters import Chapter, variables_of
 from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident, template_header
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.aggregate_query import Comparison
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ class Workspace:
         self.missing_constants: dict[Comparison, str] = {}
 
     def render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
-        """Render one template; the release's own parameters are added where its header declares them."""
-        declared = template_header(template).parameters
-        parameters = {name: value for name, value in self._values.items() if name in declared}
+        """Render a chapter of one query; the release's own values are added where it reads them."""
+        read = variables_of(template)
+        parameters = {name: value for name, value in self._values.items() if name in read}
         return render_query(template, {**parameters, **values}, given)
 
     def write(self, chapter: str, given: Mapping[str, Sql], **values: object) -> list[Statement | Report | Loop]:
         """Render a chapter over the relations given; nothing runs. What it makes is named by the workspace's prefix."""
-        return [*build((Chapter(chapter, values),), {}, self.prefix, given, self.engine.dialect)]
+        return [*build((Chapter(chapter, values),), self.prefix, given, self.engine.dialect)]
 
     def text(self, chapter: str, given: Mapping[str, Sql], **values: object) -> str:
         """Return the SQL of a chapter of one section."""
@@ -58,10 +58,6 @@ class Workspace:
         listed = [(ident(column), column) if type(column) is str else column for column in columns]
         parameters = {"relation": relation, "columns": listed, "conditions": [Sql(condition)] if condition else []}
         return self.render("estimation/query_run/different", {}, **parameters)
-
-    def render_values(self, relation: Sql, value: Sql, row_count: Sql) -> str:
-        """Write the different values of a relation, each with its rows and its code."""
-        return self.render("shared/value", {}, relation=relation, value=value, row_count=row_count, number="code")
 
     def keep(self, name: str, sql: str) -> Sql:
         """Keep a query's rows in a temporary table; return its relation."""

@@ -25,10 +25,8 @@ from sqlanon.plans.plan import (
     Plan,
     Publication,
     RangeQuery,
-    Repeat,
     Request,
     Row,
-    Step,
     relation_name,
 )
 from sqlanon.plans.statement import Statement
@@ -36,7 +34,7 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro
 from sqlanon.wording import option
 
-Steps = tuple[Step | Repeat | Chapter, ...]
+Steps = tuple[Chapter, ...]
 Reports = Mapping[str, Row]
 SHARED = ("changed", "draws", "nulls", "coarsen")  # parameters of all methods that the manifest says
 LEDGER_TABLES = ("person", "value")  # what a plan leaves to the ledger, in relations called `next_…`
@@ -51,11 +49,6 @@ class Design:
 
     request: Request
     prefix: str = "sqlanon_"
-
-    @property
-    def values(self) -> Mapping[str, object]:
-        """Return the template parameters that all steps share."""
-        return {}
 
     @property
     def columns(self) -> Mapping[str, Any]:
@@ -312,14 +305,11 @@ class Method(Generic[D]):
         steps, outputs = (self.steps, self.outputs) if release is None else (self.followed, self.followed_outputs)
         first = [step for function in steps for step in function(design)]
         second = [step for function in outputs for step in function(design)]
-        # both phases are rendered together, so that a value that no step reads is found wherever it stands
         relations = {"key": secret, "given_key": secret, **(release.relations if release is not None else {})}
         relations |= {name: relation_name(design.prefix, name) for name in design.constants}
         linked = self.linked(design) if release is None else self.followed_linked(design)
         engine = design.request.engine
-        made, published, compared = build_phases(
-            (first, second, linked), design.values, design.prefix, relations, engine
-        )
+        made, published, compared = build_phases((first, second, linked), design.prefix, relations, engine)
         publication = Publication(
             outputs=cast(tuple[Statement, ...], published),
             parameters=self._recorded(design, values),

@@ -39,11 +39,6 @@ class Grouped(Grouping):
         }
 
     @property
-    def values(self) -> Mapping[str, object]:
-        """Return nothing: chapters take their own."""
-        return {}
-
-    @property
     def guarantee(self) -> Mapping[str, object]:
         """Return what the groups promise."""
         return self.promise

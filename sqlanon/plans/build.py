@@ -1,21 +1,16 @@
-"""Steps become statements: templates rendered with values, and with the relations of earlier steps."""
+"""Chapters become statements: their sections rendered with values, and with the relations of earlier ones."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from sqlanon.errors import DataError, TemplateError, UsageError
 from sqlanon.plans.chapters import Chapter, Repetition, Section, bind, read
-from sqlanon.plans.plan import Check, Loop, Repeat, Report, Row, Step, relation_name
+from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, first_sentence, is_chapter, remember, render, template_header
+from sqlanon.plans.templates import Sql, remember
 
 
 def render_query(chapter: str, values: Mapping[str, object], given: Mapping[str, Sql]) -> str:
     """Render a chapter of one query, which stands by itself; it takes `values` and the relations given."""
-    if not is_chapter(chapter):
-        (report,) = build((Step(chapter, "query"),), values, "", given)
-        assert isinstance(report, Report)
-        return report.statement.sql
     (sql,) = render_queries(Chapter(chapter, values), given).values()
     return sql
 
@@ -35,109 +30,40 @@ def render_queries(chapter: Chapter, given: Mapping[str, Sql], engine: str = "du
 
 
 def build(
-    steps: Sequence[Step | Repeat | Chapter],
-    values: Mapping[str, object],
+    chapters: Sequence[Chapter],
     prefix: str,
     given: Mapping[str, Sql],
     engine: str = "duckdb",
     made: Collection[str] = (),
 ) -> tuple[Statement | Report | Loop, ...]:
-    """Render `steps`; each template takes what its header declares from `values` and from relations.
+    """Render chapters, each of which reads what those before it made.
 
     `given` names relations that stand already (the key, the tables of a release). engine: whose macros chapters read.
     made: names that no relation is to get, for something else has them.
-    A value that no step declares is an error, as a relation is that no step yields.
     """
-    (built,) = build_phases((steps,), values, prefix, given, engine, made)
+    (built,) = build_phases((chapters,), prefix, given, engine, made)
     return built
 
 
 def build_phases(
-    phases: Sequence[Sequence[Step | Repeat | Chapter]],
-    values: Mapping[str, object],
+    phases: Sequence[Sequence[Chapter]],
     prefix: str,
     given: Mapping[str, Sql],
     engine: str = "duckdb",
     made: Collection[str] = (),
 ) -> list[tuple[Statement | Report | Loop, ...]]:
-    """Render several sequences of steps, each of which reads what those before it made."""
-    builder = _Builder(values, prefix, dict(given), engine)
+    """Render several sequences of chapters, each of which reads what those before it made."""
+    builder = _Builder(prefix, dict(given), engine)
     builder.made |= set(map(Sql, made))
-    built = [tuple(statement for step in steps for statement in builder.any(step)) for steps in phases]
-    builder.finish([step for steps in phases for step in steps if not isinstance(step, Chapter)])
-    return built
-
-
-def refuse_as_said(row: Row) -> None:
-    """Raise DataError with the `refusal` that a check's row says, UsageError where it is right on no data (`is_usage`).
-
-    `about`: the parameters that it is about, with commas between them. `possible`: the largest value that may work.
-    """
-    if row.get("refusal"):
-        about = [name for name in (row.get("about") or "").split(",") if name]
-        if row.get("is_usage"):
-            raise UsageError(row["refusal"], about=about)
-        raise DataError(row["refusal"], about=about, possible=int(row.get("possible") or 0))
-
-
-def _note(row: Row) -> str:
-    return row.get("note") or ""
+    return [tuple(step for chapter in phase for step in builder.chapter(chapter)) for phase in phases]
 
 
 class _Builder:
-    """Render steps in order and remember which relations stand and which values were read."""
+    """Render chapters in order and remember which relations stand."""
 
-    def __init__(self, values: Mapping[str, object], prefix: str, relations: dict[str, Sql], engine: str) -> None:
-        self.values, self.prefix, self.relations, self.engine = values, prefix, relations, engine
-        self.read: set[tuple[int, str]] = set()
+    def __init__(self, prefix: str, relations: dict[str, Sql], engine: str) -> None:
+        self.prefix, self.relations, self.engine = prefix, relations, engine
         self.made: set[Sql] = set(relations.values())
-
-    def any(self, step: Step | Repeat | Chapter) -> Iterator[Statement | Report | Loop]:
-        """Render whatever a method's steps are made of."""
-        if isinstance(step, Chapter):
-            yield from self.chapter(step)
-        else:
-            yield self.loop(step) if isinstance(step, Repeat) else self.step(step)
-
-    def step(self, step: Step) -> Statement | Report:
-        """Render one step; what it yields stands from now on."""
-        head = template_header(step.template)
-        inputs = {name: step.reads.get(name, name) for name in head.inputs}
-        values = {**self.values, **step.values}
-        missing = [name for name in inputs.values() if name not in self.relations]
-        missing += [name for name in head.parameters if name not in values]
-        if missing:
-            raise TemplateError(f"step {step.name}: nothing yields {missing}")
-        # by identity: two steps may take equal values, and each has to be read
-        self.read |= {(id(step.values if name in step.values else self.values), name) for name in head.parameters}
-        sql = render(
-            step.template,
-            **{name: self.relations[source] for name, source in inputs.items()},
-            **{name: values[name] for name in head.parameters},
-        )
-        relation = Sql("") if step.kind == "query" else relation_name(self.prefix, step.name)
-        if relation:
-            self.made.add(relation)
-            self.relations[step.stem] = self.relations[step.name] = relation
-        sentence = first_sentence(step.template)
-        statement = Statement(step.name, sql, step.kind, str(relation), step.template, step.once, sentence)
-        if step.refuse is not None:
-            return Check(statement, step.dropped, step.note, step.guards, refuse=step.refuse)
-        return Report(statement, step.dropped, step.note) if step.kind == "query" else statement
-
-    def loop(self, repeat: Repeat) -> Loop:
-        """Render one turn; after it only the state stands, under its own name."""
-        kinds = [step.kind for step in repeat.body]
-        if repeat.state not in self.relations or "query" in kinds or kinds[-1] != "table":
-            raise TemplateError(f"loop {repeat.name}: its state stands before it, and its body ends in a table")
-        rest, before = self.step(repeat.left), dict(self.relations)
-        body = tuple(self.step(step) for step in repeat.body)
-        # what a turn made is forgotten, as the runner drops it
-        self.relations = before
-        *statements, last = (step for step in body if isinstance(step, Statement))
-        assert isinstance(rest, Report), "what is left is a query"
-        turned = replace(last, replaces=str(self.relations[repeat.state]))
-        return Loop(repeat.name, (*statements, turned), rest, repeat.limit)
 
     def chapter(self, chapter: Chapter) -> Iterator[Statement | Report | Loop]:
         """Render a chapter; what its sections make stands from then on."""
@@ -146,11 +72,8 @@ class _Builder:
                 yield self.repetition(chapter, part)
                 continue
             statement = self.section(chapter, part)
-            if part.kind == "check":
-                note = chapter.notes.get(part.name, _note)
-                yield Check(statement, "dropped_rows", note, refuse=refuse_as_said, speaks=True)
-            elif part.kind == "report":
-                yield Report(statement, "dropped_rows", chapter.notes.get(part.name, _note))
+            if statement.kind == "query":
+                yield Report(statement, chapter.notes.get(part.name), check=part.kind == "check")
             else:
                 yield replace(statement, relation=str(self.make(part.name)))
 
@@ -184,16 +107,4 @@ class _Builder:
                 statement = replace(statement, relation=str(self.make(section.name)))
             body.append(statement)
         self.relations = before
-        counted = Report(Statement(part.name, left, "query", template=chapter.name))
-        return Loop(part.name, tuple(body), counted, part.limit)
-
-    def finish(self, steps: Sequence[Step | Repeat]) -> None:
-        """Refuse values that no step has read."""
-        singles = [
-            single for step in steps for single in ((*step.body, step.left) if isinstance(step, Repeat) else (step,))
-        ]
-        entries = {
-            (id(values), name) for values in (self.values, *(step.values for step in singles)) for name in values
-        }
-        if entries - self.read:
-            raise TemplateError(f"no step reads {sorted(name for _, name in entries - self.read)}")
+        return Loop(part.name, tuple(body), Statement(part.name, left, "query", template=chapter.name), part.limit)

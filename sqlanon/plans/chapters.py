@@ -130,6 +130,11 @@ def _single(sql: str, where: str) -> str:
     return sql
 
 
+def variables_of(chapter: str) -> frozenset[str]:
+    """Return the names of values and relations that a chapter reads."""
+    return _names_of(f"{chapter}.sql.j2")[1]
+
+
 @cache
 def _names_of(template: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the relations that a chapter makes, and the names that it reads; those of what it includes as well."""

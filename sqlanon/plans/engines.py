@@ -8,24 +8,6 @@ from dataclasses import dataclass, field
 
 from sqlanon.plans.marks import ENGINE, OURS, Mark
 
-
-@dataclass(frozen=True)
-class Traits:
-    """What an engine does cheaply.
-
-    row_by_row: rows are taken one by one, by one process, so that any window spills, and a view that is read once
-    costs no table. shares_hashes: a join costs less than a hash of each row, so that of a fresh key neighbours
-    share one. wide_hashes: a hash has 64 bytes, and a row takes its own out of those of many rows at a fraction of
-    what a hash costs. numbers_rows: a table numbers its rows one after the other (rowid), in the order in which
-    they were written, and a sort costs less than a window.
-    """
-
-    row_by_row: bool = False
-    shares_hashes: bool = False
-    wide_hashes: bool = False
-    numbers_rows: bool = False
-
-
 # the keys that a job's source needs, and those that may stand beside them
 Way = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -44,7 +26,6 @@ class DeclaredEngine:
     libraries: tuple[str, ...]
     options: tuple[str, ...]
     sources: dict[str, Way]
-    traits: Traits
     lacks: Mapping[str, Mark] = field(default_factory=dict)
     extra: tuple[str, str] = ("", "")
     reads: str = ""
@@ -64,10 +45,6 @@ ENGINES: Mapping[str, DeclaredEngine] = {
             "path": (("path",), ("types", "missing")),
             "query": (("query",), ("database", "types", "missing")),
         },
-        traits=Traits(
-            shares_hashes=True,
-            numbers_rows=True,
-        ),
     ),
     "spark": DeclaredEngine(
         libraries=("pyspark",),
@@ -75,7 +52,6 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         reads="Parquet only",
         options=("--master", *_LIMITS),
         sources={name: ((name,), ("master",)) for name in ("path", "table", "query")},
-        traits=Traits(),
         lacks={
             "schema": Mark(OURS, "publishes to a directory"),
             "session": Mark(OURS, "publishes to a directory"),
@@ -91,10 +67,6 @@ ENGINES: Mapping[str, DeclaredEngine] = {
         reads="tables only",
         options=("--dsn",),
         sources={name: ((name,), ("dsn",)) for name in ("table", "query")},
-        traits=Traits(
-            row_by_row=True,
-            wide_hashes=True,
-        ),
         lacks={
             "directory": Mark(ENGINE, "keeps everything in the server and writes no files"),
             "look_alikes": Mark(OURS, "the letters that have no width are not spelled in its SQL"),

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sqlanon.errors import UsageError
+from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.coarsening import Coarsening
-from sqlanon.plans.engines import Traits
 from sqlanon.plans.following import Following
 from sqlanon.plans.roles import Roles
-from sqlanon.plans.statement import Kind, Statement
+from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 
 Row = Mapping[str, Any]
@@ -110,7 +109,7 @@ class Request:
     coarsen: how quasi columns of the source are made coarser, by their names. types: the source's columns with their
     types, empty without a database. probed: what the method's own `probe` found in the source. ranges: least and
     greatest values of its columns, as `range_query` found them. following: the ledger that the release is published
-    under, if any. traits: those of the engine that runs the plan; engine: its name, or a script's dialect.
+    under, if any. engine: the name of the one that runs the plan, or a script's dialect.
     """
 
     source: Source
@@ -127,7 +126,6 @@ class Request:
     probed: Row = field(default_factory=dict)
     ranges: Row = field(default_factory=dict)
     following: Following | None = None
-    traits: Traits = field(default_factory=Traits)
     engine: str = "duckdb"
 
     @property
@@ -137,66 +135,6 @@ class Request:
         if self.many_rows_per_person:
             return many
         return one if self.roles.identifier else unchecked
-
-
-@dataclass(frozen=True)
-class Guard:
-    """What a script refuses without a driver: a portable SQL condition on a query's one row, and why."""
-
-    condition: str
-    message: str
-
-
-@dataclass(frozen=True)
-class Step:
-    """One template and the relation it yields, or, as a query, the one row that a check or a report looks at.
-
-    refuse: reads a query's row and may raise, which makes the step a check; guards say the same, in order, for
-    scripts that run without Python. Any other query is a report. dropped: the column of a query's row that counts
-    rows which are not published; note: what to tell the publisher of the row, if anything. values: parameters of this
-    step (and its like) alone. Where a method takes the same
-    steps for several attributes, suffix tells their relations apart, and reads names the relation behind an input
-    where it is not the latest of the input's own name. once: of a view that numbers rows, one statement alone reads
-    the numbers.
-    """
-
-    template: str
-    kind: Kind = "table"
-    yields: str = ""
-    refuse: Callable[[Row], None] | None = None
-    guards: tuple[Guard, ...] = ()
-    values: Mapping[str, object] = field(default_factory=dict)
-    suffix: str = ""
-    reads: Mapping[str, str] = field(default_factory=dict)
-    dropped: str = ""
-    note: Callable[[Row], str] | None = None
-    once: bool = False
-
-    @property
-    def stem(self) -> str:
-        """Return the name under which later steps read the relation: the template's own unless another was given."""
-        return self.yields or self.template.rpartition("/")[2]
-
-    @property
-    def name(self) -> str:
-        """Return the name of the relation."""
-        return f"{self.stem}{self.suffix}"
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """Steps that are taken again until none is left over, at most `limit` turns.
-
-    body: one turn; its last step is a table that takes the place of the relation `state`, which it reads.
-    left: a query of one row with the column `left_over`; 0 ends the loop. left.refuse: raises where the limit
-    is reached and some are left over, None where that does not matter; left.guards say it for scripts.
-    """
-
-    name: str
-    state: str
-    body: tuple[Step, ...]
-    left: Step
-    limit: int
 
 
 @dataclass(frozen=True)
@@ -219,34 +157,41 @@ class Beside:
 class Report:
     """A query of one row of figures.
 
-    dropped: its column that counts rows which are not published. note: what to tell the publisher of the row, empty for
-    nothing. guards: what a script refuses, where it is a check; speaks: the row itself says it, as `refusal`.
+    note: what to tell the publisher of the row, empty for nothing; the row's own `note`, if none is given. check:
+    whether its `refusal` decides if the plan may go on.
     """
 
     statement: Statement
-    dropped: str = ""
     note: Callable[[Row], str] | None = None
-    guards: tuple[Guard, ...] = ()
-    speaks: bool = False
+    check: bool = False
+
+    def tell(self, row: Row) -> str:
+        """Return what to tell the publisher of the row."""
+        return str(row.get("note") or "") if self.note is None else self.note(row)
 
 
-@dataclass(frozen=True)
-class Check(Report):
-    """A report that decides whether the plan may go on: `refuse` raises where it may not."""
+def refuse_as_said(row: Row) -> None:
+    """Raise DataError with the `refusal` that a check's row says, UsageError where it is right on no data (`is_usage`).
 
-    refuse: Callable[[Row], None] = field(kw_only=True)
+    `about`: the parameters that it is about, with commas between them. `possible`: the largest value that may work.
+    """
+    if row.get("refusal"):
+        about = [name for name in (row.get("about") or "").split(",") if name]
+        if row.get("is_usage"):
+            raise UsageError(row["refusal"], about=about)
+        raise DataError(row["refusal"], about=about, possible=int(row.get("possible") or 0))
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A turn's statements, run until the query `left` counts none or the limit is reached.
+    """A turn's statements, run until the query `left` says 0 (`left_over`) or the limit is reached.
 
     A statement that `replaces` a relation takes its place; the other relations of a turn are forgotten after it.
     """
 
     name: str
     body: tuple[Statement, ...]
-    left: Report
+    left: Statement
     limit: int
 
 
@@ -354,13 +299,12 @@ class Plan:
 
     def dropped_rows(self, reports: Mapping[str, Row]) -> int:
         """Return how many rows are not published, as the reports count them."""
-        counting = [step for step in self.steps if isinstance(step, Report) and step.dropped]
-        return sum(int(reports[step.statement.name].get(step.dropped, 0)) for step in counting)
+        counting = [step.statement.name for step in self.steps if isinstance(step, Report)]
+        return sum(int(reports[name].get("dropped_rows", 0)) for name in counting)
 
     def notes(self, reports: Mapping[str, Row]) -> list[str]:
         """Return what the reports have to tell the publisher."""
-        telling = [step for step in self.steps if isinstance(step, Report)]
-        notes = [step.note(reports[step.statement.name]) for step in telling if step.note is not None]
+        notes = [step.tell(reports[step.statement.name]) for step in self.steps if isinstance(step, Report)]
         return [note for note in notes if note]
 
     @property
@@ -382,7 +326,7 @@ class Plan:
 def statements_of(step: Statement | Report | Loop) -> tuple[Statement, ...]:
     """Return the statements of one step: a loop's query and one turn of it."""
     if isinstance(step, Loop):
-        return (step.left.statement, *step.body)
+        return (step.left, *step.body)
     return (step.statement,) if isinstance(step, Report) else (step,)
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -14,8 +13,6 @@ from markupsafe import Markup
 from sqlanon.errors import TemplateError
 from sqlanon.wording import option
 
-_HEADER = re.compile(r"\A\{#(?P<body>.*?)#\}", re.DOTALL)
-_FIELD = re.compile(r"^[ \t]*(?P<key>inputs|parameters|output):[ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
 _HEAD = re.compile(r"^-- (?=(?:table|view|check|report|repeat|end)\b)", re.MULTILINE)
 _FIELD_OF_MESSAGE = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 HEAD_MARK = "\0"  # before the head of a chapter's section: no name and no constant may hold it
@@ -149,15 +146,6 @@ class TemplateLoader(jinja2.FileSystemLoader):
         return _HEAD.sub(lambda head: HEAD_MARK + head[0], text), path, is_current
 
 
-def _find(template: str) -> Path:
-    """Return the path of a template."""
-    paths = (folder / f"{template}.sql.j2" for folder in (template_root(), *FOLDERS))
-    path = next((path for path in paths if path.is_file()), None)
-    if path is None:
-        raise TemplateError(f"no template {template}")
-    return path
-
-
 @cache
 def environment() -> jinja2.Environment:
     """Return what renders templates: its filters alone let values into SQL."""
@@ -187,65 +175,6 @@ def environment() -> jinja2.Environment:
     return made
 
 
-@dataclass(frozen=True)
-class Header:
-    """A template's own words: what it is, the relations it reads, its parameters, its columns."""
-
-    sentence: str
-    inputs: tuple[str, ...]
-    parameters: tuple[str, ...]
-    output: tuple[str, ...]
-
-
-def is_chapter(template: str) -> bool:
-    """Tell whether a template has sections."""
-    return _HEAD.search(_find(template).read_text(encoding="utf-8")) is not None
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-@cache
-def template_header(template: str) -> Header:
-    """Read the header of `template` (a path without `.sql.j2`)."""
-    match = _HEADER.match(_find(template).read_text(encoding="utf-8"))
-    body = match["body"] if match else ""
-    fields = {field["key"]: _names(field["value"]) for field in _FIELD.finditer(body)}
-    sentence = body[: body.index("inputs:")].strip() if "inputs:" in body else body.strip()
-    return Header(
-        " ".join(sentence.split()),
-        fields.get("inputs", ()),
-        fields.get("parameters", ()),
-        fields.get("output", ()),
-    )
-
-
-def template_names() -> list[str]:
-    """List every template that renders to a statement (macros left out)."""
-    root = template_root()
-    paths = [path.relative_to(root).as_posix().removesuffix(".sql.j2") for path in root.rglob("*.sql.j2")]
-    # what has an output of its own is no chapter and no macro
-    return sorted(path for path in paths if not path.startswith("_macros/") and template_header(path).output)
-
-
-def _check_values(template: str, values: Iterable[str], declared: Sequence[str]) -> None:
-    # a value that is given and not used is a template that forgot a condition
-    names = set(values)
-    if names != set(declared):
-        missing, unused = set(declared) - names, names - set(declared)
-        raise TemplateError(f"template {template}: missing {sorted(missing)}, unused {sorted(unused)}")
-
-
-def render(template: str, **values: object) -> str:
-    """Render `template` to one SELECT; a missing or an unused value is an error."""
-    declared = template_header(template)
-    _check_values(template, values, declared.inputs + declared.parameters)
-    text = str(environment().get_template(f"{template}.sql.j2").render(**values)).strip()
-    remember(text, template)
-    return text
-
-
 def remember(sql: str, place: str) -> None:
     """Remember where a statement was written, for `template_of`."""
     _rendered[hash(sql)] = place
@@ -257,9 +186,3 @@ def template_of(sql: str) -> str:
     """Return the template of a statement that was rendered lately, also in `create … as` or `copy`; '' for others."""
     texts = (sql, sql.partition(" as\n")[2], sql.removeprefix("copy (\n").rpartition("\n) to ")[0])
     return next((_rendered[hash(text)] for text in texts if hash(text) in _rendered), "")
-
-
-def first_sentence(template: str) -> str:
-    """Return the first sentence of a template's header, without its full stop; nothing for no template."""
-    sentence = template_header(template).sentence if template else ""
-    return sentence.partition(". ")[0].removesuffix(".")

@@ -100,7 +100,7 @@ def _refuse_several_rows(engine: Engine, origin: Found, identifier: Sequence[str
     source, types = origin
     columns = resolve_names(list(types), split_columns(identifier, list(types)))
     persons = {"identifier_columns": columns}
-    (row,) = engine.rows(render_query("shared/persons", persons, {"population": source.relation}))
+    (row,) = engine.rows(render_query("persons", persons, {"population": source.relation}))
     refuse_several_rows(row)
 
 

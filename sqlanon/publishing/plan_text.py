@@ -9,9 +9,7 @@ from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.plans.build import refuse_as_said
-from sqlanon.plans.engines import ENGINES
-from sqlanon.plans.plan import Constants, Loop, Plan, Report, Request, Source
+from sqlanon.plans.plan import Constants, Loop, Plan, Report, Request, Source, refuse_as_said
 from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
@@ -140,7 +138,6 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
         many_rows_per_person=asked.many_rows_per_person,
         unique_quasi=asked.unique_quasi,
         unique_sensitive=asked.unique_sensitive,
-        traits=ENGINES[dialect].traits,
         engine=dialect,
     )
     return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)

@@ -12,7 +12,6 @@ from sqlanon.key import Key
 from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.methods import METHODS
 from sqlanon.plans.coarsening import label_tables
-from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
 from sqlanon.plans.roles import resolve_roles
@@ -145,7 +144,6 @@ def prepare(
         coarsen={column: rule.rule for column, (rule, _) in source.coarse.items()},
         types=types,
         following=following,
-        traits=engine.traits if dialect is None else ENGINES[dialect].traits,
         engine=dialect or engine.dialect,
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}

@@ -20,7 +20,7 @@ from sqlanon.methods import METHODS
 from sqlanon.methods.parameters import read_given
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
-from sqlanon.plans.plan import Check, Loop, Report
+from sqlanon.plans.plan import Loop, Report
 from sqlanon.plans.statement import Statement
 from sqlanon.publishing.follow import destination, prepared
 from sqlanon.publishing.job_file import Job
@@ -81,8 +81,7 @@ def check_job(job: Job, engine: Engine) -> list[str]:
 
 def _may_tell(step: Statement | Report | Loop) -> bool:
     """Tell whether a step may refuse the data, or has something to say of it."""
-    looking = step.left if isinstance(step, Loop) else step
-    return isinstance(looking, Check) or (isinstance(looking, Report) and looking.note is not None)
+    return isinstance(step, Report)
 
 
 def _request(job: Job) -> ReleaseRequest:

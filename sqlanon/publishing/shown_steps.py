@@ -7,7 +7,7 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.key import Key
-from sqlanon.plans.plan import Loop, Plan, Report, Row
+from sqlanon.plans.plan import Plan, Report, Row
 from sqlanon.plans.statement import Statement
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 
@@ -56,6 +56,4 @@ def show_steps(
 
 
 def _checks_of(plan: Plan) -> Mapping[str, Statement]:
-    reports = [step for step in plan.steps if isinstance(step, Report)]
-    reports += [step.left for step in plan.steps if isinstance(step, Loop)]
-    return {report.statement.name: report.statement for report in reports}
+    return {step.statement.name: step.statement for step in plan.steps if isinstance(step, Report)}

@@ -68,7 +68,7 @@ def _lay_out(question: CheckQuestion, source: Source, dialect: str) -> list[Stat
     ]
     for column in others:
         chapters += [class_values(question, column), measures(question, ordered=False)]
-    built = build(chapters, {}, PREFIX, given, dialect)
+    built = build(chapters, PREFIX, given, dialect)
     figures = {
         name: [Sql(step.relation) for step in built if isinstance(step, Statement) and step.name == name]
         for name in ("class_figures", "diversity_figures")
@@ -79,5 +79,5 @@ def _lay_out(question: CheckQuestion, source: Source, dialect: str) -> list[Stat
         "sensitive_figures": [*zip(question.sensitive, figures["diversity_figures"], strict=True)],
     }
     stands = {"class_figures": figures["class_figures"][0]}
-    built += build([Chapter("check/measured", answer)], {}, PREFIX, stands, dialect)
+    built += build([Chapter("check/measured", answer)], PREFIX, stands, dialect)
     return [step for step in built if isinstance(step, Statement)]

@@ -9,11 +9,10 @@ from textwrap import indent
 
 from sqlanon.errors import TemplateError
 from sqlanon.plans.chapters import TURN
-from sqlanon.plans.plan import Guard, Loop, Plan, Report
+from sqlanon.plans.plan import Loop, Plan, Report
 from sqlanon.plans.statement import Kind, Statement
-from sqlanon.plans.templates import literal
 from sqlanon.sql.translate import quote_relation, translate
-from sqlanon.wording import spoken, word_marks
+from sqlanon.wording import word_marks
 
 # What an engine runs otherwise than its script says, with the reason: it can ask the source first. A test traces
 # publications, and finds that everything else is the same.
@@ -167,10 +166,12 @@ def _write_key(plan: Plan, dialect: str) -> list[str]:
     shell, relation = SHELLS[dialect], quote_relation(str(plan.key), dialect)
     creation = f"-- key: what the session was given\n{shell.keeping[shell.key_kind].format(name=relation)}"
     selection = f"select lower({shell.key}) as {quote_relation('secret', dialect)};"
-    key_guard = Guard("key_count <> 1 or key_length <> 64", "the key is missing: hand over 64 hex digits")
     # only the key's length is read, because an error message that quotes a value must not quote the key
-    lengths = f"select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from {plan.key}"
-    return [f"{creation}\n{selection}", _stop_where(lengths, (key_guard,), dialect)]
+    missing = (
+        "select case when count(*) <> 1 or coalesce(max(length(secret)), 0) <> 64"
+        f" then 'the key is missing: hand over 64 hex digits' end as refusal from {plan.key}"
+    )
+    return [f"{creation}\n{selection}", _stop(missing, dialect)]
 
 
 def _write_step(step: Statement | Report | Loop, dialect: str) -> list[str]:
@@ -198,7 +199,7 @@ def _unroll(loop: Loop, dialect: str) -> list[str]:
             made.append(statement)
         # the next turn makes relations of the same names
         parts += [_drop(statement.relation, statement.kind, dialect) for statement in reversed(made)]
-    return parts + (_write_check(loop.left, dialect) if loop.left.guards else [])
+    return parts
 
 
 def _drop(relation: str, word: str, dialect: str) -> str:
@@ -214,23 +215,12 @@ def _create(statement: Statement, keeping: str, dialect: str) -> list[str]:
 
 
 def _write_check(check: Report, dialect: str) -> list[str]:
-    """Stop where a guard says so; without guards, show the row to whoever runs the script."""
-    if check.speaks:
+    """Stop where a check refuses; show the row of any other report to whoever runs the script."""
+    if check.check:
         said = f"select refusal from (\n{indent(check.statement.sql, '    ')}\n) as looked_at"
         return [f"{_describe(check.statement)}\n{_stop(said, dialect)}"]
-    if check.guards:
-        return [f"{_describe(check.statement)}\n{_stop_where(check.statement.sql, check.guards, dialect)}"]
     warning = "-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself"
     return [f"{_describe(check.statement)}\n{warning}\n{translate(check.statement.sql, dialect)};"]
-
-
-def _stop_where(sql: str, guards: tuple[Guard, ...], dialect: str) -> str:
-    cases = "\n".join(
-        f"        when {guard.condition} then {literal(spoken(guard.message, 'command line'))}" for guard in guards
-    )
-    return _stop(
-        f"select\n    case\n{cases}\n    end as refusal\nfrom (\n{indent(sql, '    ')}\n) as looked_at", dialect
-    )
 
 
 def _stop(refusal_query: str, dialect: str) -> str:

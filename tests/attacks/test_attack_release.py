@@ -11,7 +11,6 @@ from sqlanon.adversary.findings import Attack, Finding
 from sqlanon.attacks import learning
 from sqlanon.errors import DataError, UsageError
 from sqlanon.forms.qit_st.view import GroupView
-from sqlanon.plans.engines import Traits
 from sqlanon.plans.templates import ident
 from sqlanon.releases.release import Release
 from tests.conftest import NASTY_NAMES
@@ -275,20 +274,6 @@ def test_the_command_line(shell):
     assert whole["scored"] is False and {line["family"] for line in whole["findings"]} >= {"presence", "learning"}
     assert shell("attack", "one", "--id", "ssn").returncode == 2
     assert "d1" not in shell("attack", "one", "--against", "patients.parquet", "--format", "csv").stdout
-
-
-@pytest.mark.thorough
-def test_odds_that_are_looked_up_once_a_turn_teach_what_odds_of_every_deal_do(con, monkeypatch):
-    con.execute(
-        "create table people as select i as id, (i % 40)::integer as age, (i * 7 % 13)::integer as area,"
-        " 'v' || case when i % 3 = 0 then hash(i) % 6 else (i % 40) // 7 end as value from range(600) t(i)"
-    ).fetchall()
-    release = grouped(con)
-    expected = sqlanon.attack(release, against="people", id="id")
-    assert finding(expected, "learning", "naive Bayes").reached > 0.4
-    monkeypatch.setattr(type(release.engine), "traits", Traits(row_by_row=True))
-    for one, other in zip(expected.findings, sqlanon.attack(release, against="people", id="id").findings, strict=True):
-        assert (one.attack, one.reached) == (other.attack, pytest.approx(other.reached, rel=1e-9))
 
 
 def test_the_headline_tells_the_worst_of_each_kind():

@@ -71,7 +71,7 @@ def shapes(asked) -> None:
     con = duckdb.connect(config={"threads": asked.threads})
     con.execute(f"""create table meeting as select m, n, m as o, n as h, 1::bigint as a, 1::bigint as b
         from range(1, {asked.shapes + 1}) as one(m), range(1, {asked.shapes + 1}) as other(n)""").fetchall()
-    steps = build([worlds(simple=False, weighed=False)], {}, "x_", {"meeting": Sql("meeting")})
+    steps = build([worlds(simple=False, weighed=False)], "x_", {"meeting": Sql("meeting")})
     taken = seconds(lambda: [con.execute(f"create table {step.relation} as {step.sql}").fetchall() for step in steps])
     (bound,) = con.execute('select max(error_bound) from "x_chance"').fetchone()
     print(f"{asked.shapes**2:,} pairs (m, n): {taken:.2f} s, largest error bound {bound:.1e}")

@@ -31,7 +31,7 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.hierarchy import read_hierarchy
-from sqlanon.plans.plan import Beside, Check, Plan, Publication, Report
+from sqlanon.plans.plan import Beside, Plan, Publication, Report
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from tests.oracles.k_member import Attribute, distances, greedy, merged, objective
 from tests.workloads import uncertain
@@ -159,7 +159,7 @@ def taken(made: Plan, engine: DuckDBEngine, last: str) -> tuple[float, float]:
 
 
 def _name(step: Any) -> str:
-    return str(getattr(step.statement if isinstance(step, Check | Report) else step, "name", ""))
+    return str(getattr(step.statement if isinstance(step, Report) else step, "name", ""))
 
 
 def timing(generator: Path, size: int, repeat: int) -> None:

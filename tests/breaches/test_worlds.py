@@ -33,7 +33,7 @@ def table(con, name, names, lines) -> None:
 def run(con, *steps):
     """Run chapters over tables that stand; return their relations by name."""
     given = {name: ident(name) for name in ("meeting", "rival", "answer")}
-    made = build(steps, {}, "x_", given)
+    made = build(steps, "x_", given)
     for step in made:
         con.execute(f"create or replace temporary table {step.relation} as {step.sql}")
     return {step.name: Sql(step.relation) for step in made}

@@ -492,7 +492,7 @@ def test_draws_of_bytes_all_differ_and_depend_on_the_key(postgres):
     postgres.execute("create temporary table key (secret text)")
     values = {"drawing": "number", "kept": ["row_number"], "further": ["slot_draw"], "purpose": "p"}
     standing = {"population": ident("people"), "key": ident("key")}
-    (made,) = build((Chapter("draws", values),), {}, "", standing, "postgres")
+    (made,) = build((Chapter("draws", values),), "", standing, "postgres")
     drawn = made.sql
     seen = []
     for key in ("5" * 64, "6" * 64):

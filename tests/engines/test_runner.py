@@ -9,7 +9,7 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.errors import DataError
 from sqlanon.key import Key
-from sqlanon.plans.plan import Check, Guard, Loop, Plan, Publication
+from sqlanon.plans.plan import Loop, Plan, Publication, Report
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing.publish import plan_text
@@ -20,24 +20,22 @@ NUMBER, NEXT = '"t_number"', '"t_next"'
 TOO_MANY = "numbers above 1 are left over"
 
 
-def refuse(row):
-    raise DataError(f"{row['left_over']} numbers above 1 are left over")
-
-
 def a_plan(limit: int) -> Plan:
     """Halve 1 … 40 until none is above 1: six turns."""
     start = Statement("number", "select i as number from range(1, 41) as numbers(i)", "table", NUMBER)
-    left = Statement("left", f"select count(*) as left_over from {NUMBER} where number > 1", "query", "")
+    left = Statement("halves", f"select count(*) as left_over from {NUMBER} where number > 1", "query", "")
     turn = Statement("next", f"select number // 2 as number from {NUMBER}", "table", NEXT, replaces=NUMBER)
-    loop = Loop("halves", (turn,), Check(left, guards=(Guard("left_over > 0", TOO_MANY),), refuse=refuse), limit)
+    loop = Loop("halves", (turn,), left, limit)
+    text = f"select case when count(*) > 0 then count(*) || ' {TOO_MANY}' end as refusal from {NUMBER} where number > 1"
+    check = Report(Statement("small", text, "query"), check=True)
     output = Statement("data", f"select count(*) as rows, max(number) as most from {NUMBER}", "table", '"t_data"')
-    return Plan("halving", (start, loop), Publication((output,)), key=Sql('"t_key"'))
+    return Plan("halving", (start, loop, check), Publication((output,)), key=Sql('"t_key"'))
 
 
 def test_a_loop_ends_when_none_is_left(con, caplog):
     engine, plan = DuckDBEngine(con), a_plan(20)
     with caplog.at_level(logging.INFO, "sqlanon"), run_plan(plan, engine, Key.fresh()) as found:
-        assert found["left"] == {"left_over": 0, "turns": 5}
+        assert found["halves"] == {"left_over": 0, "turns": 5}
         assert engine.rows(plan.outputs[0].sql) == [{"rows": 40, "most": 1}]
         assert engine.rows("select table_name as name from duckdb_tables() order by all") == [
             {"name": "t_key"},

@@ -15,7 +15,7 @@ from sqlanon.forms import MODULES as FORM_MODULES
 from sqlanon.methods import METHODS, MODULES
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import templates
-from sqlanon.plans.plan import Check, Loop, Report, statements_of
+from sqlanon.plans.plan import Loop, statements_of
 from sqlanon.sql.shell_script import write_script
 from tests.conftest import ROOT
 from tests.methods.toy.method import TOY
@@ -64,7 +64,7 @@ def test_a_sixth_method_stands_on_the_command_line(toy, shell):
     answer = run("estimate", out, "SELECT COUNT(*) AS n FROM release WHERE age < 40")
     assert answer.exit_code == 0 and answer.stdout.startswith("    n  n_std_error")
     script = run("compile", "toy", "patients", *roles, "--dialect", "spark").stdout
-    assert script.startswith("-- sqlanon toy for spark: l = 4, first_group = 100") and "grouped_moved" in script
+    assert script.startswith("-- sqlanon toy for spark: l = 4, first_group = 100") and "grouped_2" in script
 
 
 def test_a_form_is_found_where_its_module_is_listed(monkeypatch):
@@ -121,9 +121,3 @@ def test_the_command_line_has_every_parameter_once(name):
         words = re.findall(r"^  (-[\w-]+)(?= <|  )", run(verb, name, "--help").stdout, re.MULTILINE)
         assert Counter(known.option for known in arguments.values()) <= Counter(words)
         assert max(Counter(words).values()) == 1
-
-
-def test_a_check_is_a_report_that_may_refuse():
-    reports = [step for name in METHODS for step in PLANS[name]("duckdb").steps if isinstance(step, Report)]
-    assert all(isinstance(step, Check) for step in reports if step.guards)
-    assert any(not isinstance(step, Check) for step in reports)

@@ -254,7 +254,7 @@ def wave(con, shown, arrived, release=2, put_off=False):
         "purpose": f"release {release}",
     }
     names = {"arrived": "arrivals", "matched": "lines", "known_person": "lines", "key": "key"}
-    decided, *_ = build((Chapter("followed/wave", values),), {}, "", {name: Sql(one) for name, one in names.items()})
+    decided, *_ = build((Chapter("followed/wave", values),), "", {name: Sql(one) for name, one in names.items()})
     (row,) = con.execute(decided.sql).fetchall()
     return dict(zip(("pool", "row_count", "failing", "is_enough", "is_called"), row, strict=True))
 

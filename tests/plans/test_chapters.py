@@ -51,7 +51,7 @@ def written(tmp_path, monkeypatch):
     def write(text):
         forget()
         (tmp_path / "own.sql.j2").write_text(text)
-        return lambda **values: build([Chapter("own", values)], {}, "t_", {"given": Sql('"given"')})
+        return lambda **values: build([Chapter("own", values)], "t_", {"given": Sql('"given"')})
 
     yield write
     forget()

@@ -3,24 +3,19 @@
 import re
 from decimal import Decimal
 
-import jinja2
-import jinja2.meta
 import pytest
 from jinja2 import nodes
 
 from sqlanon.errors import TemplateError
 from sqlanon.plans import templates
 from sqlanon.plans.templates import (
-    Sql,
     ident,
     literal,
-    render,
     template_root,
 )
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.databases import connect
 from tests.facts import each
-from tests.other_templates import read_templates_of
 
 FILES = sorted(path.relative_to(template_root()).as_posix() for path in template_root().rglob("*.j2"))
 
@@ -44,47 +39,6 @@ def test_filters_quote_and_constants_alone_are_sql(file):
         if node.name == "sql" and file != "breach/worlds.sql.j2":  # whose names stand in lists of its own
             choices = [node.node.expr1, node.node.expr2] if isinstance(node.node, nodes.CondExpr) else [node.node]
             assert all(isinstance(one, nodes.Const) for one in choices), f"a value taken for SQL in line {node.lineno}"
-
-
-# -- rendering --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """Put templates of the test's own in the place of the project's."""
-    read_templates_of(tmp_path, monkeypatch)
-    return tmp_path
-
-
-HEAD = "{# A test.\n   inputs: source\n   parameters: value\n   output: one #}\n"
-
-
-def test_a_value_without_a_filter_is_refused(folder):
-    (folder / "bare.sql.j2").write_text(HEAD + "select {{ value }} as one from {{ source }}")
-    for value in ("1; drop table t", 1, None, ["a"]):
-        with pytest.raises(TemplateError, match="entered SQL without a quoting filter"):
-            render("bare", value=value, source=Sql("t"))
-    assert render("bare", value=Sql("2"), source=Sql("t")) == "select 2 as one from t"
-
-
-def test_a_relation_without_quotes_is_refused(folder):
-    (folder / "bare.sql.j2").write_text(HEAD + "select {{ value | literal }} as one from {{ source }}")
-    with pytest.raises(TemplateError, match="without a quoting filter"):
-        render("bare", value=1, source="patients")
-
-
-def test_what_is_missing_in_a_template_is_an_error(folder):
-    (folder / "typo.sql.j2").write_text(HEAD + "select {{ valeu | literal }} as one from {{ source }}")
-    with pytest.raises((TemplateError, jinja2.UndefinedError), match=r"valeu|Undefined"):
-        render("typo", value=1, source=Sql("t"))
-
-
-def test_filters_that_glue_are_not_there(folder):
-    for glued in ("[value] | join", "value | upper", "value | replace('a', 'b')", "value | safe"):
-        (folder / "glue.sql.j2").write_text(HEAD + "select {{ " + glued + " }} as one from {{ source }}")
-        templates.environment.cache_clear()
-        with pytest.raises(jinja2.TemplateAssertionError, match="No filter"):
-            render("glue", value="a", source=Sql("t"))
 
 
 @pytest.mark.parametrize("name", NASTY_NAMES)

@@ -12,7 +12,6 @@ import pytest
 
 from sqlanon.methods import METHODS
 from sqlanon.methods.uncertain.influence import LEARN
-from sqlanon.plans.engines import ENGINES as DECLARED
 from sqlanon.plans.plan import Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql, ident
@@ -28,8 +27,7 @@ SENSITIVE, IDENTIFIER = "sens'it\"ive", 'my "" `id` \\'
 def a_request(dialect, nulls="value", identifier=(IDENTIFIER, "born"), quasi=QUASI) -> Request:
     roles = Roles(quasi, (SENSITIVE,), identifier)
     identity = "identifier" if identifier else "row"
-    traits = DECLARED[dialect].traits
-    return Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity=identity, traits=traits, engine=dialect)
+    return Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity=identity, engine=dialect)
 
 
 def a_plan(dialect, size=4, **asked) -> Plan:

@@ -10,7 +10,7 @@ from sqlanon.errors import TemplateError
 from sqlanon.methods import METHODS
 from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.following import Following
-from sqlanon.plans.plan import Check, Plan, Request, Source
+from sqlanon.plans.plan import Plan, Report, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.portable import parse_portable
@@ -26,8 +26,7 @@ OTHERS = [dialect for dialect in ENGINES if dialect != "duckdb"]
 def a_plan(identity="identifier", draws="keyed", nulls="value", engine="duckdb", **parameters) -> Plan:
     roles = Roles(("age", 'sex "at birth"'), ("disease",), ("ssn",) if identity != "number" else ())
     source = Source(Sql('"patients"'), numbering=Sql("row_number() over ()"))
-    traits = ENGINES[engine].traits
-    request = Request(source, roles, nulls=nulls, draws=draws, identity=identity, engine=engine, traits=traits)
+    request = Request(source, roles, nulls=nulls, draws=draws, identity=identity, engine=engine)
     return METHODS["anatomy"].plan(request, **({"l": 3} | parameters))
 
 
@@ -236,13 +235,12 @@ def test_scripts_tell_what_they_do(dialect):
     assert "l = 3 is not possible: the most frequent value of " in text
 
 
-def test_a_check_without_guards_is_shown():
+def test_a_report_is_shown():
     plan = a_plan()
-    unsaid = {"guards": (), "speaks": False}
-    steps = tuple(replace(step, **unsaid) if isinstance(step, Check) else step for step in plan.steps)
+    steps = tuple(replace(step, check=False) if isinstance(step, Report) else step for step in plan.steps)
     text = write_script(replace(plan, steps=steps), "duckdb")
-    checks = sum(isinstance(step, Check) for step in steps)
-    assert text.count("-- LOOK AT THIS ROW before you hand anything on") == checks > 0
+    reports = sum(isinstance(step, Report) for step in steps)
+    assert text.count("-- LOOK AT THIS ROW before you hand anything on") == reports > 0
 
 
 @pytest.mark.parametrize("name", ["a$sqlanon$b", "${sqlanon.key}"])

@@ -78,7 +78,6 @@ class DuckDBEngine:
     lacks = ENGINES["duckdb"].lacks
     in_process = True
     in_parts = False
-    traits = ENGINES["duckdb"].traits
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: str | None = None) -> None:
         """Take an open connection; it stays open when the engine goes.

@@ -137,7 +137,6 @@ class PostgresEngine(Schemas):
     lacks = ENGINES["postgres"].lacks
     in_process = False
     in_parts = False
-    traits = ENGINES["postgres"].traits
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         """Take an open connection; it stays open when the engine goes."""

@@ -49,7 +49,6 @@ class SparkEngine:
     lacks = ENGINES["spark"].lacks
     in_process = False
     in_parts = True
-    traits = ENGINES["spark"].traits
 
     def __init__(self, session: SparkSession) -> None:
         """Take a session; it stays, with its configuration, when the engine goes."""

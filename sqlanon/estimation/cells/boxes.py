@@ -44,7 +44,7 @@ class BoxTables(CellTables):
         self.types = {each.number: Sql(each.type) for each in self.attributes}
         # published as ranges: a value between two bounds may be somebody's
         self.open_places = {each.number for each in self.attributes if each.shape == "bounds"}
-        super().__init__(engine, dict(tables), {})
+        super().__init__(engine, dict(tables))
         self._loaded = False
         self.relations |= relations_of(self._loading_steps())
 

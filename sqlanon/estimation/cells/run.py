@@ -63,10 +63,10 @@ class CellTables(Workspace):
     shown_rows = 0
     hidden_rows = 0
 
-    def __init__(self, engine: Engine, tables: dict[str, Sql], values: dict[str, object]) -> None:
-        """Take the published tables, and what templates are given of the release."""
+    def __init__(self, engine: Engine, tables: dict[str, Sql]) -> None:
+        """Take the published tables, when what they hold is known."""
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
-        super().__init__(engine, tables, values, names)
+        super().__init__(engine, tables, {}, names)
 
     def column(self, place: int, pieces: Sequence[Sql] = ()) -> dict[str, Any]:
         """Return how the cells of a column are read: `kind`, and what chapters read of such ones.

@@ -16,7 +16,7 @@ from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.cells.run import FIGURES, CellRun, CellTables, Counts, listed
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.session import Session
-from sqlanon.estimation.sound_tables import load_sound, render_soundness
+from sqlanon.estimation.sound_tables import load_readable, refuse_unsound
 from sqlanon.estimation.temporary_tables import relations_of
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.methods.uncertain.read_manifest import described, held_below
@@ -27,7 +27,6 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 
 _COUNTS = "uncertain data answers COUNT(*) alone: SUM, AVG, quantiles and expressions were removed in 0.3.0"
-_LAID_OUT = {"unfolded": "shared/unfolded", "place": "shared/place", "set_line": "shared/set_line"}
 
 
 class UncertainTables(CellTables):
@@ -42,42 +41,42 @@ class UncertainTables(CellTables):
         self.hierarchies = {place: read.hierarchies[self.quasi[place - 1]] for place in read.trees}
         self.types = {place: Sql(read.types[name]) for place, name in enumerate(self.quasi, start=1)}
         self.open_places = {place for place, _ in read.ordered}
-        values = {
+        self._laid_out = {
             "labels": [],
             "quasi": read.fields,
             "hidden": list(read.hidden),
             "values": list(columns["values"]),
             **{f"{role}_column": columns[role] for role in ("group", "count", "qiid", "alternatives")},
         }
-        super().__init__(engine, dict(tables), values)
+        super().__init__(engine, dict(tables))
         self._loaded = False
-        self.relations |= {name: relation_name(self.prefix, name) for name in (*_LAID_OUT, "held")}
+        self.relations["held"] = relation_name(self.prefix, "held")
         self.relations |= relations_of(self._loading_steps())
 
     def load(self) -> None:
         """Make the tables at the first call; raise ReleaseError where they are no QIT and ST that fit each other."""
         if not self._loaded:
-            load_sound(self, self._load, "uncertain data")
+            load_readable(self._load, "uncertain data")
             self._loaded = True
 
     def _load(self) -> None:
         self.keep_frame("held", self._frame_hierarchies())
-        for name, template in _LAID_OUT.items():
-            self.keep(name, self.render(template, self.tables))
-        run_steps(self._loading_steps(), self.engine, self._made, look=self._count)
+        run_steps(self._loading_steps(), self.engine, self._made, look=self._look)
 
-    def _count(self, name: str, row: Row) -> None:
-        self.shown_rows, self.hidden_rows = int(row["shown"]), int(row["hidden"])
+    def _look(self, name: str, row: Row) -> None:
+        if name == "soundness":
+            refuse_unsound(row)
+        else:
+            self.shown_rows, self.hidden_rows = int(row["shown"]), int(row["hidden"])
 
     def _loading_steps(self) -> list[Statement | Report | Loop]:
         # A cell of a column with a hierarchy shows a node, which is text whatever the type of the values below it.
         cells = [(place, Sql("varchar") if place in self.hierarchies else kind) for place, kind in self.types.items()]
-        return self.write("evidence/uncertain", {name: self.relations[name] for name in _LAID_OUT}, cells=cells)
+        return self.write("evidence/uncertain", self.tables, cells=cells, **self._laid_out)
 
     def loading_statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of what the first query runs; `held` is filled from the release's hierarchies."""
-        laid_out = [(name, self.render(template, self.tables)) for name, template in _LAID_OUT.items()]
-        return [("soundness", render_soundness(self)), *laid_out, *listed(self._loading_steps())]
+        return listed(self._loading_steps())
 
     def _frame_hierarchies(self) -> pd.DataFrame:
         """Return every value of every hierarchy with each node at or above it, and NULL, which is a value like any."""

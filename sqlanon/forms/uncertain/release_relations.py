@@ -22,7 +22,7 @@ def unfold_marks(published: PublishedTables, columns: Described) -> Sql:
     roles = {f"{role}_column": names[role] for role in ("group", "qiid", "alternatives")}
     labels = [names["label"]] if "label" in names else []
     values = {"quasi": columns.fields, "hidden": list(columns.hidden), "labels": labels}
-    return published.subquery("shared/unfolded", {}, **values, **roles)
+    return published.subquery("uncertain/unfolded", {}, **values, **roles)
 
 
 def write_tree_nodes(published: PublishedTables, columns: Described) -> Sql:

@@ -62,7 +62,7 @@ def _align_sensitive(published: PublishedTables, original: SourceRows) -> Aligne
             whole_columns({_VALUE: sql_type}),
         )
     roles = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
-    lines = published.subquery("shared/set_line", **roles)
+    lines = published.subquery("uncertain/set_line", **roles)
     ordered = "list_sort({}, 'asc', 'nulls last')"
     return AlignedColumns(
         _weigh(published, lines, Sql(ordered.format(f"cast(chosen as {sql_type}[])")), Sql("occurrences")),
@@ -192,7 +192,7 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     # equal marks follow from equal QIIDs; ST has one line per group and set
     marks = columns["alternatives"]
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
-    sets = published.subquery("shared/set_line", values=columns["values"], **roles)
+    sets = published.subquery("uncertain/set_line", values=columns["values"], **roles)
     sections = published.sections(
         "verify/uncertain",
         unfolded=unfold_marks(published, quasi),

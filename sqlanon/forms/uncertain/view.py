@@ -143,7 +143,7 @@ def read_sets(published: PublishedTables) -> Sql:
     """Return the lines of ST with their alternatives in one list, to stand where a relation does."""
     columns: Mapping[str, Any] = published.manifest["columns"]
     roles = {"values": columns["values"], "group_column": columns["group"], "count_column": columns["count"]}
-    return published.subquery("shared/set_line", **roles)
+    return published.subquery("uncertain/set_line", **roles)
 
 
 def _unpromised(attack: str, confidence: float, whom: str) -> Finding:

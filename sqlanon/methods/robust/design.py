@@ -13,10 +13,11 @@ from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.republication import add_ledger_columns
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
 from sqlanon.methods.several import SeveralColumns, attributes_of
+from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Beside, Request, Row, relation_name
 from sqlanon.plans.roles import free_name, split_columns
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident, render
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.wording import option
 
 NAME = "robust"
@@ -228,12 +229,11 @@ def _backgrounds(
 
 
 def _kept(number: int, background: Background, population: Sql) -> Statement:
-    query = render("methods/robust/background/learned", population=population, attributes=background.columns)
-    sql = render(
-        "methods/robust/kept",
-        background=Sql(f"(\n{query}\n)"),
-        attributes=background.attributes,
-        sensitive=background.sensitive,
-        probability=free_name("probability", (*background.attributes, background.sensitive)),
-    )
+    values = {
+        "columns": background.columns,
+        "attributes": background.attributes,
+        "sensitive": background.sensitive,
+        "probability": free_name("probability", (*background.attributes, background.sensitive)),
+    }
+    sql = render_query("robust/kept", values, {"population": population})
     return Statement(f"background_{number}", sql, "query")

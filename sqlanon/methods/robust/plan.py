@@ -21,7 +21,6 @@ from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Repeat, Step
 
 # r-robust releases that follow each other: arrivals are grouped class by class, and who changes class leaves.
 # A group of one signature has posterior 1/n for its members whatever the distributions are (Wong et al.
@@ -75,7 +74,7 @@ def group_by_class(design: ClassGrouping) -> Steps:
         for number, known in knowledge
     ]
     tables = [known for known in backgrounds if known["relation"] is not None]
-    chapters: list[Step | Repeat | Chapter] = [grouping.population(request)]
+    chapters: list[Chapter] = [grouping.population(request)]
     if tables or design.turns:
         chapters.append(grouping.tally())
         chapters += (background.chapter(known, number, request.show_values) for number, known in knowledge)

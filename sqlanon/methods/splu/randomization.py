@@ -16,7 +16,7 @@ from sqlanon.methods.internal_names import identity_names, sensitive_names
 from sqlanon.methods.packing import payload_quasi
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Repeat, Request, Row, Step
+from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
@@ -115,7 +115,7 @@ def check_values(design: Randomization) -> Steps:
 def randomize(design: Randomization) -> Steps:
     """Return the chapters that end in rows with published values: the attributes are randomized one after the other."""
     request, last = design.request, len(design.attributes) - 1
-    chapters: list[Step | Repeat | Chapter] = [
+    chapters: list[Chapter] = [
         grouping.population(request),
         *check_values(design),
         *check_quasi(design),

@@ -18,13 +18,11 @@ select lower(current_setting('sqlanon.key', true)) as "secret";
 do $sqlanon$
 declare refusal text := (
     select
-      case when "key_count" <> 1 or "key_length" <> 64 then 'the key is missing: hand over 64 hex digits' end as "refusal"
-    from (
-      select
-        count(*) as "key_count",
-        coalesce(max(length("secret")), 0) as "key_length"
-      from "sqlanon_key"
-    ) as "looked_at"
+      case
+        when count(*) <> 1 or coalesce(max(length("secret")), 0) <> 64
+        then 'the key is missing: hand over 64 hex digits'
+      end as "refusal"
+    from "sqlanon_key"
 );
 begin
     if refusal is not null then raise exception using message = refusal; end if;

@@ -27,7 +27,7 @@ PATIENTS = "select * from (values ('F', 30, 'flu'), ('F', 30, 'hiv'), ('M', 40, 
 def found(con, known, show_values=False):
     """Return the whole prior as {(signature, value): probability}."""
     given_ = {"population": Sql('"population"'), "tally": Sql('"tally"')}
-    steps = build([background.chapter(known, 1, show_values)], {}, "t_", given_)
+    steps = build([background.chapter(known, 1, show_values)], "t_", given_)
     plan = Plan("background", steps, Publication(()), key=Sql('"t_key"'))
     engine = DuckDBEngine(con)
     with run_plan(plan, engine, Key.fresh()):
@@ -228,5 +228,5 @@ def test_every_statement_runs_on_the_other_engines():
     given_ = {"population": Sql('"population"'), "tally": Sql('"tally"')}
     for known in (table, background.learned(["sex"], COLUMNS)):
         for dialect in ("spark", "postgres"):
-            for step in build([background.chapter(known, 1)], {}, "t_", given_, dialect):
+            for step in build([background.chapter(known, 1)], "t_", given_, dialect):
                 assert translate(step.sql if hasattr(step, "sql") else step.statement.sql, dialect)

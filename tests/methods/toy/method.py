@@ -9,7 +9,8 @@ from sqlanon.methods.parameter_types import Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.request_options import SENSITIVE, RequestOptions
-from sqlanon.plans.plan import Request, Step
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Request
 
 
 class ToyOptions(RequestOptions, total=False):
@@ -27,11 +28,6 @@ class Toy(Grouped):
     """Groups whose numbers begin at `first`."""
 
     first: int
-
-    @property
-    def values(self) -> dict[str, object]:
-        """Return nothing: chapters take their own."""
-        return {}
 
 
 def design(request: Request, l: int, first_group: int) -> Toy:
@@ -57,7 +53,7 @@ def group_rows(design: Toy) -> Steps:
 def move_groups(design: Toy) -> Steps:
     """Return the step that renumbers the groups."""
     values = {"payload": design.attribute.payload, "distance": design.first}
-    return (Step("methods/toy/moved", yields="grouped", suffix="_moved", values=values),)
+    return (Chapter("methods/toy/moved", values),)
 
 
 TOY = Method(

@@ -94,7 +94,7 @@ def table(con, rows, attributes, weights, draws=None):
     return dimensions
 
 
-def plan(asked):
+def plan(asked, engine="duckdb"):
     """Return the plan of clusters alone."""
     trees = {
         f"hierarchy_{one.number}": Sql(f'"hierarchy_{one.number}"')
@@ -102,7 +102,9 @@ def plan(asked):
         if one.scale == "hierarchy"
     }
     given = {name: Sql(f'"{name}"') for name in ("determined", "cell_count", "alternative", "influence")}
-    return Plan("uncertain", build(asked.chapters, {}, "t_", {**given, **trees}), Publication(()), key=Sql('"t_key"'))
+    return Plan(
+        "uncertain", build(asked.chapters, "t_", {**given, **trees}, engine), Publication(()), key=Sql('"t_key"')
+    )
 
 
 def clustered(con, asked):
@@ -437,7 +439,7 @@ def test_postgres_makes_the_same_clusters(con, server):
                 for row in con.execute(f"from {name}").fetchall():
                     copy.write_row(row)
         engine = PostgresEngine(session)
-        with run_plan(plan(asked), engine, Key("ab" * 32)) as found:
+        with run_plan(plan(asked, "postgres"), engine, Key("ab" * 32)) as found:
             rows = engine.rows("select cluster, row_number from t_clustered order by cluster, row_number")
     members = [[row["row_number"] for row in some] for _, some in itertools.groupby(rows, lambda row: row["cluster"])]
     assert members == expected[0]

@@ -12,11 +12,12 @@ from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.forms.form import Form, Tables
 from sqlanon.forms.schema_parts import COMPARED, NAME, ROLES, SHARE, SIZES, SORTED, counts
+from sqlanon.plans.build import render_query
 from sqlanon.plans.json_schema import record, whole
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.roles import free_name
-from sqlanon.plans.templates import Sql, render
+from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import Verification
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ def as_groups(tables: Tables, manifest: Manifest) -> tuple[dict[str, Sql], dict[
     columns = manifest["columns"]
     group = free_name("group_id", [*columns["quasi"], *columns["sensitive"], columns["count"]])
     names = {"quasi": columns["quasi"], "group_column": group, "count_column": columns["count"]}
-    qit = render("tally_form/people", tally=tables["tally"], **names)
-    st = render("tally_form/lines", tally=tables["tally"], **names, sensitive=columns["sensitive"][0])
+    tally = {"tally": tables["tally"]}
+    qit = render_query("tally_form/people", names, tally)
+    st = render_query("tally_form/lines", {**names, "sensitive": columns["sensitive"][0]}, tally)
     return {"qit": Sql(f"({qit})"), "st": Sql(f"({st})")}, {**manifest, "columns": {**columns, "group": group}}
 
 

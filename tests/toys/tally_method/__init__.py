@@ -13,8 +13,9 @@ from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.parameter_types import Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import SENSITIVE, RequestOptions
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.marks import NEVER, OURS, Mark
-from sqlanon.plans.plan import Request, Row, Step
+from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.roles import free_name
 
 
@@ -61,8 +62,8 @@ def count_crowds(design: Tally) -> Steps:
     """Return the steps that count what each crowd holds, and how many rows lie in crowds that are left out."""
     values = {"quasi": quasi_names(design.request), "l": design.l}
     return (
-        Step("tally_method/crowd", values=values),
-        Step("tally_method/left_out", "query", dropped="dropped_rows", note=_describe_left_out),
+        Chapter("tally_method/crowd", values),
+        Chapter("tally_method/left_out", {}, {"left_out": _describe_left_out}),
     )
 
 
@@ -75,7 +76,7 @@ def publish_tally(design: Tally) -> Steps:
     """Return the step of the table."""
     columns = design.columns
     names = {"quasi": columns["quasi"], "sensitive": columns["sensitive"][0], "count_column": columns["count"]}
-    return (Step("tally_method/tally", values=names),)
+    return (Chapter("tally_method/tally", names),)
 
 
 TALLY_METHOD = Method(
