@@ -25,7 +25,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from sqlanon.estimators.class_moments import CentredOutcome
 from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems, leave_rest
-from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, answer_unbiased
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, answer_unbiased, clip_to_bounds
 from sqlanon.estimators.one_core import on_one_core
 
 SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
@@ -243,10 +243,18 @@ def _keep(directions: sparse.csr_array, kept: BoolArray) -> sparse.csr_array:
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Return the posterior mean and its 95 % interval; the evidence's plain estimate where there is no such answer."""
+    """Return the posterior mean and its 95 % interval; the evidence's plain estimate where there is no such answer.
+
+    Of a ratio A/R, both less what the plain estimate makes of them, the value d is told for which E (A - d R)² is
+    least: the plain one and a r / (r² + Var R) more, a and r the posterior means. Where the rows that count are many
+    that is a/r; where they are hardly known, a/r is mostly noise. The interval stays that of a/r (Fieller's).
+    """
     answer = answer_unbiased(evidence)
     # No distribution between two bounds has a standard deviation above half of their distance. fmin passes over NaN,
     # which stands where no bound is known; the interval is the posterior's own, cut to the bounds.
     largest = np.maximum(evidence.most - evidence.least, 0.0) / 2
     error = np.where(np.isnan(answer.std_error), np.nan, np.fmin(answer.std_error, largest))
-    return replace(answer, std_error=error)
+    curve = np.asarray(evidence.curve)  # Var R / r²
+    drawn = clip_to_bounds(evidence.plain + (evidence.unbiased - evidence.plain) / (1 + curve), evidence)
+    value = np.where((curve > 0) & ~np.isnan(drawn), drawn, answer.value)
+    return replace(answer, value=value, std_error=error)
