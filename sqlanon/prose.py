@@ -91,7 +91,7 @@ def _environment(html: bool) -> jinja2.Environment:
     )
     filters = {"words": words, "number": _number, "percent": _percent, "length": len}
     filters |= {"join": _join, "capital": _begin_with_capital}
-    of_text = {"markdown": _markdown, "code": code, "block": _block, "ident": ident}
+    of_text = {"markdown": _markdown, "code": code, "block": _block, "ident": ident, "quoted": repr}
     # no filter but these: `safe` and others would pass a value on as HTML
     environment.filters = filters if html else filters | of_text
     environment.globals = {"option": option, "advice": advice}

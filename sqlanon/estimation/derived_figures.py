@@ -68,8 +68,20 @@ class DerivedFigures:
             name = next(item.name for item in self.run.query.items if item.aggregate == number)
             value = self._evaluate(derived.sql, figure, self._read_values(figure)[:, None])[:, 0]
             fields = self._spread(derived, figure, value, name)
+            if derived.is_share:
+                fields = self._bound_share(derived, figure, fields)
             columns |= {f"{field}_{number}": array for field, array in fields.items()}
         return columns
+
+    @staticmethod
+    def _bound_share(derived: Derived, figure: Figures, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Keep a share between 0 and 1; where both counts are one figure it is 1, and nothing is uncertain about it."""
+        one, other = (np.stack([figure[f"{field}_{n}"] for field in fields]) for n in derived.read)
+        whole = (one == other).all(axis=0) & (fields["value"] == 1)
+        bounded = {name: np.clip(array, 0.0, 1.0) for name, array in fields.items() if name != "std_error"}
+        error = np.fmin(fields["std_error"], 0.5) + 0 * fields["std_error"]
+        bounded["std_error"] = np.where(whole, 0.0, error)
+        return {**bounded, **{end: np.where(whole, 1.0, bounded[end]) for end in ("low", "high")}}
 
     def _read_values(self, figure: Figures) -> Array:
         numbers = range(len(self.estimates))

@@ -80,11 +80,18 @@ def score_interval(evidence: Evidence) -> tuple[Array, Array]:
     ) + evidence.left_out_high
 
 
+def bound_error(evidence: Evidence) -> Array:
+    """Return the standard error, at most half of the distance of the bounds: no distribution between them has more."""
+    # fmin passes over NaN, which stands where no bound is known
+    largest = np.maximum(evidence.most - evidence.least, 0.0) / 2
+    return np.where(np.isnan(evidence.std_error), np.nan, np.fmin(evidence.std_error, largest))
+
+
 def answer_unbiased(evidence: Evidence) -> Estimate:
     """Return the unbiased estimate of the evidence and its interval; the plain one where there is none."""
     low, high = score_interval(evidence)
     value = np.where(np.isnan(evidence.unbiased), evidence.plain, evidence.unbiased)
-    return Estimate(clip_to_bounds(value, evidence), evidence.std_error, low, high, value)
+    return Estimate(clip_to_bounds(value, evidence), bound_error(evidence), low, high, value)
 
 
 def answer_plain(evidence: Evidence) -> Estimate:

@@ -250,11 +250,7 @@ def estimate(evidence: Evidence) -> Estimate:
     that is a/r; where they are hardly known, a/r is mostly noise. The interval stays that of a/r (Fieller's).
     """
     answer = answer_unbiased(evidence)
-    # No distribution between two bounds has a standard deviation above half of their distance. fmin passes over NaN,
-    # which stands where no bound is known; the interval is the posterior's own, cut to the bounds.
-    largest = np.maximum(evidence.most - evidence.least, 0.0) / 2
-    error = np.where(np.isnan(answer.std_error), np.nan, np.fmin(answer.std_error, largest))
     curve = np.asarray(evidence.curve)  # Var R / r²
     drawn = clip_to_bounds(evidence.plain + (evidence.unbiased - evidence.plain) / (1 + curve), evidence)
     value = np.where((curve > 0) & ~np.isnan(drawn), drawn, answer.value)
-    return replace(answer, value=value, std_error=error)
+    return replace(answer, value=value)

@@ -8,7 +8,7 @@ channels can be inverted.
 
 import numpy as np
 
-from sqlanon.estimators.evidence import Array, Estimate, Evidence, clip_to_bounds, score_interval
+from sqlanon.estimators.evidence import Array, Estimate, Evidence, bound_error, clip_to_bounds, score_interval
 
 
 def weigh_difference(difference: Array, std_error: Array) -> Array:
@@ -33,4 +33,4 @@ def estimate(evidence: Evidence) -> Estimate:
     if evidence.shrunk is not None:
         value = np.where(np.isnan(evidence.shrunk), value, clip_to_bounds(evidence.shrunk, evidence))
         low, high = np.minimum(low, value), np.maximum(high, value)
-    return Estimate(value, evidence.std_error, low, high, np.where(usable, evidence.unbiased, value))
+    return Estimate(value, bound_error(evidence), low, high, np.where(usable, evidence.unbiased, value))

@@ -47,13 +47,15 @@ class Aggregate:
 class Derived:
     """An expression over aggregates: `sql` reads `value_0` … and `key_1` …, by the numbers of the aggregates (`read`).
 
-    spread: the same over sums of rows only (of AVG its sum and its count); `linear` are their numbers.
+    spread: the same over sums of rows only (of AVG its sum and its count); `linear` are their numbers. is_share:
+    whether it is a count over one of the same rows and more: between 0 and 1, and 1 where nothing is left out.
     """
 
     sql: Sql
     read: tuple[int, ...]
     spread: Sql
     linear: tuple[int, ...]
+    is_share: bool = False
 
 
 @dataclass(frozen=True)

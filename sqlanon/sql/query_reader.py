@@ -259,7 +259,24 @@ class _ClauseReader:
             return exp.paren(exp.Div(this=top, expression=bottom[0])) if bottom else top
 
         spread = self._write_over_keys(node, write_linear)
-        return Derived(sql, tuple(sorted(inner_numbers)), spread, tuple(sorted(linear)))
+        return Derived(sql, tuple(sorted(inner_numbers)), spread, tuple(sorted(linear)), self._is_share(node))
+
+    def _is_share(self, node: exp.Expr) -> bool:
+        """Tell whether an expression is a count of some rows over a count of these and others."""
+        node = node.unnest()
+        if not isinstance(node, exp.Div):
+            return False
+        sides = [_unwrap(node.this), _unwrap(node.expression)]
+        if not all(map(is_aggregate, sides)):
+            return False
+        part, whole = (self.aggregates.found[self.aggregates.number(side)] for side in sides)
+        return (
+            part.function.counts
+            and whole.function.counts
+            and whole.argument in (None, part.argument)
+            and whole.chosen in (None, part.chosen)
+            and whole.limit in (None, part.limit)
+        )
 
     def _write_over_keys(
         self, node: exp.Expr, name_aggregate: Callable[[exp.Expr], exp.Expr | None] = lambda _: None
@@ -337,6 +354,18 @@ class _ClauseReader:
         if not plain or number.is_string or limit.args.get("limit_options") or limit.expressions:
             WORDING.refuse("this LIMIT", "LIMIT takes a whole number")
         return int(number.name)
+
+
+def _unwrap(node: exp.Expr) -> exp.Expr:
+    """Return what a side of a division is without casts, a factor of 1 and NULLIF(…, 0)."""
+    node = node.unnest()
+    if isinstance(node, exp.Cast | exp.Nullif):
+        return _unwrap(node.this)
+    if isinstance(node, exp.Mul):
+        for side, other in ((node.this, node.expression), (node.expression, node.this)):
+            if isinstance(side, exp.Literal) and not side.is_string and float(side.name) == 1:
+                return _unwrap(other)
+    return node
 
 
 def _outermost_aggregates(node: exp.Expr) -> Iterator[exp.Expr]:

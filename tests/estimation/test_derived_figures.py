@@ -177,3 +177,25 @@ def test_intervals_hold_the_truth(source):
             errors[name].append((found.x - truth[name]) / found.x_std_error)
     assert min(held.values()) >= 17 and sum(held.values()) >= 0.92 * 20 * len(EXPRESSIONS)
     assert all(0.4 < np.std(line) < 1.4 for line in errors.values())
+
+
+SHARES = [
+    ("count(*) filter (where d <> 'd6') / count(*) as x from release where age < 24", False),
+    ("1.0 * count(*) filter (where d = 'd0') / nullif(count(*), 0) as x from release where age = 30", False),
+    (
+        "count(*) filter (where d = 'd1' and sex = 'F')::double / count(*) filter (where sex = 'F') as x from release",
+        False,
+    ),
+    ("count(*) filter (where d >= 'd0') / count(*) as x from release where age < 30", True),
+]
+
+
+@pytest.mark.parametrize(("sql", "whole"), SHARES)
+def test_a_share_lies_between_0_and_1_and_what_every_row_fulfils_is_1(release, sql, whole):
+    share = one(release, sql)
+    assert 0 <= share.x_low <= share.x <= share.x_high <= 1
+    assert not whole or (share.x, share.x_std_error, share.x_low) == (1, 0, 1)
+
+
+def test_a_ratio_that_is_no_share_may_be_above_1(release):
+    assert one(release, "count(*) filter (where sex = 'M') / count(*) filter (where d = 'd6') as x from release").x > 1

@@ -1,6 +1,8 @@
 """The script beside a release: its weights sum to the paper's estimate, and a join without them does not."""
 
 import os
+import re
+import textwrap
 
 import pytest
 
@@ -232,3 +234,37 @@ def test_randomized_columns_that_sql_reads_differently(ask):
     _, query = ask(sql, sqlanon.splu, **roles, gamma=2)
     counts = dict(query('select "a\nb; drop", sum(weight_2) from weighted group by all'))
     assert len(counts) == 4 and sum(counts.values()) == pytest.approx(80)
+
+
+def _blocks(text):
+    """Return the indented blocks of a text, without their indents."""
+    found = re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.MULTILINE)
+    return [textwrap.dedent(block).strip("\n") for block in found]
+
+
+@pytest.mark.parametrize(("method", "asked"), [("anatomy", {"l": 3}), ("splu", {"gamma": 3})])
+def test_the_recipes_of_a_readme_run_and_averages_are_as_near_as_they_say(tmp_path, method, asked):
+    con = connect()
+    con.execute(
+        "create table people as select i as id, 20 + hash(i) % 50 as age, if(hash(i, 1) % 2 = 0, 'F', 'M') as sex,"
+        " 'v' || ((hash(i, 2) % 9 + (hash(i) % 50) // 10) % 6) as \"it's\" from range(3000) t(i)"
+    ).fetchall()
+    truth = dict(con.execute('select "it\'s", avg(age) from people group by all').fetchall())
+    out = tmp_path / "release"
+    sqlanon_method = getattr(sqlanon, method)
+    sqlanon_method(con, "people", quasi=["age", "sex"], sensitive="it's", id="id", key="3" * 64, out=out, **asked)
+    readme = (out / "README.md").read_text().replace("PATH", str(out))
+    mean = next(block for block in _blocks(readme) if "AS mean" in block).replace("WHERE …", "WHERE age > 0")
+    session = connect()
+    session.execute(f"set variable release = '{out}'").fetchall()
+    session.execute((out / "estimate.sql").read_text()).fetchall()
+    rows = session.execute(re.sub(r"\bx\b", "age", mean)).fetchall()
+    assert len(rows) > 4
+    assert max(abs(found - truth[value]) / error for value, found, error in rows) < 3
+    if method == "anatomy":
+        names = {}
+        block = next(block for block in _blocks(readme) if "import duckdb" in block)
+        *lines, last = block.splitlines()
+        exec("\n".join(lines), names)
+        counts = eval(last, names)
+        assert counts["n"].sum() == pytest.approx(3000) and (counts["std_error"] > 0).all()
