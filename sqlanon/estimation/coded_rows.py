@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from sqlanon.errors import ResourceError, SqlanonError, TargetError, TemplateError
-from sqlanon.estimation.made_ahead import cut
+from sqlanon.estimation.portions import cut
 from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.estimators.one_core import on_one_core

@@ -8,7 +8,7 @@ from typing import TypeVar
 from sqlanon.errors import QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.coded_rows import Condition
-from sqlanon.estimation.made_ahead import cut
+from sqlanon.estimation.portions import cut
 from sqlanon.estimators.aggregates import COUNT
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Comparison, Query

@@ -1,6 +1,6 @@
 """The working space of a release in its database: rendered templates, temporary tables, cached answers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlanon.engines.base import Engine
@@ -9,7 +9,7 @@ from sqlanon.plans.build import build, render_queries, render_query
 from sqlanon.plans.chapters import Chapter, variables_of
 from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison
 
 if TYPE_CHECKING:
@@ -52,12 +52,6 @@ class Workspace:
         """Return the SQL of a chapter of one section."""
         (sql,) = render_queries(Chapter(chapter, values), given, self.engine.dialect).values()
         return sql
-
-    def render_different(self, relation: Sql, columns: Iterable[str | tuple[Sql, str]], condition: str = "") -> str:
-        """Write the different lines of a relation in some columns: names, or expressions with their names."""
-        listed = [(ident(column), column) if type(column) is str else column for column in columns]
-        parameters = {"relation": relation, "columns": listed, "conditions": [Sql(condition)] if condition else []}
-        return self.render("estimation/query_run/different", {}, **parameters)
 
     def keep(self, name: str, sql: str) -> Sql:
         """Keep a query's rows in a temporary table; return its relation."""
