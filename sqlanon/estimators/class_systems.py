@@ -62,7 +62,7 @@ class ClassSystems:
     class, R. shared_codes: the values that θ is about, k. shared_lines: U' B^-1 on these, R x k (one class: k = 0).
     Of a query's w they are free, so that they are made once: totals_by_root: κ + λ t2 with κ = N/groups, T2 x R, what
     the score's variance is for w = 1 over λ; blocks: what a class says of θ and what of θ passes into its values.
-    products: S of every class, LV x V.
+    products: S of every class over its own values, n x n.
     """
 
     totals: Array
@@ -77,7 +77,7 @@ class ClassSystems:
     shared_lines: "StackedBlocks"
     totals_by_root: Array
     blocks: "SharedBlocks"
-    products: sparse.csr_array
+    products: Sequence[sparse.csr_array]
     _variances: dict[int, Array] = field(default_factory=dict)
 
     @cached_property
@@ -144,11 +144,11 @@ class ClassSystems:
         """Return the classes prepared anew with one value in the place of all those of a `kind` (V, from 0 on)."""
         count = int(kind.max()) + 1
         members = np.eye(count)[kind]  # V x kinds
-        normals = np.einsum("vj,cvk->cjk", members, (self.products @ members).reshape(len(self.rows), len(kind), count))
         merged = []
-        for totals, normal, groups in zip(self.totals @ members, normals, self.groups, strict=True):
-            codes = np.flatnonzero(totals)
-            merged.append(ReleaseClass(codes, normal[np.ix_(codes, codes)], totals[codes], int(groups)))
+        for totals, normal, groups in zip(self.totals, self.products, self.groups, strict=True):
+            codes = np.unique(kind[totals > 0])
+            own = members[totals > 0][:, codes]
+            merged.append(ReleaseClass(codes, own.T @ (normal @ own), totals[totals > 0] @ own, int(groups)))
         return prepare_classes(merged, count)
 
     @cached_property
@@ -298,12 +298,12 @@ def prepare_classes(classes: Iterable[ReleaseClass], value_count: int) -> ClassS
     classes: read one after another; S of one class is held at a time. value_count: V, of which a class has some.
     """
     systems, codes, groups = list[_Eigensystem](), list[IntArray](), list[float]()
-    lines, products = list[Array](), list[sparse.coo_array]()
+    lines, products = list[Array](), list[sparse.csr_array]()
     for release_class in classes:
         sized = release_class.normal.sum(axis=1)  # Σ_w S_vw = Σ_g s_g(v) |g|
         lines.append(np.zeros((3, value_count)))
         lines[-1][:, release_class.codes] = release_class.totals, sized, _prior_variance(release_class)
-        products.append(_place_products(release_class, value_count))
+        products.append(sparse.csr_array(release_class.normal))  # most values never meet
         systems.append(_decompose(release_class))
         codes.append(release_class.codes)
         groups.append(float(release_class.groups))
@@ -326,15 +326,8 @@ def prepare_classes(classes: Iterable[ReleaseClass], value_count: int) -> ClassS
         shared_lines=shared_lines,
         totals_by_root=totals_by_root,
         blocks=SharedBlocks(turned, shared_lines, roots / totals_by_root),
-        products=sparse.csr_array(sparse.vstack(products) if products else (0, value_count)),
+        products=products,
     )
-
-
-def _place_products(release_class: ReleaseClass, value_count: int) -> sparse.coo_array:
-    """Return S of a class with its values in the places of all, V x V: most values never meet."""
-    row, column = np.nonzero(release_class.normal)
-    places = release_class.codes[row], release_class.codes[column]
-    return sparse.coo_array((release_class.normal[row, column], places), shape=(value_count, value_count))
 
 
 def _prior_variance(release_class: ReleaseClass) -> Array:

@@ -141,8 +141,9 @@ class Posterior:
         grid, weights = OWN_GRID[own], self.weights[own]
         directions = _keep(directions, self.noise[directions.indices // systems.totals.shape[1]] > 0)
         mean = (directions @ self._means)[:, :, None]
-        variance = self._measure_variance(directions)[:, :, None]
-        prior = (systems.measure_prior(directions) @ self.noise)[:, None, None] * grid[:, None]
+        by_class = systems.measure_prior(directions)
+        variance = self._measure_variance(directions, by_class)[:, :, None]
+        prior = (by_class @ self.noise)[:, None, None] * grid[:, None]
         if self.several:
             whole = self._add_classes(directions)
             shift = self._pass_shared(whole[:, systems.shared_codes], directions)
@@ -165,25 +166,31 @@ class Posterior:
         along = self.gained[self.own_places] * self.score
         return np.asarray(self.systems.turned.matrix @ along.T)
 
-    def _measure_variance(self, directions: sparse.csr_array) -> Array:
-        """Return the variance of directions without θ, D x places of t2: values that are alone in a class are read."""
-        classes = len(self.noise)
-        line = np.repeat(np.arange(directions.shape[0]), np.diff(directions.indptr))
-        pair = line * classes + directions.indices // self.systems.totals.shape[1]
-        alone = np.bincount(pair, minlength=directions.shape[0] * classes)[pair] == 1
-        single = _keep(directions, alone).power(2)
-        single.data *= self.noise[single.indices // self.systems.totals.shape[1]]
-        variance = np.stack([single @ self.systems.find_variance(int(place)) for place in self.own_places], axis=1)
-        return variance if alone.all() else variance + self._turn(_keep(directions, ~alone))
+    def _measure_variance(self, directions: sparse.csr_array, prior: Array) -> Array:
+        """Return the variance of directions without θ, D x places of t2: values that are alone in a class are read.
 
-    def _turn(self, directions: sparse.csr_array) -> Array:
+        prior: of each direction and class, D x L (`measure_prior`).
+        """
+        line = np.repeat(np.arange(directions.shape[0]), np.diff(directions.indptr))
+        pair = line * len(self.noise) + directions.indices // self.systems.totals.shape[1]
+        alone = np.bincount(pair, minlength=prior.size) == 1
+        variance = np.zeros((len(prior), len(self.own_places)))
+        if not alone[pair].all():
+            together = np.where(alone.reshape(prior.shape), 0.0, prior)
+            variance += self._turn(_keep(directions, ~alone[pair]), together)
+        if alone.any():
+            single = _keep(directions, alone[pair]).power(2)
+            single.data *= self.noise[single.indices // self.systems.totals.shape[1]]
+            variance += np.stack([single @ self.systems.find_variance(int(place)) for place in self.own_places], axis=1)
+        return variance
+
+    def _turn(self, directions: sparse.csr_array, prior: Array) -> Array:
         """Return the same of directions that have several values of a class: along its eigenvectors, and beside."""
         systems, own = self.systems, self.own_places
         squares = (directions @ systems.turned.matrix).power(2)
         count = len(systems.owner)
         by_class = sparse.csr_array((np.ones(count), (np.arange(count), systems.owner)), (count, len(systems.rows)))
-        whole, seen = systems.measure_prior(directions), (squares @ by_class).toarray()
-        unseen = leave_rest(whole, seen, TOLERANCE)
+        unseen = leave_rest(prior, (squares @ by_class).toarray(), TOLERANCE)
         along = squares @ (self.left[own] * self.noise[systems.owner]).T
         return np.asarray((along + (unseen @ self.noise)[:, None]) * OWN_GRID[own])
 

@@ -18,10 +18,10 @@ from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.coded_rows import CellSums, CodedRows, tell_holding
 from sqlanon.estimation.exact import select_columns
 from sqlanon.estimation.failures import require_finite_measures
-from sqlanon.estimation.portions import cut
 from sqlanon.estimation.memory_need import NumbersHeld
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks, read_plain_counts
+from sqlanon.estimation.portions import cut
 from sqlanon.estimation.printed_script import ANSWER, MOMENTS, write_script
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
 from sqlanon.estimation.quantiles import cumulate
