@@ -28,10 +28,12 @@ def started(shell, *words):
 
 @pytest.fixture
 def heard():
-    """Let a command hear Ctrl-C, though whoever started the tests in the background made them deaf to it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let a command hear Ctrl-C and a closed terminal, though whoever started the tests made them deaf to both."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGHUP)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.thorough
