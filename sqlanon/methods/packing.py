@@ -4,7 +4,7 @@
 
 so that numbers are ordered as rows of quasi values are, NULLs last. The last g bits are for a group's number: QIT is
 sorted by packed + group. The ranges are asked of the source first and stand in the relation `layout`; a script, which
-cannot ask, has columns. The templates are `sql_templates/methods/packing/`.
+cannot ask, has columns. The chapter is `sql_templates/packing.sql.j2`.
 """
 
 from collections.abc import Mapping
