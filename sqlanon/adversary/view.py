@@ -9,7 +9,6 @@ from sqlanon.adversary.findings import Finding
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
@@ -298,7 +297,7 @@ class View:
         if not identifier:
             return
         names = resolve_names(columns, split_columns(identifier, columns))
-        sql = render_query("persons", {"identifier_columns": names}, {"population": relation})
+        sql = self.workspace.text("persons", {"population": relation}, identifiers=names)
         (row,) = self.engine.rows(sql)
         if repeated := row["repeating_persons"]:
             raise DataError(

@@ -21,8 +21,6 @@ from sqlanon.adversary.view import View
 from sqlanon.plans.templates import Sql
 
 log = logging.getLogger("sqlanon")
-# times that b_gv is set in a turn, as `weighed` does: with one alone, groups of people alike make the odds swing
-DEALS = 2
 TURNS = 10  # of expectation maximization; on Adult the share named right stays within .3 % from the seventh on
 
 PAIRS_AT_ONCE = 1_000_000  # of a person and a value, weighed by one statement

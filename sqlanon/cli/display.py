@@ -93,16 +93,12 @@ def show_answer(answer: "Answered", how: Format) -> None:
     if how == "csv":
         show_frame(answer.df(), how)
     elif how == "table":
-        names = list(answer.columns.keys())
         # a key may be NULL; a figure or its end that is not known stays blank
-        figures = {
-            f"{name}{end}" for name in names if f"{name}_low" in names for end in ("", "_std_error", "_low", "_high")
-        }
         rows = [
-            ["NULL" if value is None and name not in figures else value for name, value in row.items()]
+            ["NULL" if value is None and name in answer.keys else value for name, value in row.items()]
             for row in records(answer.columns)
         ]
-        _print_table(names, rows)
+        _print_table(list(answer.columns.keys()), rows)
     elif notes:
         name = free_name("notes", list(answer.columns.keys()))
         _print_json([row | {name: notes} for row in records(answer.columns)] or [{name: notes}])

@@ -1,6 +1,6 @@
 """The answer of a query: numbers by name, and messages about them; a data frame is made only if one is asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,12 +17,13 @@ class Answered:
     """A row per answer.
 
     columns: arrays of one length by name, or the frame that a database put keys and order to. messages: texts about the
-    answer; warnings: those of them that warn.
+    answer; warnings: those of them that warn. keys: the columns that are no figures, in which NULL is a value.
     """
 
     columns: "Mapping[str, Array] | pd.DataFrame"
     messages: Sequence[str]
     warnings: Sequence[str]
+    keys: Collection[str] = ()
 
     def tell_missing(self, name: str) -> BoolArray:
         """Tell which figures of a column are NULL."""

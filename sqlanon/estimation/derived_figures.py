@@ -79,8 +79,7 @@ class DerivedFigures:
         one, other = (np.stack([figure[f"{field}_{n}"] for field in fields]) for n in derived.read)
         whole = (one == other).all(axis=0) & (fields["value"] == 1)
         bounded = {name: np.clip(array, 0.0, 1.0) for name, array in fields.items() if name != "std_error"}
-        error = np.fmin(fields["std_error"], 0.5) + 0 * fields["std_error"]
-        bounded["std_error"] = np.where(whole, 0.0, error)
+        bounded["std_error"] = np.where(whole, 0.0, np.minimum(fields["std_error"], 0.5))
         return {**bounded, **{end: np.where(whole, 1.0, bounded[end]) for end in ("low", "high")}}
 
     def _read_values(self, figure: Figures) -> Array:

@@ -42,7 +42,8 @@ def answer_exactly(session: "Session", exact: ExactQuery, query: Query | None) -
         if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
             raise  # a fault of ours
         raise explain_failure(error, engine, _pieces(session, query), session.loaded.names) from None
-    answer = Answered(_add_intervals(frame, exact.measured), [], [])
+    keys = {str(name) for place, name in enumerate(frame.columns) if place not in exact.measured}
+    answer = Answered(_add_intervals(frame, exact.measured), [], [], keys)
     if query is not None:
         told = MissingValues(session.loaded).tell(query.comparisons, session.published_domain)
         answer.messages, answer.warnings = told, told

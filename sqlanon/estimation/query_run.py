@@ -329,7 +329,8 @@ class QueryRun:
         finally:
             self.space.forget(self.made)
         self.messages += MissingValues(self.space).tell(self.comparisons(), self.domain, self.explained_constants)
-        return Answered(columns, self.remarks + self.messages, self.messages)
+        keys = {item.name for item in self.query.items if item.aggregate is None}
+        return Answered(columns, self.remarks + self.messages, self.messages, keys)
 
     def _put_quantiles(self, estimates: Sequence[Any], inverted: Inverted) -> Sequence[Any]:
         """Return the estimates with quantiles in the place of their counts, whose errors go with no others'."""

@@ -15,10 +15,10 @@ from sqlanon.errors import UsageError, VerificationError
 from sqlanon.forms import form_of
 from sqlanon.interruption import visible_or_not
 from sqlanon.methods import METHODS
-from sqlanon.methods.feasibility import refuse_several_rows
-from sqlanon.plans.build import render_query
+from sqlanon.plans.build import render_queries
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.manifest import Manifest, new_manifest
-from sqlanon.plans.plan import Publication, Source
+from sqlanon.plans.plan import Publication, Source, refuse_as_said
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import ident, order
@@ -99,9 +99,10 @@ def _refuse_several_rows(engine: Engine, origin: Found, identifier: Sequence[str
     """Refuse tables of a source in which a person has several rows: what they promise is per row."""
     source, types = origin
     columns = resolve_names(list(types), split_columns(identifier, list(types)))
-    persons = {"identifier_columns": columns}
-    (row,) = engine.rows(render_query("persons", persons, {"population": source.relation}))
-    refuse_several_rows(row)
+    chapter = Chapter("persons", {"identifiers": columns})
+    (persons,) = render_queries(chapter, {"population": source.relation}, engine.dialect).values()
+    (row,) = engine.rows(persons)
+    refuse_as_said(row)
 
 
 def _require_retention(manifest: Manifest) -> None:

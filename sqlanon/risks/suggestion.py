@@ -16,7 +16,6 @@ from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.chapter_run import ChapterRun
-from sqlanon.methods.feasibility import INSTEAD
 from sqlanon.methods.uniqueness import MEASURED
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
@@ -32,6 +31,10 @@ FEW_VALUES = (
 )
 MOST_SUGGESTED = 6  # quasi columns
 USUAL_L = 5
+INSTEAD = (
+    "as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised),"
+    " a sensitive column made of this one and another that splits that value, or leaving the column out"
+)
 LEAVE_OUT = "leave out"
 SAYS_NOTHING = "its name says nothing"
 NOT_RECOGNIZED = "a column whose name says nothing is a quasi column all the same where others know it"

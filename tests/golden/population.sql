@@ -26,6 +26,7 @@ counted as (
     from person
 )
 select
+    repeating_persons,
     'id' as about,
     case when repeating_persons > 0 and true then
         coalesce(format('{:,}', repeating_persons), '') || ' persons have more than one row (' || coalesce(format('{:,}', row_count), '') || ' rows of ' || coalesce(format('{:,}', person_count), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say rows_per_personmany'

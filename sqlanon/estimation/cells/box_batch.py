@@ -16,14 +16,14 @@ from scipy import sparse
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.cells.boxes import BoxTables
 from sqlanon.estimation.cells.places import compares_alone, places_of
-from sqlanon.estimation.cells.run import DIGITS
+from sqlanon.estimation.cells.run import DIGITS, place_of
 from sqlanon.estimation.coded_rows import Condition, tell_holding
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import INTERVAL, Comparison
+from sqlanon.sql.aggregate_query import INTERVAL
 from sqlanon.sql.user_sql import list_constants
 
 MOST_HELD = 4_000_000  # different boxes x sensitive values that leave the engine at once
@@ -63,7 +63,7 @@ class BoxBatch:
         """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
         by_columns: dict[tuple[int, ...], list[tuple[int, PlainCount]]] = {}
         for place, query in queries:
-            columns = tuple(sorted({_place(column) for column, _ in query.quasi}))
+            columns = tuple(sorted({place_of(column) for column, _ in query.quasi}))
             by_columns.setdefault(columns, []).append((place, query))
         answers = dict[int, Answered]()
         for columns, some in by_columns.items():
@@ -95,7 +95,7 @@ class BoxBatch:
         rows = sides.weights @ self._select(queries).astype(float)  # B x Q
         share, certain, possible = np.ones((3, *rows.shape))
         for place, cells in sides.cells.items():
-            conditions = [[term for column, term in query.quasi if _place(column) == place] for query in queries]
+            conditions = [[term for column, term in query.quasi if place_of(column) == place] for query in queries]
             verdict = self._hold(place, conditions)
             share *= verdict.share[cells]
             certain *= verdict.certain[cells]
@@ -182,19 +182,8 @@ class BoxBatch:
         columns: dict[str, float] = {}
         for name in query.names:
             columns |= {name: value} | {f"{name}_{end}": ends[end] for end in INTERVAL}
-        messages = MissingValues(self.loaded).tell(self._comparisons(query), self.domain)
+        messages = MissingValues(self.loaded).tell(self.loaded.told(query.comparisons), self.loaded.domain)
         return Answered({name: np.array([figure]) for name, figure in columns.items()}, messages, messages)
-
-    def _comparisons(self, query: PlainCount) -> list[Comparison]:
-        """Leave out columns that are published as ranges."""
-        ranges = self.loaded.open_places
-        return [each for each in query.comparisons if each.column == "sensitive" or _place(each.column) not in ranges]
-
-    def domain(self, column: str) -> Sql:
-        """Return the values that a column's cells may hold."""
-        if column == "sensitive":
-            return self.loaded.relations["value"]
-        return inline(self.loaded.render_candidates(_place(column), []))
 
 
 def compares_values(loaded: BoxTables, conditions: Sequence[Condition]) -> bool:
@@ -204,13 +193,9 @@ def compares_values(loaded: BoxTables, conditions: Sequence[Condition]) -> bool:
     """
     ranged = loaded.open_places
     return all(
-        _place(column) not in loaded.hierarchies and (_place(column) not in ranged or compares_alone(condition))
+        place_of(column) not in loaded.hierarchies and (place_of(column) not in ranged or compares_alone(condition))
         for column, condition in conditions
     )
-
-
-def _place(column: str) -> int:
-    return int(column.removeprefix("quasi_"))
 
 
 def _between(values: Array, begin: IntArray, end: IntArray) -> Array:

@@ -6,17 +6,14 @@ from typing import Any
 import numpy as np
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.runner import run_steps
 from sqlanon.errors import QueryError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.cells.places import compares_alone, places_of
-from sqlanon.estimation.cells.run import CellRun, CellTables, Counts, listed
+from sqlanon.estimation.cells.run import CellRun, CellTables, Counts
 from sqlanon.estimation.exact import select_columns
 from sqlanon.estimation.plain_counts import read_plain_counts
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.session import Session
-from sqlanon.estimation.sound_tables import load_readable
-from sqlanon.estimation.temporary_tables import relations_of
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.estimators.evidence import Estimate
 from sqlanon.methods.mondrian.read_manifest import described, held_table
@@ -33,7 +30,7 @@ _SUMS = "{} over generalized rows is not answered: a box holds a range of values
 class BoxTables(CellTables):
     """Hold the tables that every query over generalized rows reads. Nothing of them is hidden."""
 
-    whole = ("box", "row_count")
+    contents, whole = "generalized rows", ("box", "row_count")
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published table (`data`) of a release; nothing runs before the first query."""
@@ -45,23 +42,9 @@ class BoxTables(CellTables):
         # published as ranges: a value between two bounds may be somebody's
         self.open_places = {each.number for each in self.attributes if each.shape == "bounds"}
         super().__init__(engine, dict(tables))
-        self._loaded = False
-        self.relations |= relations_of(self._loading_steps())
 
-    def load(self) -> None:
-        """Make the tables at the first call; raise ReleaseError where they are no generalized rows."""
-        if not self._loaded:
-            load_readable(self._load, "generalized rows")
-            self._loaded = True
-
-    def _load(self) -> None:
-        run_steps(self._loading_steps(), self.engine, self._made)
-
-    def loading_statements(self) -> list[tuple[str, str]]:
-        """Return the names and texts of what the first query runs."""
-        return listed(self._loading_steps())
-
-    def _loading_steps(self) -> list[Statement | Report | Loop]:
+    def loading_steps(self) -> list[Statement | Report | Loop]:
+        """Render what the first query runs."""
         bounds, shown = list[dict[str, object]](), list[dict[str, object]]()
         for attribute in self.attributes:
             number: dict[str, object] = {"number": attribute.number}
@@ -101,11 +84,6 @@ class BoxTables(CellTables):
         values = [Sql(f"try_cast({constant} as {attribute.type})") for constant in constants]
         placed = [(value, places_of(attribute.type).read(value)) for value in values if attribute.shape == "bounds"]
         return Sql(self.text("evidence/candidates", {}, column=self.column(place), constants=placed))
-
-    def close(self) -> None:
-        """Drop the temporary tables; they are made again where they are needed again."""
-        super().close()
-        self._loaded = False
 
 
 class BoxRun(CellRun):

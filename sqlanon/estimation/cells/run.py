@@ -16,7 +16,8 @@ from sqlanon.errors import AnswerError
 from sqlanon.estimation.cells.query_parts import QUASI, split_query
 from sqlanon.estimation.memory_need import require_memory
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
-from sqlanon.estimation.temporary_tables import Workspace, inline, text_of
+from sqlanon.estimation.sound_tables import load_readable
+from sqlanon.estimation.temporary_tables import Workspace, inline, relations_of, text_of
 from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.methods.uncertain.hierarchy import Hierarchy
 from sqlanon.plans.plan import Loop, Report, Row, relation_name
@@ -50,10 +51,12 @@ class CellTables(Workspace):
 
     quasi, sensitive: the published names. hierarchies: of quasi columns, by their places from 1. types: of quasi
     columns' values, by place. open_places: the columns whose cells may hold values that none of them shows. whole: the
-    relation that is asked where a query reads no sensitive value, and of how many rows each of its lines is.
-    shown_rows, hidden_rows: rows that show quasi values, and rows of '*'; 0 before the first query.
+    relation that is asked where a query reads no sensitive value, and of how many rows each of its lines is. contents:
+    what the tables are read as. shown_rows, hidden_rows: rows that show quasi values, and rows of '*'; 0 before the
+    first query.
     """
 
+    contents: str
     quasi: list[str]
     sensitive: str
     hierarchies: dict[int, Hierarchy]
@@ -67,6 +70,33 @@ class CellTables(Workspace):
         """Take the published tables, when what they hold is known."""
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
         super().__init__(engine, tables, {}, names)
+        self._loaded = False
+        self.relations |= relations_of(self.loading_steps())
+
+    def loading_steps(self) -> list[Statement | Report | Loop]:
+        """Render what the first query runs; a form's own."""
+        raise NotImplementedError
+
+    def loading_statements(self) -> list[tuple[str, str]]:
+        """Return the names and texts of what the first query runs."""
+        return listed(self.loading_steps())
+
+    def load(self) -> None:
+        """Make the tables at the first call; raise ReleaseError where the published ones are none of this form."""
+        if not self._loaded:
+            load_readable(self._load, self.contents)
+            self._loaded = True
+
+    def _load(self) -> None:
+        run_steps(self.loading_steps(), self.engine, self._made, look=self._look)
+
+    def _look(self, name: str, row: Row) -> None:
+        """Look at a report of what was loaded."""
+
+    def close(self) -> None:
+        """Drop the temporary tables; they are made again where they are needed again."""
+        super().close()
+        self._loaded = False
 
     def column(self, place: int, pieces: Sequence[Sql] = ()) -> dict[str, Any]:
         """Return how the cells of a column are read: `kind`, and what chapters read of such ones.
@@ -78,6 +108,16 @@ class CellTables(Workspace):
     def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> Sql:
         """Write the values that cells of a column may hold; constants: what a query compares them with."""
         raise NotImplementedError
+
+    def domain(self, column: str) -> Sql:
+        """Return the values that a column's cells, or sets of sensitive values, may hold."""
+        if column == "sensitive":
+            return self.relations["value"]
+        return inline(self.render_candidates(place_of(column)))
+
+    def told(self, comparisons: Sequence[Comparison]) -> list[Comparison]:
+        """Leave out columns whose cells may hold values that none of them shows."""
+        return [one for one in comparisons if one.column == "sensitive" or place_of(one.column) not in self.open_places]
 
 
 class CellRun(QueryRun):
@@ -141,15 +181,12 @@ class CellRun(QueryRun):
         return [("asked", self.render_asked()), *listed(self.counting_steps()), *self.closing_statements()]
 
     def comparisons(self) -> Sequence[Comparison]:
-        """Leave out columns whose cells may hold values that none of them shows."""
-        open_columns = {f"{QUASI}{place}" for place in self.loaded.open_places}
-        return [comparison for comparison in self.query.comparisons if comparison.column not in open_columns]
+        """Return the constants that a row equals or none does, as far as the release tells."""
+        return self.loaded.told(self.query.comparisons)
 
     def domain(self, column: str) -> Sql:
         """Return the values that a column's cells, or sets of sensitive values, may hold."""
-        if column == "sensitive":
-            return self.relations["value"]
-        return inline(self.loaded.render_candidates(int(column.removeprefix(QUASI))))
+        return self.loaded.domain(column)
 
     # -- running -------------------------------------------------------------------------------
 
@@ -204,6 +241,11 @@ class CellRun(QueryRun):
         likely = others / self.loaded.shown_rows if self.loaded.shown_rows else np.full_like(others, np.nan)
         figures["value"] += likely @ expected.T
         figures["possible"] += possible.sum(axis=1)
+
+
+def place_of(column: str) -> int:
+    """Return the place of a quasi column, from 1, by our name of it."""
+    return int(column.removeprefix(QUASI))
 
 
 def listed(steps: Sequence[Statement | Report | Loop]) -> list[tuple[str, str]]:

@@ -10,14 +10,12 @@ from typing import Any
 import pandas as pd
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.runner import run_steps
 from sqlanon.errors import QueryError
 from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.cells.run import FIGURES, CellRun, CellTables, Counts, listed
+from sqlanon.estimation.cells.run import FIGURES, CellRun, CellTables, Counts
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.session import Session
-from sqlanon.estimation.sound_tables import load_readable, refuse_unsound
-from sqlanon.estimation.temporary_tables import relations_of
+from sqlanon.estimation.sound_tables import refuse_unsound
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.methods.uncertain.read_manifest import described, held_below
 from sqlanon.plans.plan import Loop, Report, Row, relation_name
@@ -32,7 +30,7 @@ _COUNTS = "uncertain data answers COUNT(*) alone: SUM, AVG, quantiles and expres
 class UncertainTables(CellTables):
     """Hold the tables that every query over uncertain data reads; what a column's cells are is made when it is read."""
 
-    whole = ("place", "1")
+    contents, whole = "uncertain data", ("place", "1")
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
@@ -49,34 +47,24 @@ class UncertainTables(CellTables):
             **{f"{role}_column": columns[role] for role in ("group", "count", "qiid", "alternatives")},
         }
         super().__init__(engine, dict(tables))
-        self._loaded = False
         self.relations["held"] = relation_name(self.prefix, "held")
-        self.relations |= relations_of(self._loading_steps())
-
-    def load(self) -> None:
-        """Make the tables at the first call; raise ReleaseError where they are no QIT and ST that fit each other."""
-        if not self._loaded:
-            load_readable(self._load, "uncertain data")
-            self._loaded = True
 
     def _load(self) -> None:
         self.keep_frame("held", self._frame_hierarchies())
-        run_steps(self._loading_steps(), self.engine, self._made, look=self._look)
+        super()._load()
 
     def _look(self, name: str, row: Row) -> None:
+        """Refuse tables that do not fit each other; remember how many rows are hidden."""
         if name == "soundness":
             refuse_unsound(row)
         else:
             self.shown_rows, self.hidden_rows = int(row["shown"]), int(row["hidden"])
 
-    def _loading_steps(self) -> list[Statement | Report | Loop]:
+    def loading_steps(self) -> list[Statement | Report | Loop]:
+        """Render what the first query runs; `held` is filled from the release's hierarchies."""
         # A cell of a column with a hierarchy shows a node, which is text whatever the type of the values below it.
         cells = [(place, Sql("varchar") if place in self.hierarchies else kind) for place, kind in self.types.items()]
         return self.write("evidence/uncertain", self.tables, cells=cells, **self._laid_out)
-
-    def loading_statements(self) -> list[tuple[str, str]]:
-        """Return the names and texts of what the first query runs; `held` is filled from the release's hierarchies."""
-        return listed(self._loading_steps())
 
     def _frame_hierarchies(self) -> pd.DataFrame:
         """Return every value of every hierarchy with each node at or above it, and NULL, which is a value like any."""
@@ -97,11 +85,6 @@ class UncertainTables(CellTables):
     def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> Sql:
         """Write the values that cells of a column may hold: without a hierarchy, what the column shows."""
         return Sql(self.text("evidence/candidates", {}, column=self.column(place), constants=[]))
-
-    def close(self) -> None:
-        """Drop the temporary tables; they are made again where they are needed again."""
-        super().close()
-        self._loaded = False
 
 
 class UncertainRun(CellRun):

@@ -138,12 +138,15 @@ class Clustering:
             "fine_count": FINE_BINS // COARSE_BINS,
         }
         level_count = sum(one.height for one in self.dimensions)
+        shown = [f"node_{one.number}" for one in self.dimensions]
         diversity = {
             "certain": self.certain,
             # from this size on a group of K rows and L weights could have been two
             "near_rows": min(self.most_rows, 2 * max(self.k, self.l) - 1),
             "patient_width": PATIENT_WIDTH,
             "level_count": level_count,
+            "shown": shown,
+            "climbs": ("changed", "turn", "last_climb", *shown),
             "turns": 2 * level_count if self.undiverse == "generalize" else MOST_TURNS,
             "most_measured": MOST_ROWS,
             "most_pairs": MOST_PAIRS,

@@ -146,7 +146,7 @@ def read_cells(reading: Reading) -> Chapter:
         "scalar_columns": [column.internal for column in reading.columns if column.name not in listed],
         "list_columns": [(one.internal, Sql(one.type)) for one in reading.columns if one.name in listed],
         "most": reading.most,
-        "drops": request.nulls == "drop",
+        "required": ("sensitive",) if request.nulls == "drop" else (),
         "lists": lists,
         "shown_sensitive": repr(reading.sensitive.name),
         "identifiers": () if request.many_rows_per_person else identifiers,

@@ -17,7 +17,7 @@ from "sqlanon_population"
 group by "sensitive_2"
 
 -- known_1: every row has a value of this sensitive column, or it is said what becomes of those without
-with figures as (
+with counted as (
     select
         coalesce(cast(sum(row_count) as bigint), 0) as row_count,
         coalesce(cast(sum(case when sensitive is null then row_count else 0 end) as bigint), 0) as null_count
@@ -30,10 +30,10 @@ select
             coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''disease''; say nullsvalue (NULL is a value like any other) or nullsdrop (leave them out, which tells who had none to somebody who knows who was in the table)'
         when row_count = 0 then 'the source has no rows to publish'
     end as refusal
-from figures
+from counted
 
 -- known_2: every row has a value of this sensitive column, or it is said what becomes of those without
-with figures as (
+with counted as (
     select
         coalesce(cast(sum(row_count) as bigint), 0) as row_count,
         coalesce(cast(sum(case when sensitive is null then row_count else 0 end) as bigint), 0) as null_count
@@ -46,4 +46,4 @@ select
             coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ''income''; say nullsvalue (NULL is a value like any other) or nullsdrop (leave them out, which tells who had none to somebody who knows who was in the table)'
         when row_count = 0 then 'the source has no rows to publish'
     end as refusal
-from figures
+from counted

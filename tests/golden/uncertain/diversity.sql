@@ -93,15 +93,15 @@ diversity as (
 ),
 counted as (
     select
-        merged.target,
+        region.target,
         3 as wanted,
         cluster_count.held,
         cluster_count.grave,
         cast(sum(cluster_count.row_count) as bigint) as row_count
     from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
+    inner join "sqlanon_merged" as region on cluster_count.cluster = region.cluster
+    where region.changed = 1
+    group by region.target, cluster_count.held, cluster_count.grave
 ),
 ranked as (
     select
@@ -207,15 +207,15 @@ from failing
 -- portion: how the rows of each value are dealt out in a region that was merged: in full rounds over its groups, and the rest from `pool_start` on, where the rests of all values stand in one line; rests of values that fill no round come first: a run of at most as many rows as there are groups never meets itself, and so each group has its share of different values; grave ones stand together, so that each group has its share of these, too
 with counted as (
     select
-        judged.target,
+        region.target,
         3 as wanted,
         cluster_count.held,
         cluster_count.grave,
         cast(sum(cluster_count.row_count) as bigint) as row_count
     from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_judged" as judged on cluster_count.cluster = judged.cluster
-    where judged.width > 1
-    group by judged.target, cluster_count.held, cluster_count.grave
+    inner join "sqlanon_judged" as region on cluster_count.cluster = region.cluster
+    where region.width > 1
+    group by region.target, cluster_count.held, cluster_count.grave
 ),
 ranked as (
     select
@@ -501,18 +501,18 @@ cross join weighed
 -- -    "target"
 -- -), "counted" as (
 -- -  select
--- -    "merged"."target",
+-- -    "region"."target",
 -- -    3 as "wanted",
 -- -    "cluster_count"."held",
 -- -    "cluster_count"."grave",
 -- -    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
 -- -  from "sqlanon_cluster_count" as "cluster_count"
--- -  inner join "sqlanon_merged" as "merged"
--- -    on "cluster_count"."cluster" = "merged"."cluster"
+-- -  inner join "sqlanon_merged" as "region"
+-- -    on "cluster_count"."cluster" = "region"."cluster"
 -- -  where
--- -    "merged"."changed" = 1
+-- -    "region"."changed" = 1
 -- -  group by
--- -    "merged"."target",
+-- -    "region"."target",
 -- -    "cluster_count"."held",
 -- -    "cluster_count"."grave"
 -- -), "ranked" as (
@@ -739,18 +739,18 @@ cross join weighed
 -- -    "target"
 -- -), "counted" as (
 -- -  select
--- -    "merged"."target",
+-- -    "region"."target",
 -- -    3 as "wanted",
 -- -    "cluster_count"."held",
 -- -    "cluster_count"."grave",
 -- -    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
 -- -  from "sqlanon_cluster_count" as "cluster_count"
--- -  inner join "sqlanon_merged" as "merged"
--- -    on "cluster_count"."cluster" = "merged"."cluster"
+-- -  inner join "sqlanon_merged" as "region"
+-- -    on "cluster_count"."cluster" = "region"."cluster"
 -- -  where
--- -    "merged"."changed" = 1
+-- -    "region"."changed" = 1
 -- -  group by
--- -    "merged"."target",
+-- -    "region"."target",
 -- -    "cluster_count"."held",
 -- -    "cluster_count"."grave"
 -- -), "ranked" as (

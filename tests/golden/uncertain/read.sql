@@ -11,6 +11,7 @@ from "patients"
 -- population: the rows that are published
 select *
 from "sqlanon_source"
+where true
 
 -- cells: every row has a sensitive value, every cell alternatives, and not too many; what several have in common has to be known (lists of one, which most are, are looked at without functions of lists)
 with looked_at as (
@@ -74,6 +75,7 @@ counted as (
     from person
 )
 select
+    repeating_persons,
     'id' as about,
     case when repeating_persons > 0 and true then
         coalesce(format('{:,}', repeating_persons), '') || ' persons have more than one row (' || coalesce(format('{:,}', row_count), '') || ' rows of ' || coalesce(format('{:,}', person_count), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say rows_per_personmany'
