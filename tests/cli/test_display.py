@@ -3,11 +3,13 @@
 import io
 import logging
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from sqlanon.cli import display
 from sqlanon.cli.console import to_stderr, to_stdout
+from sqlanon.estimation.answered import Answered
 
 
 @pytest.mark.parametrize(("terminal", "colours_forced"), [(True, False), (False, False), (False, True)])
@@ -29,3 +31,11 @@ def test_words_are_printed_as_they_are(capsys):
     for console in (to_stderr, to_stdout):
         console().print("no column ':heart:' in '[red]people'")
     assert set(capsys.readouterr()) == {"no column ':heart:' in '[red]people'\n"}
+
+
+def test_a_key_that_is_null_is_told_from_a_figure_that_is_not_known(capsys):
+    columns = {"job": np.array(["nurse", None], object), "expected": np.array([np.nan, 2.0])}
+    display.show_answer(Answered(columns, [], [], {"job"}), "table")
+    printed = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [words for words in printed if words[:1] == ["nurse"]] == [["nurse"]]
+    assert [words[:1] for words in printed if words[-1:] == ["2.0"] or words[-1:] == ["2"]] == [["NULL"]]

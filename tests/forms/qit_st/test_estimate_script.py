@@ -261,6 +261,9 @@ def test_the_recipes_of_a_readme_run_and_averages_are_as_near_as_they_say(tmp_pa
     rows = session.execute(re.sub(r"\bx\b", "age", mean)).fetchall()
     assert len(rows) > 4
     assert max(abs(found - truth[value]) / error for value, found, error in rows) < 3
+    # of a constant nothing is uncertain, and rounding makes no error of it that is no number
+    constant = session.execute(re.sub(r"\bx\b", "(age * 0 + 7.7::double)", mean)).fetchall()
+    assert [(line[1], line[2]) for line in constant] == [(pytest.approx(7.7), pytest.approx(0, abs=1e-6))] * len(rows)
     if method == "anatomy":
         names = {}
         block = next(block for block in _blocks(readme) if "import duckdb" in block)
