@@ -297,7 +297,7 @@ class View:
         if not identifier:
             return
         names = resolve_names(columns, split_columns(identifier, columns))
-        sql = self.workspace.text("persons", {"population": relation}, identifiers=names)
+        sql = self.workspace.render("persons", {"population": relation}, identifiers=names)
         (row,) = self.engine.rows(sql)
         if repeated := row["repeating_persons"]:
             raise DataError(

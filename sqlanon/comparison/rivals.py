@@ -24,8 +24,6 @@ PROMISES = {
     "sampling": "{value:g} of rows are published as they are",
 }
 ESTIMATORS = {"dbr": "published", "laplace": "noisy", "sampling": "scaled"}
-USUAL_EPSILON = (0.01, 0.1, math.log(2), math.log(3))  # as SPLU-Gen's paper has them
-USUAL_SHARE = (0.1,)
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class QueryRun:
 
     def render_asked(self) -> str:
         """Write the query over the sensitive values."""
-        return self.space.text(
+        return self.space.render(
             "evidence/asked",
             {"value": self.relations["value"]},
             conditions=[piece.sql for piece in self.query.filters(*self.SELECTING)],
@@ -187,7 +187,7 @@ class QueryRun:
     ) -> str:
         relations = {**self._keyed(), "figure": figure}
         parts = {"items": items, "having": having, "order": order, "limit": [] if limit is None else [limit]}
-        return self.space.text("evidence/answer", relations, keys=self._key_columns(), **parts)
+        return self.space.render("evidence/answer", relations, keys=self._key_columns(), **parts)
 
     def closing_statements(self) -> list[tuple[str, str]]:
         """Return the statements behind the estimates: expressions over them, the answer, the search for constants.

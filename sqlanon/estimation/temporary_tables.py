@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
-from sqlanon.plans.build import build, render_queries, render_query
+from sqlanon.plans.build import build, render_queries
 from sqlanon.plans.chapters import Chapter, variables_of
 from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
@@ -38,20 +38,16 @@ class Workspace:
         # of constants in queries that no row equals; "" where one does
         self.missing_constants: dict[Comparison, str] = {}
 
-    def render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
+    def render(self, chapter: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render a chapter of one query; the release's own values are added where it reads them."""
-        read = variables_of(template)
+        read = variables_of(chapter)
         parameters = {name: value for name, value in self._values.items() if name in read}
-        return render_query(template, {**parameters, **values}, given)
+        (sql,) = render_queries(Chapter(chapter, {**parameters, **values}), given, self.engine.dialect).values()
+        return sql
 
     def write(self, chapter: str, given: Mapping[str, Sql], **values: object) -> list[Statement | Report | Loop]:
         """Render a chapter over the relations given; nothing runs. What it makes is named by the workspace's prefix."""
         return [*build((Chapter(chapter, values),), self.prefix, given, self.engine.dialect)]
-
-    def text(self, chapter: str, given: Mapping[str, Sql], **values: object) -> str:
-        """Return the SQL of a chapter of one section."""
-        (sql,) = render_queries(Chapter(chapter, values), given, self.engine.dialect).values()
-        return sql
 
     def keep(self, name: str, sql: str) -> Sql:
         """Keep a query's rows in a temporary table; return its relation."""

@@ -1,4 +1,4 @@
-"""The engines, declared once each: how they are named and opened, what they do cheaply, and what they lack.
+"""The engines, declared once each: how they are named and opened, and what they lack.
 
 Options, job files, manifests, refusals and guides read it here; how an engine spells its SQL stands under `sql`.
 """
@@ -19,8 +19,8 @@ class DeclaredEngine:
     libraries: whose objects are its connections. extra: what to install for it, and the subject of a sentence that says
     so; empty for DuckDB, which is always there. options: of the command line, those that it knows. reads: what a source
     is, in the help of --engine. sources: what a job's source is found by; the key that tells a source comes first, and
-    the way of a source that has none of these before the others. traits: what it does cheaply, and so what a script for
-    it says. lacks: places where a release may go (directory, schema, session), values, checks and verbs.
+    the way of a source that has none of these before the others. lacks: places where a release may go (directory,
+    schema, session), values, checks and verbs.
     """
 
     libraries: tuple[str, ...]

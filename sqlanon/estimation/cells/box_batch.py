@@ -16,7 +16,8 @@ from scipy import sparse
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.cells.boxes import BoxTables
 from sqlanon.estimation.cells.places import compares_alone, places_of
-from sqlanon.estimation.cells.run import DIGITS, place_of
+from sqlanon.estimation.cells.query_parts import place_of
+from sqlanon.estimation.cells.run import DIGITS
 from sqlanon.estimation.coded_rows import Condition, tell_holding
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks

@@ -83,7 +83,7 @@ class BoxTables(CellTables):
         attribute = self.attributes[place - 1]
         values = [Sql(f"try_cast({constant} as {attribute.type})") for constant in constants]
         placed = [(value, places_of(attribute.type).read(value)) for value in values if attribute.shape == "bounds"]
-        return Sql(self.text("evidence/candidates", {}, column=self.column(place), constants=placed))
+        return Sql(self.render("evidence/candidates", {}, column=self.column(place), constants=placed))
 
 
 class BoxRun(CellRun):

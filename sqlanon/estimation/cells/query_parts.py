@@ -83,8 +83,8 @@ class QueryParts:
         """Name a piece that reads one column; equal pieces share a name, and the sensitive side has none."""
         if not column.startswith(QUASI):
             return None
-        marks = self.marks.setdefault(_place(column), {})
-        return marks.setdefault(piece, f"mark_{_place(column)}_{len(marks) + 1}")
+        marks = self.marks.setdefault(place_of(column), {})
+        return marks.setdefault(piece, f"mark_{place_of(column)}_{len(marks) + 1}")
 
     def add(self, one: Component) -> None:
         """Add a component; those that it joins become one with it."""
@@ -115,8 +115,9 @@ def split_query(query: Query) -> QueryParts:
 
 
 def _places(columns: frozenset[str]) -> frozenset[int]:
-    return frozenset(_place(name) for name in columns if name.startswith(QUASI))
+    return frozenset(place_of(name) for name in columns if name.startswith(QUASI))
 
 
-def _place(column: str) -> int:
+def place_of(column: str) -> int:
+    """Return the place of a quasi column, from 1, by our name of it."""
     return int(column.removeprefix(QUASI))

@@ -13,7 +13,7 @@ import pandas as pd
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import run_steps
 from sqlanon.errors import AnswerError
-from sqlanon.estimation.cells.query_parts import QUASI, split_query
+from sqlanon.estimation.cells.query_parts import place_of, split_query
 from sqlanon.estimation.memory_need import require_memory
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.sound_tables import load_readable
@@ -241,11 +241,6 @@ class CellRun(QueryRun):
         likely = others / self.loaded.shown_rows if self.loaded.shown_rows else np.full_like(others, np.nan)
         figures["value"] += likely @ expected.T
         figures["possible"] += possible.sum(axis=1)
-
-
-def place_of(column: str) -> int:
-    """Return the place of a quasi column, from 1, by our name of it."""
-    return int(column.removeprefix(QUASI))
 
 
 def listed(steps: Sequence[Statement | Report | Loop]) -> list[tuple[str, str]]:

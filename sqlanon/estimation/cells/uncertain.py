@@ -84,7 +84,7 @@ class UncertainTables(CellTables):
 
     def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> Sql:
         """Write the values that cells of a column may hold: without a hierarchy, what the column shows."""
-        return Sql(self.text("evidence/candidates", {}, column=self.column(place), constants=[]))
+        return Sql(self.render("evidence/candidates", {}, column=self.column(place), constants=[]))
 
 
 class UncertainRun(CellRun):

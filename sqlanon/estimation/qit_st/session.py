@@ -274,7 +274,7 @@ class GroupRun(QueryRun):
             error = Sql(f"case when {value} is not null then cast(0 as double) end") if settled else _NONE
             columns += [(value, str(value)), (error, f"std_error_{number}")]
             columns += [(value if settled else _NONE, f"{end}_{number}") for end in ("low", "high")]
-        return self.space.text(
+        return self.space.render(
             "evidence/uniform",
             self.relations | {"moment": relation_name(self.loaded.prefix, "moment")},
             keyed=bool(self.quasi_keys),
@@ -361,7 +361,7 @@ class BatchRun:
         by_class = self.systems is not None
         relations = {**self.loaded.relations, "hit": hit}
         lines = self.loaded.engine.arrays(
-            self.loaded.text("evidence/moments", relations, measures=[], by_class=by_class, flags=[])
+            self.loaded.render("evidence/moments", relations, measures=[], by_class=by_class, flags=[])
         )
         cell, code = (lines[name].astype(np.int64) for name in ("cell", "code"))
         if by_class:

@@ -95,7 +95,7 @@ class PublishedRun(QueryRun):
         self.people = self.relations["possible" if self.query.parts else "person"]
 
     def _combine(self, columns: Sequence[tuple[int, Sql]]) -> Sql:
-        return inline(self.space.text("evidence/combination", {}, columns=columns))
+        return inline(self.space.render("evidence/combination", {}, columns=columns))
 
     def domain(self, column: str) -> Sql:
         """Return the published values of one column; of a sensitive one without those of others beside them."""
