@@ -21,10 +21,12 @@ from sqlanon.completion.effects import count_dealt, find_step, keep_effects, sal
 from sqlanon.completion.group_evidence import GroupEvidence
 from sqlanon.completion.model_rows import ModelRows, refuse_many_values
 from sqlanon.engines.base import Engine
+from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.estimation.qit_st.tables import read_signature
-from sqlanon.estimation.sound_tables import load_sound
-from sqlanon.estimation.temporary_tables import Workspace, inline
+from sqlanon.estimation.sound_tables import load_readable, refuse_unsound
+from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import Array
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql
 
 log = logging.getLogger("sqlanon")
@@ -171,10 +173,15 @@ class Dealing:
 def open_groups(engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any], seed: int) -> Dealing:
     """Read a release's rows; raise ReleaseError where QIT and ST do not fit each other."""
     columns, opened = manifest["columns"], list[Dealing]()
-    names = {"group_column": columns["group"], "count_column": columns["count"]}
+    roles = {f"{role}_column": columns[role] for role in ("group", "count")}
 
     def load() -> None:
+        run = ChapterRun(engine, dict(tables))
+        try:
+            refuse_unsound(run.take([Chapter("evidence/places", {**roles, "may_depart": False})])["soundness"])
+        finally:
+            run.drop()
         opened.append(Dealing(engine, tables, manifest, seed))
 
-    load_sound(Workspace(engine, tables, names, {}), load, "a QIT and an ST")
+    load_readable(load, "a QIT and an ST")
     return opened[0]

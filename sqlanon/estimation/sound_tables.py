@@ -1,24 +1,9 @@
-"""Load a QIT and an ST only if they fit each other; say what is wrong with a release in its own terms."""
+"""Load the tables of a release only if they fit each other; say what is wrong with them in its own terms."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlanon.errors import DataError, ReleaseError, ResourceError, SqlanonError, TargetError, UsageError
-from sqlanon.estimation.temporary_tables import Workspace
-
-
-def load_sound(space: Workspace, load: Callable[[], None], contents: str) -> None:
-    """Check that QIT and ST fit each other, then load what is read of them as `contents`.
-
-    Raises ReleaseError where the release is damaged.
-    """
-
-    def load_checked() -> None:
-        (row,) = space.engine.rows(space.render("evidence/soundness", space.tables))
-        refuse_unsound(row)
-        load()
-
-    load_readable(load_checked, contents)
 
 
 def load_readable(load: Callable[[], None], contents: str) -> None:

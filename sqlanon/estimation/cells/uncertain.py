@@ -43,6 +43,7 @@ class UncertainTables(CellTables):
             "labels": [],
             "quasi": read.fields,
             "hidden": list(read.hidden),
+            "may_depart": False,
             "values": list(columns["values"]),
             **{f"{role}_column": columns[role] for role in ("group", "count", "qiid", "alternatives")},
         }
