@@ -36,6 +36,7 @@ REQUESTS = {
     "anatomy": ("anatomy", ROLES | {"l": 4}),
     "anatomy of dates and decimals": ("anatomy", TYPED | {"l": 4}),
     "anatomy without id": ("anatomy", ROLES | {"l": 3, "block": None, "quasi": ["age", "sex"], "id": ()}),
+    "anatomy with residual rows": ("anatomy", ROLES | {"l": 7, "quasi": ["age", "sex"], "sensitive": "zipcode"}),
     "splu": ("splu", ROLES | {"gamma": 4}),
     "splu of two columns": ("splu", ROLES | {"sensitive": ["disease", "job"], "gamma": {"disease": 4, "job": 3}}),
     "robust": ("robust", ROLES | {"r": 3, "background_from": "sex"}),
