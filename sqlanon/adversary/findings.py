@@ -1,7 +1,7 @@
 """What attacks found: promised beside reached."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.charts.figure import write_figure
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 COLUMNS = ["family", "attack", "promised", "reached", "by chance", "whom", "leak"]
 _MARKS: dict[bool | None, str] = {True: "LEAK", False: "no", None: ""}
 _MARKED = {mark: leak for leak, mark in _MARKS.items()}
+SURE_HEADS = ["certainty above", "people", "of", "claimed", "right"]
+VITAL, FEW = 0.8, 0.01  # the confidence of an adversary that is told first, unless of a smaller share of the people
 CLEAR = 0.005  # a share above the promise by less than this is not reported as a breach
 DIGITS = 6  # of a number of people, who may count by shares: threads add these up in any order
 NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
@@ -30,8 +32,7 @@ class Finding:
     chance: what guessing reaches. whom: whom it concerns, in words. leak: whether the release gives away what its
     method should hide; None where that is not judged. headline: whether `reached` may stand against `promised`.
     believed: whether `reached` is the adversary's own confidence, which met no truth. counted: whether it is the share
-    of people whose value is named rightly, counted with the truth at hand. forgotten: the quasi column that this attack
-    does not look at, of an attack that looks at all others.
+    of people whose value is named rightly, counted with the truth at hand.
     """
 
     family: str
@@ -44,16 +45,51 @@ class Finding:
     headline: bool = False
     believed: bool = False
     counted: bool = False
-    forgotten: str = field(default="", compare=False)  # stands in no file
+
+
+@dataclass(frozen=True)
+class Sure:
+    """How many people of how many an adversary names with a confidence above a limit.
+
+    claimed: their mean confidence; right: the share of them whose value is right; None of nobody, or without the truth.
+    about: the sensitive column, where there are several.
+    """
+
+    limit: float
+    people: int
+    of: int
+    claimed: float | None = None
+    right: float | None = None
+    about: str = ""
+
+    @property
+    def share(self) -> float:
+        """Return the share of people who are claimed."""
+        return self.people / max(self.of, 1)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What tells the sensitive value: a column or two; without: what is reached without it, None where not tried."""
+
+    name: str
+    without: float | None = None
+    about: str = ""
 
 
 @dataclass(frozen=True)
 class Attack:
-    """All findings of one release. notes: what was not attacked, and why; scored: whether guesses met the truth."""
+    """All findings of one release.
+
+    notes: what was not attacked, and why; scored: whether guesses met the truth. sure: how many people are named with
+    which confidence. told: what tells the sensitive value, what tells most first.
+    """
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     scored: bool = False
+    sure: tuple[Sure, ...] = ()
+    told: tuple[Told, ...] = ()
 
     @property
     def best(self) -> Finding | None:
@@ -67,10 +103,20 @@ class Attack:
         return max(counted, key=lambda finding: finding.reached or 0.0, default=None)
 
     @property
-    def most_telling(self) -> str:
-        """Return the quasi column that gives most away: without it least is named; '' where none does."""
-        without = [finding for finding in self.findings if finding.forgotten]
-        return min(without, key=lambda finding: finding.reached or 0.0).forgotten if without else ""
+    def telling(self) -> tuple[str, ...]:
+        """Return the quasi columns without which fewer values are named, the most telling one first."""
+        named = self.most_named("learning")
+        tried = [(each.without, each.name) for each in self.told if each.without is not None]
+        most = 1.0 if named is None else (named.reached or 0.0) - CLEAR
+        return tuple(dict.fromkeys(name for least, name in sorted(tried) if least < most))
+
+    def surely(self, limit: float) -> float | None:
+        """Return the share of people who are named with more confidence than a limit, None where nothing was learned.
+
+        limit: one of those that were looked at. Of several sensitive columns the largest share.
+        """
+        shares = [each.share for each in self.sure if each.limit == limit]
+        return max(shares, default=None)
 
     @property
     def strongest(self) -> Finding | None:
@@ -113,6 +159,29 @@ class Attack:
         further = self.beyond if self.beyond not in self.leaks else None
         return write("adversary/headline.txt", {"attack": self, "best": best, "further": further})
 
+    @property
+    def vital(self) -> Sure | None:
+        """Return whom the adversary is sure of: above `VITAL`, or above one half, where these are few."""
+        beyond = [each for each in self.sure if each.people and each.limit <= VITAL]
+        return max(beyond, key=lambda each: (each.share >= FEW, each.limit, each.share), default=None)
+
+    @property
+    def tables(self) -> list[tuple[str, list[str], list[list[Any]]]]:
+        """Return what is shown for people, each table with its title and heads; the findings come first."""
+        several = ["about"] if any(each.about for each in self.sure) else []
+        shown = [("", COLUMNS, self.shown_lines())]
+        if self.sure:
+            lines = [
+                [*([each.about] if several else []), _percent(each.limit), each.people, each.of, _percent(each.claimed),
+                 _percent(each.right)]
+                for each in self.sure
+            ]  # fmt: skip
+            shown.append(("how sure", [*several, *SURE_HEADS], lines))
+        if self.told:
+            lines = [[*([each.about] if several else []), each.name, _percent(each.without)] for each in self.told]
+            shown.append(("what tells, columns and pairs at most", [*several, "column", "named without it"], lines))
+        return shown
+
     def lines(self) -> list[list[Any]]:
         """Return the findings as lines of a table."""
         return [[f.family, f.attack, f.promised, f.reached, f.chance, f.whom, _MARKS[f.leak]] for f in self.findings]
@@ -139,6 +208,8 @@ class Attack:
                 | {"headline": finding.headline, "own_confidence": finding.believed, "counted": finding.counted}
                 for line, finding in zip(self.lines(), self.findings, strict=True)
             ],
+            "sure": [asdict(each) for each in self.sure],
+            "told": [asdict(each) for each in self.told],
             "notes": list(self.notes),
         }
 
@@ -160,7 +231,18 @@ class Attack:
                     headline=headline, believed=believed, counted=counted,
                 )
             )  # fmt: skip
-        return cls(tuple(findings), tuple(map(str, plain["notes"])), bool(plain["scored"]))
+        sure = [
+            Sure(
+                float(line["limit"]), int(line["people"]), int(line["of"]), _read_share(line["claimed"]),
+                _read_share(line["right"]), str(line["about"]),
+            )
+            for line in plain.get("sure", ())
+        ]  # fmt: skip
+        told = [
+            Told(str(line["name"]), _read_share(line["without"]), str(line["about"])) for line in plain.get("told", ())
+        ]
+        notes = tuple(map(str, plain["notes"]))
+        return cls(tuple(findings), notes, bool(plain["scored"]), tuple(sure), tuple(told))
 
     def html_body(self) -> str:
         """Return chart, table and notes as HTML: a bar for each line of the table that reaches anything."""
@@ -176,12 +258,17 @@ class Attack:
         caption = "How far each attack gets" + (", and what was promised against it (dashed)" if compared else "")
         legend = ("within the promise", "above the promise") if compared else None
         chart = write_figure(write_bars(bars, legend), caption) if bars else ""
-        return chart + write_table(COLUMNS, self.shown_lines()) + write_paragraphs(self.notes)
+        tables = [
+            (write_paragraphs([f"{title}:"]) if title else "") + write_table(heads, lines)
+            for title, heads, lines in self.tables
+        ]
+        return chart + "".join(tables) + write_paragraphs(self.notes)
 
     def __str__(self) -> str:
         """Write headline, table and notes, as a terminal shows them."""
         notes = [f"note: {note}" for note in self.notes]
-        return write_whole([(self.headline, COLUMNS, self.shown_lines())], notes)
+        (_, heads, lines), *more = self.tables
+        return write_whole([(self.headline, heads, lines), *more], notes)
 
     def _repr_html_(self) -> str:
         return write_paragraphs([self.headline]) + self.html_body()

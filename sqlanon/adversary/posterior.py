@@ -47,9 +47,9 @@ class Posteriors(NamedTuple):
 
 def is_exact(rows: Sequence[int], counts: Sequence[int], groups: int = 1) -> bool:
     """Tell whether `posteriors` is meant for so many groups whose signatures and values occur this often."""
-    states = min(_states(rows), _states(counts))
-    few = states <= LARGEST_STATES and states * groups <= FEW_STATES
-    return sum(rows) <= MOST_ROWS and (states <= MOST_STATES or few)
+    least = min(states(rows), states(counts))
+    few = least <= LARGEST_STATES and least * groups <= FEW_STATES
+    return sum(rows) <= MOST_ROWS and (least <= MOST_STATES or few)
 
 
 def posteriors(priors: Array, counts: Sequence[int] | None = None, rows: Sequence[int] | None = None) -> Posteriors:
@@ -69,12 +69,12 @@ def posteriors(priors: Array, counts: Sequence[int] | None = None, rows: Sequenc
     if sum(rows) != sum(counts) or len(rows) != signatures or len(counts) != values or min((*rows, *counts)) < 1:
         raise ValueError(f"{rows} rows do not share values that occur {counts} times, with priors {priors.shape}")
     scaled, unlikely = equalize_impossible(priors)
-    turned = _states(counts) < _states(rows)  # rows and values play the same part: fewer states win
+    turned = states(counts) < states(rows)  # rows and values play the same part: fewer states win
     if turned:
         scaled, rows, counts = scaled.transpose(0, 2, 1), counts, rows
     # p(t : x) = E[rows of t's signature that have x] / rows of that signature, all of them being alike
     expected = np.empty(scaled.shape)
-    for some in _portions(size, max(1, _AT_ONCE // _states(rows))):
+    for some in _portions(size, max(1, _AT_ONCE // states(rows))):
         expected[some] = _expected(scaled[some], rows, counts)
     if turned:
         expected, rows = expected.transpose(0, 2, 1), counts
@@ -93,24 +93,24 @@ def equalize_impossible(priors: Array) -> tuple[Array, Mask]:
 
 def _expected(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> Array:
     """Return how many rows of each signature are expected to have each value; 0 where no world has a weight."""
-    weight, total = _weights(_scaled(priors, rows, counts), rows, counts)
+    weight, total = weigh_worlds(_scaled(priors, rows, counts), rows, counts)
     expected: Array = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
     # a world's weight is a product of up to N priors: where it leaves a double's range, a wider type is taken
     small = np.flatnonzero(total < _SMALL)
     if len(small):
-        weight, total = _weights(_scaled(priors[small].astype(np.longdouble), rows, counts), rows, counts)
+        weight, total = weigh_worlds(_scaled(priors[small].astype(np.longdouble), rows, counts), rows, counts)
         expected[..., small] = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
     return expected.transpose(2, 0, 1)
 
 
-def _weights(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> tuple[Array, Array]:
+def weigh_worlds(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> tuple[Array, Array]:
     """Return the weight of the worlds that give each value to each signature (s × k × G), and of all worlds (G)."""
     groups, signatures, values = priors.shape
     factor = np.ascontiguousarray(priors.transpose(1, 2, 0))
     values_in_turn = np.repeat(np.arange(values), counts)
     # values are assigned one after another; a state is how many rows of each signature have one
     levels = _transitions(rows)
-    forward = np.zeros((_states(rows), groups), dtype=priors.dtype)
+    forward = np.zeros((states(rows), groups), dtype=priors.dtype)
     forward[0] = 1
     for value, level in zip(values_in_turn, levels, strict=True):
         for signature, (before, after) in enumerate(level):
@@ -158,7 +158,8 @@ def _scaled(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> Ar
     return scaled
 
 
-def _states(counts: Sequence[int]) -> int:
+def states(counts: Sequence[int]) -> int:
+    """Return in how many ways some of what occurs this often may be taken: the size of the arrays of a group."""
     return math.prod(int(count) + 1 for count in counts)
 
 

@@ -64,7 +64,7 @@ class View:
 
     numbered: whether groups have published numbers, which may tell. even: whether a group's values are all as likely,
     so that naming the most frequent one is no attack of its own. kept: what is known of a person beside quasi values.
-    shows_people: whether people lie in the release itself. telling: whether to find out which quasi column tells most.
+    shows_people: whether people lie in the release itself.
     exact_groups: whether it has groups of exact quasi values with certain sensitive ones. randomized: whether a row's
     value may not be its own. several_alternatives: whether a cell may stand for several values. intersects: whether a
     release leaves some values possible for people, which other releases narrow further. lacks_groups: what it has
@@ -81,7 +81,6 @@ class View:
     intersects = False
     lacks_groups = "no groups"
     drawn: Sql | None = None
-    telling = True
     kept = "group_id"
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:
@@ -196,10 +195,6 @@ class View:
         """Say how many people are right."""
         return f"{round(right):,} of {people:,} people"
 
-    def scores(self, links: Sql) -> Sql:
-        """Return the weights by which a named value is right: a line for each person and value."""
-        return links
-
     def promised_holdings(self) -> Sql:
         """Return what the groups hold that the promise speaks of."""
         return self.holdings()
@@ -235,37 +230,33 @@ class View:
             f"slot_{order_column}", "adversary/view/slot", {"holding": self.holdings()}, order_column=order_column
         )
 
-    def coded_people(self) -> Sql:
-        """Return everybody with combination and codes."""
+    def known_people(self) -> Sql:
+        """Return everybody with the combination that they are known by."""
         relations = {"person": self.people(), "combination": self.combinations()}
-        return self.keep(
-            "coded_person",
-            "adversary/view/coded_person",
-            relations,
-            quasi=self.names,
-            codes=self._coded(),
-            kept=self.kept,
-        )
+        return self.keep("known_person", "adversary/view/known_person", relations, quasi=self.names, kept=self.kept)
 
-    def coded_alike(self) -> tuple[Sql, Sql]:
-        """Return people with codes and groups, those whom nothing tells apart as one, and how many each is."""
-        return self.coded_people(), Sql("1")
+    def seats(self) -> Sql:
+        """Return how many people of each combination each group has: combination, group_id, people."""
+        return self.keep("seat", "adversary/view/seat", {"known_person": self.known_people()})
 
-    def named_people(self, best: Sql) -> Sql:
-        """Return what is named of everybody, where it was found for those of `coded_alike`."""
-        return best
+    def labelled(self) -> Sql:
+        """Return everybody's combination and the value that a release of randomized values shows of them."""
+        relations = {"known_person": self.known_people(), "value": self.values()}
+        return self.keep("labelled", "adversary/view/labelled_pair", relations)
+
+    def count_truth(self, truth: Sql) -> Sql:
+        """Return what a source that was read says of each combination: combination, value_number, true_count."""
+        return truth
 
     def coded_combinations(self) -> Sql:
         """Return the combinations with their codes."""
+        codes = [(self.code_table(name), name, code) for name, code in zip(self.names, self.codes, strict=True)]
         relations = {"combination": self.combinations()}
-        return self.keep("coded_combination", "adversary/view/coded_combination", relations, codes=self._coded())
+        return self.keep("coded_combination", "adversary/view/coded_combination", relations, codes=codes)
 
     def seated_people(self) -> Sql:
         """Return everybody with their groups and quasi values."""
         return self.people()
-
-    def _coded(self) -> list[tuple[Sql, str, str]]:
-        return [(self.code_table(name), name, code) for name, code in zip(self.names, self.codes, strict=True)]
 
     @cached_property
     def people_figures(self) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlanon.adversary.findings import DIGITS, Attack, Finding, is_beyond_chance
+from sqlanon.adversary.findings import DIGITS, Attack, Finding, Sure, Told, is_beyond_chance
 from sqlanon.adversary.view import View
-from sqlanon.attacks import composition, fitted_model, learning
+from sqlanon.attacks import composition, learning
 from sqlanon.attacks.sample import Sample
 from sqlanon.errors import SqlanonError
 from sqlanon.forms import has_several
@@ -175,22 +175,26 @@ def attack_release(
     background: object = (),
     quick: bool = False,
     telling: bool = True,
+    orders: bool = True,
     sample: Sample | None = None,
 ) -> Attack:
     """Attack a release; the SQL runs over the published tables, learning is a loop of the driver's.
 
     against: the source, which scores guesses. identifier: columns that tell its rows apart. others: releases of the
     same people. background: distributions that the adversary knows. quick: leave out what takes minutes on millions of
-    rows: order and learning. telling: find out which quasi column gives most away, which no other figure needs.
-    sample: of groups, how many rows order and learning look at. Raises UsageError and DataError.
+    rows: order and learning. telling: find out which quasi columns give most away, which no other figure needs. orders:
+    whether orders are matched. sample: of groups, how many rows order and learning look at. Raises UsageError and
+    DataError.
     """
     if len(release.manifest["columns"]["sensitive"]) == 1:
         return _attack(
             release, release.tables, manifest=release.manifest, against=against, identifier=identifier, others=others,
-            background=background, quick=quick, telling=telling, sample=sample,
+            background=background, quick=quick, telling=telling, orders=orders, sample=sample,
         )  # fmt: skip
     findings: list[Finding] = []
     notes: list[str] = []
+    sure: list[Sure] = []
+    told: list[Told] = []
     scored = False
     # for whoever looks at it alone each column is a release; who is in the table is the same for all
     for column in release.manifest["columns"]["sensitive"]:
@@ -198,7 +202,7 @@ def attack_release(
         tables, manifest = look(release.tables, release.manifest, column)
         attack = _attack(
             release, tables, manifest=manifest, against=against, identifier=identifier, others=others,
-            background=background, quick=quick, telling=telling, sample=sample,
+            background=background, quick=quick, telling=telling, orders=orders, sample=sample,
         )  # fmt: skip
         shared = [finding for finding in attack.findings if finding.family == "presence"]
         column_findings = [
@@ -208,7 +212,9 @@ def attack_release(
         ]
         findings = [*(finding for finding in findings if finding.family != "presence"), *column_findings, *shared]
         notes, scored = [*notes, *attack.notes], attack.scored
-    return Attack(tuple(findings), tuple(dict.fromkeys(notes)), scored)
+        sure += [replace(each, about=column) for each in attack.sure]
+        told += [replace(each, about=column) for each in attack.told]
+    return Attack(tuple(findings), tuple(dict.fromkeys(notes)), scored, tuple(sure), tuple(told))
 
 
 def _put_first(tables: Mapping[str, Sql], manifest: Manifest, column: str) -> tuple[Mapping[str, Sql], Manifest]:
@@ -228,6 +234,7 @@ def _attack(
     background: object,
     quick: bool,
     telling: bool,
+    orders: bool,
     sample: Sample | None,
 ) -> Attack:
     view = release.form.view(release.engine, tables, manifest)
@@ -238,20 +245,25 @@ def _attack(
             scored = against is not None and (not quick or (bool(others) and not view.shows_people))
             drawn = sample.draw(view, part) if sample is not None and part is not view else ""
             part = part if drawn else view
-            part.telling = telling
             truth = part.read_source(against, identifier) if scored else None
             attack = _attack_randomized if view.randomized else _attack_groups
+            learned = learning.Learned()
+            if not quick and (truth is not None or view.shows_people) and part.people_figures["people"]:
+                log.info("learning from the release")
+                learned = learning.learn(part, truth, view.promise.plain, telling)
             findings, notes = attack(
-                view, part, truth, release=release, others=others, background=background, quick=quick, against=against
-            )
-            notes += [drawn] if drawn else []
+                view, part, truth, release=release, others=others, background=background, quick=quick,
+                against=against, orders=orders, learned=learned.findings,
+            )  # fmt: skip
+            notes += [note for note in (drawn, learned.note) if note]
         finally:
             for each in {view, part}:
                 with suppress(SqlanonError):
                     each.close()
     if truth is None and not quick:
         notes.append(NO_SOURCE if view.shows_people else NO_PEOPLE)
-    return Attack(tuple(findings), tuple(notes), scored=truth is not None and not quick)
+    scored = truth is not None and not quick
+    return Attack(tuple(findings), tuple(notes), scored, learned.sure, learned.told)
 
 
 def _attack_groups(
@@ -263,6 +275,8 @@ def _attack_groups(
     background: object,
     quick: bool,
     against: object,
+    orders: bool,
+    learned: Sequence[Finding],
 ) -> tuple[list[Finding], list[str]]:
     promised = view.promise.plain
     log.info("excluding values")
@@ -272,9 +286,10 @@ def _attack_groups(
     if view.shows_people and not view.people_figures["people"]:
         return findings, [*notes, NOBODY_SHOWN]
     findings += [] if view.even else [learning.read_groups(view, promised)]
-    if not quick and (part is view or part.people_figures["people"]):
-        aligned = () if truth is None else _aligned(view, release, against)
-        findings += _guess_groups(part, truth, promised, aligned)
+    if orders and truth is not None and not quick and (part is view or part.people_figures["people"]):
+        log.info("matching orders")
+        findings += _match_orders(part, part.links(truth), promised, _aligned(view, release, against))
+    findings += learned
     if others and (truth is not None or view.shows_people):
         log.info("intersecting releases")
         fixed, composition_notes = composition.intersect_releases(view, others, promised)
@@ -293,19 +308,6 @@ def _aligned(view: View, release: Release, against: object) -> Collection[str]:
     return view.find_aligned(against) if view.exact_groups and not has_several(release.manifest) else ()
 
 
-def _guess_groups(view: View, truth: Sql | None, promised: float | None, aligned: Collection[str]) -> list[Finding]:
-    links = None if truth is None else view.links(truth)
-    if links is None:
-        return _learn(view, links, promised) if view.shows_people else []
-    log.info("matching orders")
-    return _match_orders(view, links, promised, aligned) + _learn(view, links, promised)
-
-
-def _learn(view: View, links: Sql | None, promised: float | None) -> list[Finding]:
-    fitted = fitted_model.learn_groups(view, links, promised) if view.exact_groups else []
-    return learning.learn_groups(view, links, promised) + fitted
-
-
 def _attack_randomized(
     view: View,
     part: View,
@@ -315,18 +317,19 @@ def _attack_randomized(
     background: object,
     quick: bool,
     against: object,
+    orders: bool,
+    learned: Sequence[Finding],
 ) -> tuple[list[Finding], list[str]]:
     promised = view.promise.plain
-    scored = [] if truth is None else learning.learn_randomized(view, truth, promised)
-    if truth is not None and scored:
-        scored += fitted_model.learn_randomized(view, truth, promised)
-    findings = scored or [learning.take_published(promised)]
+    findings = list(learned)
+    if not any(finding.headline for finding in findings):
+        findings.append(learning.take_published(promised))
     # values that are kept more often in some part are the adversary's wherever that is known
     for words, share in view.find_kept(against).items() if against is not None and not quick else ():
         kept = Finding("learning", KEPT, reached=share, promised=promised, whom=words, leak=True, headline=True)
         findings.append(kept)
     notes = [LEFT_OUT] if quick else []
-    notes += [NOBODY_ALONE] if truth is not None and not scored else []
+    notes += [NOBODY_ALONE] if truth is not None and not learned and not quick else []
     if others:
         pooled, pooled_notes = composition.pool_releases(view, others, truth, promised)
         findings, notes = findings + pooled, notes + pooled_notes

@@ -1,11 +1,9 @@
 """Intersect releases of the same people: the values that each leaves possible."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import View
-from sqlanon.attacks import learning
 from sqlanon.forms import has_several
 from sqlanon.plans.sensitive_tables import one_column
 from sqlanon.plans.templates import Sql
@@ -24,29 +22,29 @@ def pool_releases(
     pooled, used, notes = _labelled(view, others)
     if used == 1:
         return [], notes
-    row = view.row("adversary/view/pooled_figures", {"pooled": pooled, "combination": view.combinations()})
+    relations = {"pooled": pooled, "combination": view.combinations()}
+    row = view.row("adversary/view/pooled_figures", relations)
     notes.append(
         f"{row['redrawn']:,} of {row['people']:,} people who are alone with their quasi values in several releases"
         " publish several values: drawn again, or others with these quasi values"
     )
-    if truth is None:
+    scored = None if truth is None else view.row("adversary/view/pooled_score", relations | {"truth": truth})
+    if scored is None or not scored["people"]:
         return [], notes
-    combinations = {"combination": view.combinations()}
-    best = view.keep("pooled_best", "adversary/view/best", {"weighed": pooled}, person_key="combination")
-    alone = view.keep("pooled_alone", "adversary/view/unique_best", combinations | {"best": best})
-    links = view.keep("unique_link", "adversary/view/unique_link", combinations | {"truth": truth})
+    right, people = float(scored["right_people"]), int(scored["people"])
     attack = f"{used} releases, the value published most often"
-    judged = learning.judge(view, alone, links, "combination", attack, promised)[:1]
-    return [replace(finding, family="composition") for finding in judged], notes
+    return [
+        Finding(
+            "composition", attack, right / people, promised, whom=view.words_of(right, people), headline=True,
+            counted=True,
+        )
+    ], notes  # fmt: skip
 
 
 def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str]]:
     """Return what people publish in all releases that are about them, how many these are, and notes on the others."""
     relations = {"value": view.values(), "combination": view.combinations()}
-    pooled = view.keep(
-        "labelled", "adversary/view/labelled_pair", {**relations, "coded_person": view.coded_people()}, codes=view.codes
-    )
-    notes, used = list[str](), 1
+    pooled, notes, used = view.labelled(), list[str](), 1
     for number, other in enumerate(others, start=2):
         columns = other.manifest["columns"]
         same = set(view.quasi) <= set(columns["quasi"]) and view.sensitive in columns["sensitive"]

@@ -5,26 +5,25 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sqlanon.adversary.findings import CLEAR
 from sqlanon.comparison.analysts import draw_analysts
 from sqlanon.comparison.comparison import Comparison
-from sqlanon.comparison.figures import Found, median_error, summarize, write_lines
+from sqlanon.comparison.figures import Found, summarize, write_lines
 from sqlanon.comparison.own_queries import read_queries
 from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.resistance import (
     Resistance,
     attack_candidate,
     check_target,
-    coarsen_candidate,
     draw_from_whole,
     find_between,
-    grow_background,
-    leave_columns_out,
-    refine_background,
+    know,
+    resists,
+    search,
 )
 from sqlanon.comparison.rivals import largest_share
 from sqlanon.comparison.workload import WORKLOADS, AskedQuery, Microdata, draw_queries
@@ -82,19 +81,15 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     refused: dict[Candidate, SqlanonError] = {}
     capped: dict[Candidate, Candidate] = {}  # by a refused candidate, what is compared in its place
     resolve_rules(question.coarsen, data.quasi, data.types)  # what cannot be is told before anything is published
-    attacked: dict[Candidate, Resistance | None] = {}  # by the search: what it comes to is not attacked again
-    with_telling_column: set[Candidate] = set()  # those of them whose most telling column was looked for
 
-    def attack(trial: Candidate, telling: bool = False) -> Resistance | None:
-        if trial not in attacked or (telling and trial not in with_telling_column):
-            attacked[trial] = _attack_trial(question, roles, engine, trial, telling)
-            with_telling_column.update([trial] if telling else [])
-        return attacked[trial]
+    @cache
+    def attack(trial: Candidate) -> Resistance | None:
+        return _attack_trial(question, roles, engine, trial)
 
     def try_candidate(candidate: Candidate, begin: float) -> None:
         log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
         try:
-            outcome, failures = _answers(question, roles, candidate, queries, engine, attacked.get(candidate))
+            outcome, failures = _answers(question, roles, candidate, queries, engine)
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
             refused[candidate], place = error, ""
@@ -108,10 +103,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     # they grow by those that take another's place
     for first_candidate in (first_candidates := _first_candidates(question, data)):
         begin = time.perf_counter()
-        candidate, way = _resisting(
-            question, roles, first_candidate, attack,
-            cache(partial(_ask_trial, question, roles, engine, queries, row["row_count"])),
-        )  # fmt: skip
+        candidate, way = _resisting(question, roles, first_candidate, attack)
         notes += way
         try_candidate(candidate, begin)
         if smaller := capped.get(candidate):
@@ -170,15 +162,12 @@ def _answers(
     candidate: Candidate,
     queries: Sequence[AskedQuery],
     engine: Engine,
-    attacked: Resistance | None,
 ) -> tuple[Found, list[str]]:
-    """Publish a candidate, ask it everything and attack it where that is asked; return also what has no answer.
-
-    attacked: what attacks reach on it, None where that is not known yet.
-    """
+    """Publish a candidate, ask it everything and attack it where that is asked; return also what has no answer."""
+    attacked = None
     with _published(question, roles, candidate, engine) as release:
         lines, failures = _ask(release, candidate, queries, roles)
-        if attacked is None and not question.quick:
+        if not question.quick:
             log.info("attacking %s, %s", candidate.method, candidate.parameter)
             try:
                 original = candidate.original(question.source)
@@ -189,75 +178,70 @@ def _answers(
 
 
 def _resisting(
-    question: CompareQuestion,
-    roles: Roles,
-    candidate: Candidate,
-    attack: Callable[[Candidate], Resistance | None],
-    ask: Callable[[Candidate], float | None],
+    question: CompareQuestion, roles: Roles, candidate: Candidate, attack: Callable[[Candidate], Resistance | None]
 ) -> tuple[Candidate, list[str]]:
     """Return the candidate that the search for resistance comes to, and its way in words."""
-    strength = candidate.strength
-    if question.resist is None or not (strength.knows or strength.blocks or question.coarsen):
+    strength, target = candidate.strength, question.resist
+    if target is None or _promises_less(candidate, target):
         return candidate, []
     named, notes = f"{candidate.method}, {candidate.parameter}", []
     if strength.knows:
-        candidate, way = grow_background(candidate, roles.quasi, question.resist, attack)
-        notes += [f"{named}, attacked for each background: {'; '.join(way)}"] if way else []
-        candidate, way = refine_background(candidate, roles.quasi, question.resist, attack, ask)
-        notes += [f"{named}, asked with other backgrounds that resist: {'; '.join(way)}"] if way else []
+
+        def learn(trial: Candidate, column: str) -> Candidate | None:
+            return None if column in trial.background else know(trial, roles.quasi, {*trial.background, column})
+
+        candidate, way = search(candidate, roles.quasi, learn, target, attack)
+        notes += [f"{named}, attacked with each further background: {'; '.join(way)}"] if way else []
     if strength.blocks:
-        candidate, way = draw_from_whole(candidate, question.resist, attack)
+        candidate, way = draw_from_whole(candidate, target, attack)
         notes += [f"{named}, attacked with groups from the whole table: {'; '.join(way)}"] if way else []
     if question.coarsen:
-        candidate, way = coarsen_candidate(candidate, question.coarsen, question.resist, attack)
+        rules = question.coarsen
+
+        def coarsen(trial: Candidate, column: str) -> Candidate:
+            return replace(trial, coarsen=(*trial.coarsen, (column, rules[column])))
+
+        coarser, way = search(candidate, tuple(rules), coarsen, target, attack)
+        # what does not help enough is not done
+        candidate = coarser if resists(attack(coarser), target) else candidate
         notes += [f"{named}, attacked with each column coarser: {'; '.join(way)}"] if way else []
     return candidate, notes
 
 
+def _promises_less(candidate: Candidate, target: float) -> bool:
+    """Tell whether a release's own promise is above the target, so that it is not proposed whatever attacks reach."""
+    strength = candidate.strength
+    return (strength.chance or strength.knows) and target < 1 / candidate.value - CLEAR
+
+
 def _without_columns(
-    question: CompareQuestion, roles: Roles, candidate: Candidate, attack: Callable[..., Resistance | None]
+    question: CompareQuestion, roles: Roles, candidate: Candidate, attack: Callable[[Candidate], Resistance | None]
 ) -> tuple[Candidate | None, list[str]]:
     """Return the candidate that resists, or comes nearest, because quasi columns are left out; and the way in words.
 
     That is tried where the rest of the search found nothing, or groups of the whole table alone, which cost most.
     """
     target = question.resist
-    # of groups of l values, and of randomized ones, 1 / l are named by whoever knows nothing
-    if target is None or (candidate.strength.chance and target < 1 / candidate.value - CLEAR):
+    if target is None or _promises_less(candidate, target):
         return None, []
-    reached = attack(candidate)
-    if reached is None or reached.reached is None or (reached.reached <= target and not candidate.whole):
+    if attack(candidate) is None or (resists(attack(candidate), target) and not candidate.whole):
         return None, []
+
+    def leave_out(trial: Candidate, column: str) -> Candidate | None:
+        return trial.leave_out(column) if len(trial.published(roles.quasi)) > 1 else None
+
     start = replace(candidate, whole=False)
-    shorter, way = leave_columns_out(start, roles.quasi, target, attack)
+    shorter, way = search(start, roles.quasi, leave_out, target, attack)
     named = f"{start.method}, {start.parameter}, attacked without the columns that give most away"
-    return shorter, [f"{named}: {'; '.join(way)}"] if way else []
+    return (shorter if way else None), [f"{named}: {'; '.join(way)}"] if way else []
 
 
-def _attack_trial(
-    question: CompareQuestion, roles: Roles, engine: Engine, trial: Candidate, telling: bool
-) -> Resistance | None:
+def _attack_trial(question: CompareQuestion, roles: Roles, engine: Engine, trial: Candidate) -> Resistance | None:
     """Return what attacks reach on a candidate, None where the data does not allow it."""
     log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
     with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
         original = trial.original(question.source)
-        return attack_candidate(release, original, roles.identifier, telling, question.attack_sample)
-    return None
-
-
-def _ask_trial(
-    question: CompareQuestion,
-    roles: Roles,
-    engine: Engine,
-    queries: Sequence[AskedQuery],
-    rows: int,
-    trial: Candidate,
-) -> float | None:
-    """Return the median relative error of a candidate, None where the data does not allow it."""
-    log.info("asking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
-    with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
-        lines, _ = _ask(release, trial, queries, roles)
-        return median_error(Found(trial, 0.0, 0.0, lines), rows)
+        return attack_candidate(release, original, roles.identifier, True, question.attack_sample)
     return None
 
 

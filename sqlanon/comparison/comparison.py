@@ -80,13 +80,17 @@ class Comparison:
         return chart | {describe_errors(workload): partial(self._draw, workload) for workload in self._workloads()}
 
     def candidates(self) -> list[dict[str, Any]]:
-        """Return a line per candidate: method, parameter, what attacks reach and the promise, error, share left out."""
+        """Return a line per candidate: method, parameter, what attacks reach and the promise, error, share left out.
+
+        sure: the share of the people whose value is told with more than 80 % confidence, `told` in what is shown.
+        """
         return [
             {
                 "method": line["candidate"],
                 "parameter": line["parameter"],
                 "knowing": line["knowing"],
                 "reached": line["reached"],
+                "sure": line["sure"],
                 "family": line["family"],
                 "promised": line["confidence"],
                 "left_out": line["left_out"],
@@ -130,12 +134,17 @@ class Comparison:
         """
         attacked = any(line["reached"] is not None for line in self.overall)
         shorter = any(line["without"] for line in self.overall)
-        heads = ["method", "parameter", "promise", *(["best attack", "by", "left out"] if attacked else ())]
+        heads = ["method", "parameter", "promise", *(["best attack", "by", "told", "left out"] if attacked else ())]
         lines: list[list[Any]] = []
         for line in self.overall:
             known = f" by {line['knowing']}" if line["knowing"] else ""
             first = [line["candidate"], f"{line['parameter']}{known}", _percent(line["confidence"])]
-            reached = [_percent(line["reached"]), line["family"] or "", _percent(line["left_out"], 2)]
+            reached = [
+                _percent(line["reached"]),
+                line["family"] or "",
+                _percent(line["sure"], 2),
+                _percent(line["left_out"], 2),
+            ]
             rest = (line["median"], line["half_width"], line["coverage"], *([line["unanswered"]] if shorter else ()))
             lines.append([*first, *(reached if attacked else ()), *map(_percent, rest), f"{line['seconds']:.1f}"])
         costs = ["median error", "half width", "coverage", *(["unanswered"] if shorter else ())]

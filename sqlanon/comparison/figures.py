@@ -89,12 +89,6 @@ def summarize(
     )  # fmt: skip
 
 
-def median_error(outcome: Found, rows: int) -> float:
-    """Return the median relative error of one candidate, as its line tells it; NaN where none is left."""
-    answers = _frame(outcome, rows)
-    return float(_overall(outcome, answers[~_is_empty(answers)])["median"])
-
-
 def _is_empty(answers: "pd.DataFrame") -> "pd.Series[bool]":
     """Tell which truths have no relative error."""
     return answers["truth"].isna() | (answers["truth"] == 0)
@@ -180,7 +174,9 @@ def _overall(outcome: Found, judged: "pd.DataFrame") -> dict[str, Any]:
         "confidence": outcome.confidence,
         "knowing": _knowing(candidate),
         "seconds": outcome.seconds,
-        "reached": None if attacked is None else attacked.reached,
+        "reached": None if attacked is None else attacked.named,
+        "sure": None if attacked is None else attacked.sure,
+        "danger": None if attacked is None else attacked.reached,
         "family": None if attacked is None else attacked.family,
         "left_out": None if attacked is None else attacked.left_out,
     }
@@ -190,7 +186,9 @@ def _resists(question: CompareQuestion, line: Mapping[str, Any]) -> bool:
     """Tell whether no attack reaches more than the question allows; what was not attacked does not resist."""
     if question.resist is None:
         return True
-    return line["reached"] is not None and line["reached"] <= question.resist
+    # what a release promises is no protection where it promises less than is asked for
+    promised = line["confidence"] <= question.resist + CLEAR
+    return line["danger"] is not None and line["danger"] <= question.resist and promised
 
 
 def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any] | None, str]:
@@ -205,6 +203,7 @@ def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -
         "resist": question.resist,
         "target": question.target_error,
         "any_published": bool(published),
+        "clear": CLEAR,
         "least_attacked": _least_attacked(published),
         "nearest": min(resisting, key=lambda line: line["median"], default=None),
     }
@@ -223,14 +222,14 @@ def _keeps_promise(published: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
 
     None where nothing was attacked.
     """
-    counted = [line for line in published if line["reached"] is not None]
-    keeping = [line for line in counted if line["reached"] <= line["confidence"] + CLEAR]
+    counted = [line for line in published if line["danger"] is not None]
+    keeping = [line for line in counted if line["danger"] <= line["confidence"] + CLEAR]
     return min(keeping, key=lambda line: line["median"]) if keeping else _least_attacked(published)
 
 
 def _least_attacked(published: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    counted = [line for line in published if line["reached"] is not None]
-    return min(counted, key=lambda line: line["reached"], default=None)
+    counted = [line for line in published if line["danger"] is not None]
+    return min(counted, key=lambda line: line["danger"], default=None)
 
 
 def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:

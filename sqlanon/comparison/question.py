@@ -60,6 +60,11 @@ class Candidate:
         lacking = [f"without {' and '.join(self.without)}"] if self.without else []
         return ", ".join([f"{self.strength.parameter} = {self.value}", *block, *self.rules, *lacking])
 
+    @property
+    def shown(self) -> str:
+        """Return the parameter with what robust's adversary knows."""
+        return " by ".join(filter(None, (self.parameter, ", ".join(self.background))))
+
     def leave_out(self, column: str) -> "Candidate | None":
         """Return the candidate without a quasi column; None where robust's adversary would know none."""
         known = tuple(name for name in self.background if name != column)

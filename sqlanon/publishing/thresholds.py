@@ -2,7 +2,8 @@
 
 A release that misses one is not published. Examples: `rows >= 500`; `off_at_least(3) >= 0.5`, about counts up to a
 number; `error_at(1%) <= 0.1`, about counts from a share of the rows on; `attack <= 0.25`: the best scored attack names
-the values of at most a quarter of the people.
+the values of at most a quarter of the people; `sure(0.8) <= 0.001`: at most one in a thousand is named with more than
+80 % confidence.
 """
 
 import functools
@@ -60,11 +61,14 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
 FIGURES_AT = {
     "off_at_least": "the largest small count, as in off_at_least(3)",
     "error_at": "a share of the rows, as in error_at(1%)",
+    "sure": "a confidence, 0.5, 0.8 or 0.95, as in sure(0.8)",
 }
 
 
 # shares of people whose value the best attack names, scored against the source; the release is attacked for these alone
 ATTACKS = {"attack": "", "attack_learning": "learning", "attack_order": "order"}
+# the share of people whose value is named with more than a confidence
+SURE, CONFIDENCES = "sure", (0.5, 0.8, 0.95)
 
 
 _AT = "|".join(FIGURES_AT)
@@ -93,7 +97,9 @@ class Threshold:
     def missed(self, manifest: Manifest, attack: "Callable[[], Attack]") -> str | None:
         """Return what was found where it misses the bound; a figure that the method does not measure misses it."""
         best = attack().most_named(ATTACKS[self.figure]) if self.figure in ATTACKS else None
-        if self.figure in ATTACKS:
+        if self.figure == SURE:
+            figure = attack().surely(self.at or CONFIDENCES[0])
+        elif self.figure in ATTACKS:
             figure = None if best is None else best.reached
         elif self.at is None:
             figure = FIGURES[self.figure](manifest)
@@ -105,8 +111,13 @@ class Threshold:
         found = f"{self} is required, found {'no such figure' if figure is None else text}"
         if best is not None:
             found += f" of the people, by {best.attack} ({best.family})"
+        elif self.figure == SURE:
+            found += " of the people" if figure is not None else ": nothing could be learned"
         elif self.figure in ATTACKS:
             found += ": no guess could be scored, for nobody is alone with their quasi values"
+        if self.figure == SURE and figure is not None:
+            most_telling = attack().told
+            found += f", by {most_telling[0].name}" if most_telling else ""
         if self.figure in ATTACKS and 0 < self.bound <= 1:
             resist = option("resist", f"{self.bound:g}")
             found += f"; sqlanon compare with {resist} looks for a release that withstands"
@@ -118,7 +129,7 @@ def threshold(figure: str, text: str) -> Threshold:
     parts = _FIGURE.match(figure)
     name = parts[1] if parts else ""
     if parts is None or name not in (*FIGURES, *ATTACKS, *FIGURES_AT) or (parts[2] and name not in FIGURES_AT):
-        figures = ", ".join((*FIGURES, *ATTACKS, "off_at_least(COUNT)", "error_at(SHARE)"))
+        figures = ", ".join((*FIGURES, *ATTACKS, "off_at_least(COUNT)", "error_at(SHARE)", "sure(CONFIDENCE)"))
         raise UsageError(f"no figure {figure!r}; thresholds are on {figures}")
     match = _WRITTEN.match(text)
     if match is None:
@@ -137,7 +148,8 @@ def _argument(name: str, number: str | None, percent: bool) -> float | None:
     from sqlanon.methods.splu.binomial import MOST_SMALL  # numpy is slow to import
 
     whole = value >= 1 and value == int(value) <= MOST_SMALL
-    if not (whole if name == "off_at_least" else 0 < value <= 1):
+    fits = {"off_at_least": whole, "error_at": 0 < value <= 1, SURE: value in CONFIDENCES}
+    if not fits[name]:
         raise UsageError(f"{name} needs {FIGURES_AT[name]}")
     return value
 

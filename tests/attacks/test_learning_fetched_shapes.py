@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.attacks import learning
+from sqlanon.adversary import learned
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.comparison.compare import compare
 from sqlanon.comparison.question import CompareQuestion
@@ -46,7 +46,7 @@ VERBS = {"complete": complete, "attack": attack, "verify": verify, "compare": co
 @pytest.mark.parametrize("verb", VERBS)
 def test_twice_the_rows_bring_no_more(verb, monkeypatch):
     monkeypatch.setattr(dealing, "FIRST_UPDATES", 1)
-    monkeypatch.setattr(learning, "TURNS", 1)
+    monkeypatch.setattr(learned, "MOST_PEOPLE", 300)
     largest = []
     for rows in (4200, 8400):
         with duckdb.connect() as con:

@@ -26,13 +26,6 @@ pytestmark = pytest.mark.xdist_group("page")  # a release and its pages serve se
 KEY = "ab" * 32
 
 
-@pytest.fixture(autouse=True, scope="module")
-def learn_a_little():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sqlanon.attacks.learning.TURNS", 2)
-        yield
-
-
 @pytest.fixture(scope="module")
 def hospital():
     con = connect()

@@ -29,7 +29,6 @@ def attack(release: ReleaseArgument, values: Values, session: SessionOptions) ->
     Order, learning from the release, background knowledge, composition with other releases, presence. Without --against
     what learning reaches is the adversary's own confidence.
     """
-    from sqlanon.adversary.findings import COLUMNS
     from sqlanon.cli import display
 
     session.refuse_sql("attack", "its loop depends on what it finds")
@@ -44,10 +43,12 @@ def attack(release: ReleaseArgument, values: Values, session: SessionOptions) ->
         display.show_frame(outcome.df(), "csv")
         return
     sys.stdout.write(f"{outcome.headline}\n\n")
-    display.show_lines("", COLUMNS, outcome.shown_lines())
+    for number, (title, heads, lines) in enumerate(outcome.tables):
+        display.show_lines(f"\n{title}" if number else title, heads, lines)
     for note in outcome.notes:
         say(f"note: {note}")
-    telling, identifier = outcome.most_telling, values.get("id", ())
+    identifier = values.get("id", ())
+    telling = next(iter(outcome.telling), "")
     if telling and (words := coarser_command(opened, telling, values["against"], identifier)):
         say(f"next: what attacks reach and answers lose with {telling} coarser\n{session.complete(shlex.join(words))}")
     command = report_command(release, words_against(session, values["against"], identifier))

@@ -201,29 +201,27 @@ class BoxView(View):
         placed = {"holding": self.keep("row_holding", "adversary/view/holding", relations)}
         return self.keep("slot_line_number", "adversary/view/slot", placed, order_column=order_column)
 
-    def coded_people(self) -> Sql:
-        """Return everybody with combination and codes, once for each box that has room for them."""
-        combinations = {"coded_combination": self.coded_combinations(), "fit": self.boxes.find_people()}
-        relations = {"person": self.people(), **combinations}
-        return self.keep("coded_person", "adversary/view/boxed_person", relations, quasi=self.names, codes=self.codes)
+    def known_people(self) -> Sql:
+        """Return everybody, once for each box that has room for them."""
+        relations = {"person": self.people(), "combination": self.combinations(), "fit": self.boxes.find_people()}
+        return self.keep("known_person", "adversary/view/boxed_person", relations, quasi=self.names)
 
-    def coded_alike(self) -> tuple[Sql, Sql]:
-        """Return the combinations of quasi values in each box that has room for them, and the people of each.
+    def seats(self) -> Sql:
+        """Return the people of each combination in each box that has room for them.
 
         Nothing tells people of one combination apart: a table of 148,318 rows has 7,209 by four quasi columns.
         """
-        relations = {"coded_combination": self.coded_combinations(), "fit": self.boxes.find_people()}
-        boxed = self.keep("boxed_combination", "adversary/view/boxed_combination", relations, codes=self.codes)
-        return boxed, Sql("coded_person.row_count")
+        relations = {"combination": self.combinations(), "fit": self.boxes.find_people()}
+        return self.keep("seat", "adversary/view/boxed_seat", relations)
 
-    def named_people(self, best: Sql) -> Sql:
-        """Return what is named of everybody: what is named of their combination."""
-        relations = {"best": best, "coded_person": self.coded_people()}
-        return self.subquery("adversary/view/best_alike", relations)
+    def count_truth(self, truth: Sql) -> Sql:
+        """Return how many people of each combination have which value."""
+        relations = {"microdata": truth, "combination": self.combinations(), "value": self.values()}
+        return self.keep("truth", "adversary/view/truth", relations, quasi=self.names)
 
     def seated_people(self) -> Sql:
         """Return everybody in each box that has room for them."""
-        return self.coded_people()
+        return self.known_people()
 
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Read who there is, with their true values; people in no box are refused where they are many."""
@@ -251,12 +249,8 @@ class BoxView(View):
 
     def links(self, truth: Sql) -> Sql:
         """Return everybody's own value in each of their boxes that holds it, by its rows there."""
-        relations = {"coded_person": self.coded_people(), "person": truth, "holding": self.holdings()}
+        relations = {"known_person": self.known_people(), "person": truth, "holding": self.holdings()}
         return self.keep("link", "adversary/view/box_link", relations)
-
-    def scores(self, links: Sql) -> Sql:
-        """Return everybody's own value, whatever their boxes."""
-        return self.keep("own_value", "adversary/view/own_value", {"link": links})
 
     def find_presence(self) -> list[Finding]:
         """Return how few rows may be somebody's, and how many rows lie in boxes that are no ranges at all."""

@@ -10,9 +10,6 @@ from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
 
-LINK_TURNS = 8  # by then the sums are right within a thousandth
-
-
 AS_THEY_LIE = Sql("row_number() over ()")  # the numbers of stored rows, in their order
 
 
@@ -51,13 +48,10 @@ class ExactView(View):
         """Return how likely each value is to be somebody's true one, as source and groups tell: weights sum to 1.
 
         A release does not say whose row is whose. Who is known by quasi values of their own has one value; others share
-        what the source says of people like them, dealt out as the groups hold it (iterative proportional fitting).
+        what the source says of people like them.
         """
-        relations = {"coded_person": self.coded_people(), "holding": self.holdings(), "truth": truth}
-        link = self.replace("link", "adversary/view/link", relations)
-        for _ in range(LINK_TURNS):
-            link = self.replace("link", "adversary/view/settled_link", {"link": link})
-        return link
+        relations = {"known_person": self.known_people(), "holding": self.holdings(), "truth": truth}
+        return self.keep("link", "adversary/view/link", relations)
 
 
 class GroupView(ExactView):

@@ -1,0 +1,151 @@
+"""People whose values lie in groups: how likely each value of the group is each one's.
+
+A group's people share its values in one of n!/∏c! ways. Where these are few the posterior is exact, a ratio of
+permanents (`sqlanon.adversary.posterior`); beyond, lines and columns are scaled in turn until everybody has one value
+and every value is dealt out, which is the most likely way to deal (Sinkhorn).
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.adversary.posterior import states, weigh_worlds
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+MOST_STATES = 2**9  # of a group whose posterior is exact in every turn
+SCALINGS = 4  # of lines and columns, in every turn from those of the turn before
+
+
+@dataclass
+class Pairs:
+    """Everybody with each value of their groups.
+
+    people: N, how many a line of people stands for. person, slot: P, of each pair. slot_value, held: S, how often a
+    slot's group holds its value. group: S, of a slot. values: V. by_normal: whether Z(x) moves anybody's weights.
+    """
+
+    people: Array
+    person: Whole
+    slot: Whole
+    group: Whole
+    slot_value: Whole
+    held: Array
+    values: int
+    by_normal = False
+    factor: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing dealt."""
+        self.factor = np.ones(len(self.held))
+
+    @cached_property
+    def value(self) -> Whole:
+        """Return the value of each pair."""
+        return self.slot_value[self.slot]
+
+    @property
+    def possible(self) -> float:
+        """Return among how many values a person's own one hides, in the mean."""
+        return float(self.people[self.person].sum() / self.people.sum())
+
+    def even(self) -> Array:
+        """Return weights, P, by which a person has each value as often as the groups hold it."""
+        held = self.held[self.slot]
+        whole = np.bincount(self.person, held, minlength=len(self.people))
+        return np.asarray(self.people[self.person] * held / whole[self.person])
+
+    def weigh(self, score: Array, normal: Array) -> tuple[Array, float]:
+        """Return the weights of pairs, P, that sum to `people`, and the logarithm of the weight of all ways to deal.
+
+        score: P, ln of how much likelier than overall the value is for the person.
+        """
+        top = np.full(len(self.people), -np.inf)
+        np.maximum.at(top, self.person, score)
+        odds = np.exp(score - top[self.person])
+        weights, likelihood = np.empty_like(odds), float(self.people @ top)
+        likelihood -= float(self.people @ normal) if len(normal) else 0.0
+        scaled, packs = self._packs
+        for places, people, held in packs:
+            weight, total = weigh_worlds(odds[places], people, held)
+            total = np.maximum(total, 1e-300)
+            weights[places] = (weight / total).transpose(2, 0, 1)
+            likelihood += float(np.log(total).sum())
+        if len(scaled):
+            weights[scaled], added = self._scale(odds[scaled], scaled)
+            likelihood += added
+        return weights, likelihood
+
+    def _scale(self, odds: Array, pairs: Whole) -> tuple[Array, float]:
+        person, slot = self.person[pairs], self.slot[pairs]
+        odds = odds * self.held[slot]
+        size, slots = len(self.people), len(self.held)
+        for _ in range(SCALINGS):
+            line = np.bincount(person, odds * self.factor[slot], minlength=size)
+            rate = self.people / np.maximum(line, 1e-300)
+            dealt = np.bincount(slot, odds * rate[person], minlength=slots)
+            self.factor = np.where(dealt > 0, self.held / np.maximum(dealt, 1e-300), self.factor)
+        line = np.bincount(person, odds * self.factor[slot], minlength=size)
+        rate = self.people / np.maximum(line, 1e-300)
+        weights = odds * self.factor[slot] * rate[person]
+        there, dealt_slots = line > 0, np.bincount(slot, minlength=slots) > 0
+        likelihood = -(self.people[there] @ np.log(rate[there]))
+        likelihood -= self.held[dealt_slots] @ np.log(self.factor[dealt_slots])
+        return weights, float(likelihood)
+
+    @cached_property
+    def _packs(self) -> tuple[Whole, list[tuple[Whole, tuple[int, ...], tuple[int, ...]]]]:
+        """Return the pairs of groups that are scaled, and groups of one shape: G x s x k pairs, people, values."""
+        group = self.group[self.slot]
+        order = np.lexsort((self.slot, -self.held[self.slot], self.person, -self.people[self.person], group))
+        start = np.flatnonzero(np.diff(group[order], prepend=-1))
+        size = np.diff(start, append=len(order))
+        slots = np.zeros(len(start), dtype=np.int64)
+        number = np.zeros(int(self.group.max(initial=0)) + 1, dtype=np.int64)
+        number[group[order[start]]] = np.arange(len(start))
+        np.add.at(slots, number[self.group], 1)
+        lines = size // slots
+        everywhere = np.bincount(self.person, minlength=len(self.people))
+        exact = np.zeros(len(start), dtype=bool)
+        packs = []
+        shapes = np.stack((lines, slots), axis=1)
+        for s, k in np.unique(shapes, axis=0):
+            some = np.flatnonzero((lines == s) & (slots == k) & (size == s * k))
+            if not len(some) or s + k > 200:
+                continue
+            places = order[start[some][:, None] + np.arange(s * k)].reshape(-1, s, k)
+            people, held = self.people[self.person[places[:, :, 0]]], self.held[self.slot[places[:, 0, :]]]
+            whole = (people % 1 == 0).all(axis=1) & (held % 1 == 0).all(axis=1)
+            # who may be in another group too is in no exact one
+            whole &= (people.sum(axis=1) == held.sum(axis=1)) & (everywhere[self.person[places[:, :, 0]]] == k).all(1)
+            kinds, which = np.unique(np.concatenate((people, held), axis=1), axis=0, return_inverse=True)
+            for kind, line in enumerate(kinds.astype(np.int64)):
+                of_people, of_values = tuple(line[:s].tolist()), tuple(line[s:].tolist())
+                if states(of_people) > MOST_STATES:
+                    continue
+                alike = np.flatnonzero((which.ravel() == kind) & whole)
+                exact[some[alike]] = True
+                for first in range(0, len(alike), max(1, 2**20 // states(of_people))):
+                    part = alike[first : first + max(1, 2**20 // states(of_people))]
+                    packs.append((places[part], of_people, of_values))
+        return order[np.repeat(~exact, size)], packs
+
+    @property
+    def units(self) -> int:
+        """Return how many groups there are, which are held out whole."""
+        return int(self.group.max(initial=-1)) + 1
+
+    def pick(self, units: Mask) -> "tuple[Pairs, Whole]":
+        """Return the pairs of some groups, and the places of the people in them."""
+        pairs = np.flatnonzero(units[self.group[self.slot]])
+        people, person = np.unique(self.person[pairs], return_inverse=True)
+        slots, slot = np.unique(self.slot[pairs], return_inverse=True)
+        picked = Pairs(
+            self.people[people], person.ravel(), slot.ravel(), self.group[slots], self.slot_value[slots],
+            self.held[slots], self.values,
+        )  # fmt: skip
+        return picked, people

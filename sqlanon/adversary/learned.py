@@ -1,0 +1,266 @@
+"""Learn from a release, as an adversary does, and name everybody's value.
+
+What is fetched is bounded: people with the numbers of their quasi values, the values of some groups. Everything else is
+`sqlanon.adversary.model`.
+"""
+
+import itertools
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.adversary import model
+from sqlanon.adversary.features import Feature, find_features
+from sqlanon.adversary.groups import Pairs
+from sqlanon.adversary.shown import Shown
+from sqlanon.adversary.view import View
+from sqlanon.ordered_types import is_ordered
+from sqlanon.plans.templates import Sql
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+log = logging.getLogger("sqlanon")
+
+MOST_PEOPLE, MOST_GROUPS = 200_000, 20_000  # that are learned from
+MOST_PAIRS = 4_000_000  # of a person and a value of their groups
+SEED = 1  # of who is held out: the same release is attacked alike whenever that is
+
+
+@dataclass(frozen=True)
+class Known:
+    """Who is named: by combination, the likeliest value, how sure the adversary is of it, and of how many people.
+
+    alone: whether nobody else has these quasi values.
+    """
+
+    combination: Whole
+    value: Whole
+    confidence: Array
+    people: Array
+    alone: Mask
+
+    def of(self, some: Mask) -> "Known":
+        """Return some of them."""
+        return Known(
+            self.combination[some], self.value[some], self.confidence[some], self.people[some], self.alone[some]
+        )
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the source says of people, by combination: how many have which value."""
+
+    combination: Whole
+    value: Whole
+    people: Array
+
+    def right(self, known: Known) -> Array:
+        """Return the share of the people of each combination whose value is named; NaN of whom the source says none."""
+        most = int(max(self.combination.max(initial=0), known.combination.max(initial=0))) + 1
+        whole = np.bincount(self.combination, self.people, minlength=most)[known.combination]
+        values = int(max(self.value.max(initial=0), known.value.max(initial=0))) + 1
+        key = self.combination * values + self.value
+        order = np.argsort(key)
+        asked = known.combination * values + known.value
+        place = np.minimum(np.searchsorted(key[order], asked), len(key) - 1)
+        if not len(key):
+            return np.full(len(asked), np.nan)
+        found = np.where(key[order][place] == asked, self.people[order][place], 0.0)
+        shares: Array = np.divide(found, whole, out=np.full(len(found), np.nan), where=whole > 0)
+        return shares
+
+
+class Adversary:
+    """One who has a release: what they know of people, and what they have learned.
+
+    names: the quasi columns. combination: N, what each line of people is known by. row_count: rows of a combination.
+    """
+
+    def __init__(self, view: View) -> None:
+        """Read what the release shows of people; nothing is learned yet."""
+        self.names = list(view.quasi)
+        engine = view.engine
+        totals = _columns(engine.arrays(f"select value_number, total from {view.values()}"))
+        self.totals = np.zeros(int(totals["value_number"].max()))
+        self.totals[totals["value_number"].astype(np.int64) - 1] = totals["total"]
+        self.log_prior = np.log(np.maximum(self.totals, 1e-12) / self.totals.sum())
+        ranked = view.keep("ranked", "adversary/view/ranked", {"combination": view.combinations()}, quasi=view.names)
+        ranks = _columns(engine.arrays(f"select * from {ranked} order by combination asc nulls last"))
+        by_combination = np.stack([ranks[f"rank_{n}"] for n in range(1, len(self.names) + 1)], axis=1).astype(np.int64)
+        types = engine.columns(f"select * from {view.combinations()}")
+        self.row_count = ranks["row_count"]
+        place = ranks["combination"].astype(np.int64) - 1  # numbered from 1 on
+        self.evidence: model.Evidence
+        seats = self._read_randomized(view) if view.randomized else self._read_groups(view)
+        self.combination: Whole = seats
+        lines = np.empty(len(place), dtype=np.int64)
+        lines[place] = np.arange(len(place))
+        self.features = find_features(
+            by_combination[lines[seats]], [is_ordered(types[name]) for name in view.names], self.evidence.people
+        )
+        self.chosen: list[int] = []
+        self.gains: list[float] = []
+        self.worth = model.WORTHS[0]
+
+    def _read_groups(self, view: View) -> Whole:
+        engine, seat = view.engine, view.seats()
+        held = Sql(f"(select group_id, value_number, cast(sum(held) as double) as held from {view.holdings()}"
+                   " group by group_id, value_number)")  # fmt: skip
+        size = view.row("adversary/view/seat_figures", {"seat": seat, "held": held})
+        share = min(
+            1.0, MOST_PEOPLE / max(float(size["people"]), 1), MOST_GROUPS / max(int(size["groups"]), 1),
+            MOST_PAIRS / max(float(size["pairs"]), 1),
+        )  # fmt: skip
+        where = ""
+        if share < 1:
+            most = max(1, int(share * int(size["groups"])))
+            drawn = view.keep("learned_group", "adversary/view/drawn_group", {"line": held}, seed="learned", most=most)
+            where = f" where group_id in (select group_id from {drawn})"
+        self.share = share
+        read = _columns(engine.arrays(f"select combination, group_id, people from {seat}{where}"
+                                      " order by group_id asc nulls last, combination asc nulls last"))  # fmt: skip
+        slots = _columns(engine.arrays(f"select group_id, value_number, held from {held} as held{where}"
+                                       " order by group_id asc nulls last, value_number asc nulls last"))  # fmt: skip
+        groups, slot_group = np.unique(slots["group_id"].astype(np.int64), return_inverse=True)
+        group = np.searchsorted(groups, read["group_id"].astype(np.int64))
+        # a seat is a line of people in one group; who may be in several boxes is one line with all of their values
+        combination = read["combination"].astype(np.int64) - 1
+        if view.numbered:
+            line, lines = np.arange(len(group)), combination
+        else:
+            lines, line = np.unique(combination, return_inverse=True)
+        people = np.zeros(len(lines))
+        people[line.ravel()] = read["people"]
+        count = np.bincount(slot_group, minlength=len(groups))
+        first = np.cumsum(count) - count
+        width = count[group]
+        seat_of = np.repeat(np.arange(len(group)), width)
+        slot = first[group[seat_of]] + np.arange(len(seat_of)) - np.repeat(np.cumsum(width) - width, width)
+        self.evidence = Pairs(
+            people, line.ravel()[seat_of], slot, slot_group.ravel(), slots["value_number"].astype(np.int64) - 1,
+            slots["held"], len(self.totals),
+        )  # fmt: skip
+        return lines
+
+    def _read_randomized(self, view: View) -> Whole:
+        engine, labelled = view.engine, view.labelled()
+        rows = float(self.totals.sum())
+        every = max(1, int(np.ceil(rows / MOST_PEOPLE)))
+        where = f" where person_number % {every} = 0" if every > 1 else ""
+        self.share = 1 / every
+        counted = f"select combination, value_number, count(*) as people from {labelled}{where}"
+        order = "combination asc nulls last, value_number asc nulls last"
+        read = _columns(engine.arrays(f"{counted} group by combination, value_number order by {order}"))
+        gamma = 1 / (view.promise.plain or 1.0)
+        others = self.totals * (gamma - 1) / (gamma * np.maximum(rows - self.totals, 1))
+        value = read["value_number"].astype(np.int64) - 1
+        self.evidence = Shown(read["people"], value, self.log_prior, np.minimum(others, 1 / gamma), gamma)
+        return read["combination"].astype(np.int64) - 1
+
+    def learn(self) -> None:
+        """Choose features by who is held out, then learn from everybody."""
+        draws = np.random.default_rng(SEED)
+        train, held = self._split(draws)
+        best = None
+        for worth in model.WORTHS if len(held[0].people) and len(train[0].people) and len(self.totals) > 1 else ():
+            learner = model.Learner(train[0], self.log_prior, worth)
+            chosen, gains = model.choose(learner, train[1], held[0], held[1])
+            if best is None or sum(gains) > sum(best[1]):
+                best = chosen, gains, worth
+        if best is not None:
+            self.chosen, self.gains, self.worth = best
+        self.learner = self.fit(self.chosen)
+
+    def _split(self, draws: np.random.Generator) -> list[tuple[model.Evidence, list[Feature]]]:
+        """Return people to learn from and people who are held out, each with their features."""
+        evidence, rest = self.evidence, 1 - 1 / model.HELD_OUT
+        held, place = draws.random(evidence.units) * model.HELD_OUT < 1, draws.random(evidence.units)
+        parts: list[tuple[model.Evidence, list[Feature]]] = []
+        for some, share, cells in ((~held, rest, model.MOST_CELLS), (held, 1 - rest, model.MOST_HELD_CELLS)):
+            whole = len(self.totals) * share * len(evidence.people)
+            part, people = evidence.pick(some & (place < cells / max(whole, 1)))
+            parts.append((part, [feature.pick(people) for feature in self.features]))
+        return parts
+
+    def fit(self, chosen: Sequence[int], turns: int = model.LAST_TURNS) -> model.Learner:
+        """Learn from everybody by some of the features."""
+        learner = model.Learner(self.evidence, self.log_prior, self.worth)
+        for number in chosen:
+            learner.add(self.features[number])
+        for turn in range(turns):
+            log.info("learning, turn %d of %d", turn + 1, turns)
+            learner.turn()
+        return learner
+
+    def name(self, learner: model.Learner) -> Known:
+        """Return the likeliest value of everybody, and how sure the adversary is of it."""
+        if isinstance(self.evidence, Shown):
+            return self._name_randomized(self.evidence, learner)
+        values = len(self.totals)
+        key = self.combination[self.evidence.person] * values + self.evidence.value
+        pair, inverse = np.unique(key, return_inverse=True)
+        weight = np.bincount(inverse.ravel(), learner.weights)
+        combination, value = np.divmod(pair, values)
+        # of equally likely values the first; threads add nothing up here, yet nothing hangs on last digits
+        order = np.lexsort((value, -np.round(weight, 9), combination))
+        first = order[np.unique(combination[order], return_index=True)[1]]
+        whole = np.bincount(combination, weight)
+        people = whole[combination[first]]
+        confidence = np.minimum(weight[first] / np.maximum(people, 1e-300), 1)
+        return Known(combination[first], value[first], confidence, people, self._alone(combination[first]))
+
+    def _name_randomized(self, shown: Shown, learner: model.Learner) -> Known:
+        """Name the value that a row shows, or another that is likelier; only of people who are alone."""
+        keeps = shown.keeps(learner.score, learner.normal)
+        chances = model.softmax(learner.logits) * shown.others
+        mine = chances[learner.kinds, shown.value]
+        # the likeliest other value of each kind of people: the second where a row shows the first
+        best = np.argsort(-chances, axis=1)[:, :2][learner.kinds]
+        other = np.where(best[:, 0] == shown.value, best[:, -1], best[:, 0])
+        share = chances[learner.kinds, other] / np.maximum(chances.sum(axis=1)[learner.kinds] - mine, 1e-300)
+        rest = np.where(other == shown.value, 0.0, (1 - keeps) * share)
+        value, confidence = np.where(keeps >= rest, shown.value, other), np.maximum(keeps, rest)
+        alone = self._alone(self.combination)
+        return Known(self.combination, value, confidence, shown.people, alone).of(alone)
+
+    def taken(self) -> Known:
+        """Return the value that each randomized row shows, of people who are alone."""
+        assert isinstance(self.evidence, Shown)
+        shown, alone = self.evidence, self._alone(self.combination)
+        kept = np.full(len(shown.people), 1 / shown.gamma)
+        return Known(self.combination, shown.value, kept, shown.people, alone).of(alone)
+
+    def _alone(self, combination: Whole) -> Mask:
+        return np.asarray(self.row_count[combination] == 1)
+
+    def without(self, column: int) -> list[int]:
+        """Return the chosen features without a column: of a pair with it the other column stays."""
+        single = {each.parts[0]: place for place, each in enumerate(self.features) if len(each.parts) == 1}
+        left = [
+            [place] if column not in self.features[place].columns
+            else [single[part] for part in self.features[place].parts if part[0] != column]
+            for place in self.chosen
+        ]  # fmt: skip
+        return list(dict.fromkeys(itertools.chain.from_iterable(left)))
+
+    def told(self) -> list[tuple[str, float]]:
+        """Return the features by which most is told, with their gains in ln likelihood per person held out."""
+        gains = zip(self.chosen, self.gains, strict=True)
+        return [(self.features[number].named(self.names), gain) for number, gain in gains]
+
+
+def read_truth(view: View, truth: Sql) -> Truth:
+    """Return what the source says of people, by combination and value, both numbered from 0."""
+    read = _columns(view.engine.arrays(f"select combination, value_number, true_count from {view.count_truth(truth)}"))
+    return Truth(
+        read["combination"].astype(np.int64) - 1, read["value_number"].astype(np.int64) - 1, read["true_count"]
+    )
+
+
+def _columns(arrays: Any) -> dict[str, Array]:
+    return {name: np.asarray(values, dtype=float) for name, values in arrays.items()}
