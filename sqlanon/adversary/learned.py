@@ -26,7 +26,7 @@ Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 log = logging.getLogger("sqlanon")
 
-MOST_PEOPLE, MOST_GROUPS = 200_000, 20_000  # that are learned from
+MOST_PEOPLE, MOST_GROUPS = 200_000, 50_000  # that are learned from
 MOST_PAIRS = 4_000_000  # of a person and a value of their groups
 SEED = 1  # of who is held out: the same release is attacked alike whenever that is
 
@@ -104,7 +104,6 @@ class Adversary:
             by_combination[lines[seats]], [is_ordered(types[name]) for name in view.names], self.evidence.people
         )
         self.chosen: list[int] = []
-        self.gains: list[float] = []
         self.worth = model.WORTHS[0]
 
     def _read_groups(self, view: View) -> Whole:
@@ -173,7 +172,7 @@ class Adversary:
             if best is None or sum(gains) > sum(best[1]):
                 best = chosen, gains, worth
         if best is not None:
-            self.chosen, self.gains, self.worth = best
+            self.chosen, _, self.worth = best
         self.learner = self.fit(self.chosen)
 
     def _split(self, draws: np.random.Generator) -> list[tuple[model.Evidence, list[Feature]]]:
@@ -248,10 +247,9 @@ class Adversary:
         ]  # fmt: skip
         return list(dict.fromkeys(itertools.chain.from_iterable(left)))
 
-    def told(self) -> list[tuple[str, float]]:
-        """Return the features by which most is told, with their gains in ln likelihood per person held out."""
-        gains = zip(self.chosen, self.gains, strict=True)
-        return [(self.features[number].named(self.names), gain) for number, gain in gains]
+    def told(self) -> list[str]:
+        """Return what tells the sensitive value, columns and pairs, by how much what is held out gains by it."""
+        return list(dict.fromkeys(self.features[number].named(self.names) for number in self.chosen))
 
 
 def read_truth(view: View, truth: Sql) -> Truth:

@@ -186,9 +186,6 @@ def compare(
         ),
     ] = None,
     quick: Annotated[bool, Parameter(Switch(), "Attack nothing, which takes longer than all else.")] = False,
-    sample: Annotated[
-        int | None, Parameter(Whole(), "Attack groups on a sample of about so many rows, e.g. 100000.")
-    ] = None,
     max_suppressed: Annotated[float, Parameter(Share(), "Share of the rows that robust may leave out.")] = 0.01,
     nulls: Annotated[
         Literal["refuse", "value", "drop"],
@@ -208,8 +205,7 @@ def compare(
     con: an open DuckDB connection; what is published for the comparison is dropped again. source, query: as for
     `anatomy`. The adversary of robust knows how the sensitive values depend on the quasi column with the fewest values.
     laplace (noise on true counts), sampling and dbr are rivals, which cannot be published.
-    Every candidate is attacked, unless quick; with sample, orders and learning look at some of its groups, which the
-    notes say. With resist, `command` is the most accurate release that resists.
+    Every candidate is attacked, unless quick. With resist, `command` is the most accurate release that resists.
     With coarsen each candidate is tried as it is and with all ways to make columns coarser; with resist, with as few as
     it takes.
     Returns the Comparison. Raises UsageError, DataError where this data allows no candidate, and TargetError.
@@ -225,7 +221,7 @@ def compare(
         source=choose_source(source, query, opener.dialect, NO_SOURCE), quasi=tuple(quasi), sensitive=tuple(sensitive),
         identifier=tuple(id), methods=tuple(methods), strengths=strengths, noise=noise,
         queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
-        resist=resist, quick=quick, sample=sample, max_suppressed=max_suppressed, workload=workload,
+        resist=resist, quick=quick, max_suppressed=max_suppressed, workload=workload,
         coarsen=COARSEN.check("coarsen", coarsen),
         options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip
@@ -267,9 +263,6 @@ def breach(
 Others = Annotated[
     Iterable["Release"], Parameter(Places(), "Another release of the same people; repeatable.", flag="--with")
 ]
-AttackedRows = Annotated[
-    int | None, Parameter(Whole(), "Match orders and learn on about so many rows in whole groups.")
-]
 
 
 class AttackOrFile(PathName):
@@ -290,22 +283,17 @@ def attack(
     coarsen: Labels = None,
     others: Others = (),
     background: Background = (),
-    sample: AttackedRows = None,
-    seed: Annotated[
-        int | None, Parameter(Whole(), f"With {option('sample')}: another number draws other groups.")
-    ] = None,
 ) -> "Attack":
     """Tell what an adversary gets out of a release, promised beside reached: order, learning, composition, presence.
 
-    others: opened in the same session (`sqlanon.open(path, con=con)`). background: as for `Release.verify`. With sample
-    the shares that are reached have an interval. Returns the Attack. Raises UsageError, and DataError for a source that
-    is about others.
+    others: opened in the same session (`sqlanon.open(path, con=con)`). background: as for `Release.verify`. Of more
+    than 200,000 rows in groups some are looked at, and the shares that are reached have an interval. Returns the
+    Attack. Raises UsageError, and DataError for a source that is about others.
     """
     from sqlanon.attacks.attack_release import attack_release
-    from sqlanon.attacks.sample import read_sample
 
     source = source_against(against, query, coarsen, release.engine.dialect, id)
-    return attack_release(release, source, tuple(id), tuple(others), background, sample=read_sample(sample, seed))
+    return attack_release(release, source, tuple(id), tuple(others), background)
 
 
 @verb
@@ -328,14 +316,13 @@ def report(
         "Attack | FilePath | None",
         Parameter(AttackOrFile(), "File of attack --format json: nothing is attacked again."),
     ] = None,
-    sample: AttackedRows = None,
 ) -> "Page":
     """Tell about a release on one page of HTML: promise beside attacks, what was verified, what is lost, columns.
 
     others: as for `attack`. With the source the page holds figures of it and is internal, without it what anybody can
     compute who has the release; errors by selectivity, from `comparison`, are figures of the source. attack: an Attack
-    found before, too; without it the release is attacked here, on a sample of 200,000 rows above as many: of boxes with
-    more rows orders and learning are left out, for they take minutes.
+    found before, too; without it the release is attacked here: of boxes with more than 200,000 rows orders and learning
+    are left out, for they take minutes.
     Returns the Page, whose `html` is the file's text.
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """
@@ -346,9 +333,7 @@ def report(
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
         check_beside(out, ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
-    page = make_page(
-        release, source, identifier=tuple(id), others=beside, comparison=comparison, attack=attack, sample=sample
-    )
+    page = make_page(release, source, identifier=tuple(id), others=beside, comparison=comparison, attack=attack)
     if out is not None:
         page.write(out, overwrite)
     return page

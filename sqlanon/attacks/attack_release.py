@@ -12,7 +12,6 @@ from typing import Any
 from sqlanon.adversary.findings import DIGITS, Attack, Finding, Sure, Told, is_beyond_chance
 from sqlanon.adversary.view import View
 from sqlanon.attacks import composition, learning
-from sqlanon.attacks.sample import Sample
 from sqlanon.errors import SqlanonError
 from sqlanon.forms import has_several
 from sqlanon.plans.manifest import Manifest
@@ -150,6 +149,8 @@ def _judge(reached: float, excluded: int, promised: float | None, even: bool) ->
     )  # fmt: skip
 
 
+MOST_ROWS = 200_000  # of which orders are matched, and from which is learned: of more, whole groups are drawn
+SAMPLED = "orders were matched and learning ran on a sample"
 LEFT_OUT = "orders were not matched and nothing was learned from the release, which takes minutes: attack does both"
 NO_SOURCE = (
     "no source was given: what learning reaches is the adversary's own confidence, which may be too high or too low"
@@ -176,20 +177,18 @@ def attack_release(
     quick: bool = False,
     telling: bool = True,
     orders: bool = True,
-    sample: Sample | None = None,
 ) -> Attack:
     """Attack a release; the SQL runs over the published tables, learning is a loop of the driver's.
 
     against: the source, which scores guesses. identifier: columns that tell its rows apart. others: releases of the
     same people. background: distributions that the adversary knows. quick: leave out what takes minutes on millions of
     rows: order and learning. telling: find out which quasi columns give most away, which no other figure needs. orders:
-    whether orders are matched. sample: of groups, how many rows order and learning look at. Raises UsageError and
-    DataError.
+    whether orders are matched. Raises UsageError and DataError.
     """
     if len(release.manifest["columns"]["sensitive"]) == 1:
         return _attack(
             release, release.tables, manifest=release.manifest, against=against, identifier=identifier, others=others,
-            background=background, quick=quick, telling=telling, orders=orders, sample=sample,
+            background=background, quick=quick, telling=telling, orders=orders,
         )  # fmt: skip
     findings: list[Finding] = []
     notes: list[str] = []
@@ -202,7 +201,7 @@ def attack_release(
         tables, manifest = look(release.tables, release.manifest, column)
         attack = _attack(
             release, tables, manifest=manifest, against=against, identifier=identifier, others=others,
-            background=background, quick=quick, telling=telling, orders=orders, sample=sample,
+            background=background, quick=quick, telling=telling, orders=orders,
         )  # fmt: skip
         shared = [finding for finding in attack.findings if finding.family == "presence"]
         column_findings = [
@@ -235,16 +234,14 @@ def _attack(
     quick: bool,
     telling: bool,
     orders: bool,
-    sample: Sample | None,
 ) -> Attack:
     view = release.form.view(release.engine, tables, manifest)
-    part = view if sample is None or quick else release.form.view(release.engine, tables, manifest)
+    part = view if quick or not draws_groups(view) else release.form.view(release.engine, tables, manifest)
     # manifests name values by their texts, which were written in UTC
     with release.engine.snapshot() if release.form.nested else nullcontext():
         try:
             scored = against is not None and (not quick or (bool(others) and not view.shows_people))
-            drawn = sample.draw(view, part) if sample is not None and part is not view else ""
-            part = part if drawn else view
+            drawn = draw_groups(view, part) if part is not view else ""
             truth = part.read_source(against, identifier) if scored else None
             attack = _attack_randomized if view.randomized else _attack_groups
             learned = learning.Learned()
@@ -264,6 +261,24 @@ def _attack(
         notes.append(NO_SOURCE if view.shows_people else NO_PEOPLE)
     scored = truth is not None and not quick
     return Attack(tuple(findings), tuple(notes), scored, learned.sure, learned.told)
+
+
+def draws_groups(view: View) -> bool:
+    """Tell whether a release has so many rows that some of its groups stand for all."""
+    return not view.lacks_groups and int(view.manifest["rows"]) > MOST_ROWS
+
+
+def draw_groups(view: View, part: View) -> str:
+    """Let `part`, another view of a release, see some of its groups only; return what is to be said of it."""
+    rows = int(view.manifest["rows"])
+    (row,) = view.engine.rows(f"select count(distinct group_id) as groups from {view.lines()}")
+    most = max(1, -(-row["groups"] * MOST_ROWS // rows))
+    relations, parameters = {"line": view.lines()}, {"seed": "1", "most": int(most)}
+    part.drawn = view.keep("drawn_group", "adversary/view/drawn_group", relations, **parameters)
+    return (
+        f"{SAMPLED}: {most:,} of {row['groups']:,} whole groups, about {MOST_ROWS:,} of {rows:,} rows, drawn; intervals"
+        " are of the sample's error alone, and who learns from all rows reaches more"
+    )
 
 
 def _attack_groups(

@@ -59,7 +59,7 @@ def learn(view: View, truth: Sql | None, promised: float | None, telling: bool) 
         ).share
         for column in (sorted(looked_at) if telling else ())
     }
-    told = [Told(name, without.pop(name, None)) for name, _ in adversary.told()]
+    told = [Told(name, without.pop(name, None)) for name in adversary.told()]
     told += [Told(name, share) for name, share in sorted(without.items(), key=lambda each: each[1])]
     return Learned(
         tuple(findings),

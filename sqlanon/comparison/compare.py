@@ -124,7 +124,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     if not outcomes:
         raise next(iter(refused.values()))
     return replace(
-        summarize(question, roles, outcomes, row["row_count"], [*notes, *question.tell_sample(row["row_count"])]),
+        summarize(question, roles, outcomes, row["row_count"], notes),
         failed=tuple(
             (each.method, each.parameter, str(error)) for each, error in refused.items() if each not in capped
         ),
@@ -171,7 +171,7 @@ def _answers(
             log.info("attacking %s, %s", candidate.method, candidate.parameter)
             try:
                 original = candidate.original(question.source)
-                attacked = attack_candidate(release, original, roles.identifier, sample=question.attack_sample)
+                attacked = attack_candidate(release, original, roles.identifier)
             except (DataError, UsageError) as error:
                 failures.append(f"{candidate.method}, {candidate.parameter} is not attacked: {error}")
         return Found(candidate, 0.0, candidate.confidence(release.manifest["verified"]), lines, attacked), failures
@@ -241,7 +241,7 @@ def _attack_trial(question: CompareQuestion, roles: Roles, engine: Engine, trial
     log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
     with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
         original = trial.original(question.source)
-        return attack_candidate(release, original, roles.identifier, True, question.attack_sample)
+        return attack_candidate(release, original, roles.identifier, telling=True)
     return None
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlanon.attacks.sample import Sample
 from sqlanon.comparison.rivals import RIVALS, Rival, read_rivals
 from sqlanon.comparison.workload import WORKLOADS
 from sqlanon.errors import SqlanonError, UsageError
@@ -142,7 +141,7 @@ class CompareQuestion:
     strengths: values by parameter (l, also robust's r; gamma). noise: the same of rivals (epsilon, share). queries: how
     many to draw, as `workload` says, or a file of the user's own.
     target_error: the largest median relative error that is acceptable. resist: the largest share of people whose value
-    the best attack may name. quick: nothing is attacked. sample: on how many rows of groups attacks learn. coarsen:
+    the best attack may name. quick: nothing is attacked. coarsen:
     rules by quasi column that candidates may use.
     """
 
@@ -158,7 +157,6 @@ class CompareQuestion:
     target_error: float | None = None
     resist: float | None = None
     quick: bool = False
-    sample: int | None = None
     max_suppressed: float = USUAL_SUPPRESSED
     workload: str = WORKLOADS[0]
     coarsen: Mapping[str, str] = field(default_factory=dict)
@@ -187,22 +185,8 @@ class CompareQuestion:
             raise UsageError(
                 f"{option('resist')} is about attacks, and {option('quick', True)} runs none: say one of them"
             )
-        if self.sample is not None and self.quick:
-            raise UsageError(
-                f"{option('sample')} is about attacks, and {option('quick', True)} runs none: say one of them"
-            )
-        _ = self.attack_sample  # refused before anything is read
         if not 0 <= self.max_suppressed < 1:
             raise UsageError(f"{option('max_suppressed')} is a share of the rows below 1, for example 0.03")
-
-    @property
-    def attack_sample(self) -> Sample | None:
-        """Return on what sample groups are attacked, None for all of them."""
-        return None if self.sample is None else Sample(self.sample, self.seed, required=False)
-
-    def tell_sample(self, rows: int) -> list[str]:
-        """Say on what sample groups are attacked of a table of so many rows; nothing where all are."""
-        return [] if self.attack_sample is None else self.attack_sample.tell(rows)
 
     @property
     def read(self) -> tuple[object, ...]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from sqlanon.adversary.findings import VITAL
 from sqlanon.attacks.attack_release import attack_release
-from sqlanon.attacks.sample import Sample
 from sqlanon.comparison.question import Candidate
 from sqlanon.comparison.rivals import largest_share
 from sqlanon.comparison.workload import Microdata
@@ -68,13 +67,12 @@ def attack_candidate(
     source: object,
     identifier: tuple[str, ...],
     telling: bool = False,
-    sample: Sample | None = None,
 ) -> Resistance:
     """Attack a release as `attack --against` does, and return the best of what was scored.
 
-    telling: look for the quasi columns that give most away, in place of orders. sample: of groups, on how many rows.
+    telling: look for the quasi columns that give most away, in place of orders.
     """
-    attack = attack_release(release, source, identifier, telling=telling, orders=not telling, sample=sample)
+    attack = attack_release(release, source, identifier, telling=telling, orders=not telling)
     best = attack.most_named()
     rows, left_out = release.manifest["rows"], release.manifest["dropped_rows"]
     share = left_out / max(rows + left_out, 1)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.adversary.findings import Attack
 from sqlanon.attacks.attack_release import attack_release
-from sqlanon.attacks.sample import Sample, draws_groups
 from sqlanon.bounded_files import read_bytes
 from sqlanon.comparison.comparison import ORDER
 from sqlanon.comparison.files import TABLES
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("sqlanon")
-LARGE = 200_000  # with more rows than this, learning attacks a sample of so many
+LARGE = 200_000  # of boxes: with more rows than this, orders and learning take minutes
 MOST_SHOWN = 15  # values or combinations
 MOST_TRUE = 2000  # at most so many combinations of the source are read for the lookup
 MOST_SPLIT = 50  # a quasi column may have at most so many different values to split the frequencies by
@@ -181,22 +180,18 @@ def gather(
     compared: Sequence[Mapping[str, Any]] = (),
     attack: Attack | None = None,
     candidates: Sequence[Mapping[str, Any]] = (),
-    sample: int | None = None,
 ) -> Facts:
     """Verify, attack and ask a release.
 
-    attack: what was found before. sample: how many rows learning looks at. Raises UsageError and DataError as these do.
+    attack: what was found before. Raises UsageError and DataError as these do.
     """
     manifest, name = release.manifest, release.directory.name if release.directory else release.place.schema or ""
     log.info("verifying the release")
     verification = release.verify(against)
     if attack is None:
-        # no sample is drawn of what is not in groups, and where each small statement costs seconds it would not help
-        is_large, draws = manifest["rows"] > LARGE, draws_groups(release.form) and release.engine.in_process
-        quick = sample is None and is_large and not draws
-        rows = LARGE if sample is None and is_large and draws else sample
-        looked_at = None if rows is None else Sample(rows)
-        attack = attack_release(release, against, identifier, others, quick=quick, sample=looked_at)
+        # whole groups are drawn, or rows; boxes overlap, and where each small statement costs seconds it would not help
+        draws = not release.form.view.lacks_groups and release.engine.in_process
+        attack = attack_release(release, against, identifier, others, quick=manifest["rows"] > LARGE and not draws)
     log.info("counting values and groups")
     columns = {table: release.published_tables.columns(table) for table in release.tables}
     form = form_of(manifest)

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from sqlanon.adversary.findings import CLEAR, Attack, Finding
 from sqlanon.atomic_files import check_new_file, write_atomically
-from sqlanon.attacks.attack_release import LEFT_OUT
-from sqlanon.attacks.sample import SAMPLED
+from sqlanon.attacks.attack_release import LEFT_OUT, SAMPLED
 from sqlanon.bounded_files import UnfitFileError, parse_json, read_text
 from sqlanon.charts.drawing import is_installed
 from sqlanon.charts.figure import draw_image, write_figure
@@ -193,12 +192,10 @@ def make_page(
     others: Sequence[Release] = (),
     comparison: str | os.PathLike[str] | None = None,
     attack: Attack | str | os.PathLike[str] | None = None,
-    sample: int | None = None,
 ) -> Page:
     """Return the page about a release; with the source, a comparison or scored attacks it is internal.
 
-    attack: what was found before, or the file that holds it; nothing is attacked again. sample: how many rows orders
-    and learning look at, 200,000 if None.
+    attack: what was found before, or the file that holds it; nothing is attacked again.
 
     Raises what verification, attacks and answers raise.
     """
@@ -207,15 +204,13 @@ def make_page(
     earlier_attack = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
     if earlier_attack is not None and others:
         raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
-    if earlier_attack is not None and sample is not None:
-        raise UsageError(f"{option('attack')} holds what was found before; give {option('sample')} to attack instead")
     unknown = {*unknown_keys(release.manifest)}  # of which whoever opens it is told
     if wrong := [path for path in manifest_faults(release.manifest) if path not in unknown]:
         raise ReleaseError(f"the manifest records what no release has: {shown_path(wrong[0])}; verify tells all")
     return Page(
         gather(
             release, against, identifier=identifier, others=others, compared=compared, attack=earlier_attack,
-            candidates=candidates, sample=sample,
+            candidates=candidates,
         )
     )  # fmt: skip
 

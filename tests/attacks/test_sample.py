@@ -1,21 +1,13 @@
-"""A sample of whole groups: the same by the same seed, within its interval, refused where it tells too little."""
-
-from dataclasses import replace
+"""Of many rows whole groups are drawn: the same ones whenever that is, within the interval that is told."""
 
 import pytest
 
 import sqlanon
 from sqlanon.adversary.findings import bound_share
-from sqlanon.attacks.attack_release import attack_release
-from sqlanon.attacks.sample import Sample
+from sqlanon.attacks import attack_release
 from sqlanon.errors import UsageError
 
 ROWS = 3000
-
-
-@pytest.fixture(autouse=True)
-def small_samples(monkeypatch):
-    monkeypatch.setattr("sqlanon.attacks.sample.LEAST", 100)
 
 
 @pytest.fixture
@@ -28,17 +20,19 @@ def release(con):
     return sqlanon.anatomy(con, "people", **roles, l=2, key="ab" * 32)
 
 
+@pytest.fixture
+def few(monkeypatch):
+    monkeypatch.setattr(attack_release, "MOST_ROWS", 600)
+
+
 def sampled(attack):
     return [finding for finding in attack.findings if "of a sample" in finding.whom]
 
 
-@pytest.mark.thorough
-def test_the_same_seed_draws_the_same_groups(release):
-    first, again, other = (
-        attack_release(release, "people", ("id",), sample=Sample(600, seed), telling=False) for seed in (1, 1, 2)
-    )
-    assert first == again and sampled(first) != sampled(other)
-    assert any("300 of 1,500 whole groups, about 600 of 3,000 rows, drawn by seed 1" in note for note in first.notes)
+def test_the_same_groups_are_drawn_whenever_that_is(release, few):
+    first, again = (sqlanon.attack(release, against="people", id="id") for _ in range(2))
+    assert first == again
+    assert any("300 of 1,500 whole groups, about 600 of 3,000 rows, drawn" in note for note in first.notes)
     assert {finding.family for finding in sampled(first)} == {"order", "learning"}
     for finding in sampled(first):
         low, high = (float(end) / 100 for end in finding.whom.split("95 %: ")[1].rstrip("%)").split("% to "))
@@ -48,25 +42,22 @@ def test_the_same_seed_draws_the_same_groups(release):
 
 
 @pytest.mark.thorough
-def test_what_no_group_is_needed_for_is_of_all_rows(release):
-    whole, part = (attack_release(release, "people", ("id",), sample=sample) for sample in (None, Sample(600)))
+def test_what_no_group_is_needed_for_is_of_all_rows(release, monkeypatch):
+    whole = sqlanon.attack(release, against="people", id="id")
+    monkeypatch.setattr(attack_release, "MOST_ROWS", 600)
+    part = sqlanon.attack(release, against="people", id="id")
     for family in ("background knowledge", "presence"):
         assert [f for f in whole.findings if f.family == family] == [f for f in part.findings if f.family == family]
     whole_order, part_order = (
         next(f.reached for f in attack.findings if f.attack.startswith("people by age")) for attack in (whole, part)
     )
-    assert part_order == pytest.approx(whole_order, abs=0.05)
+    assert part_order == pytest.approx(whole_order, abs=0.05) and not sampled(whole)
 
 
-@pytest.mark.thorough
-def test_a_sample_of_all_rows_is_none(release):
-    assert attack_release(release, "people", ("id",), sample=Sample(ROWS)) == attack_release(release, "people", ("id",))
-
-
-def test_truths_of_people_alike_are_in_proportion_to_those_drawn(release):
+def test_truths_of_people_alike_are_in_proportion_to_those_drawn(release, few):
     """The weights of everybody's values sum to 1, and to as many people as were drawn."""
     view, part = (release.form.view(release.engine, release.tables, release.manifest) for _ in range(2))
-    assert Sample(600).draw(view, part)
+    assert attack_release.draw_groups(view, part)
     truth = part.read_source("people", ("id",))
     assert release.engine.rows(f"select sum(true_count) as people from {truth}")[0]["people"] == pytest.approx(600)
     links = part.links(truth)
@@ -79,19 +70,9 @@ def test_truths_of_people_alike_are_in_proportion_to_those_drawn(release):
     part.close()
 
 
-def test_samples_that_tell_too_little_or_cannot_be_drawn_are_refused(con, release):
-    with pytest.raises(UsageError, match="at least 100 rows"):
-        Sample(99)
+def test_what_has_no_groups_is_attacked_whole(con, release, few):
     boxes = sqlanon.mondrian(con, "people", quasi=["age", "area"], sensitive="value", k=5, l=2)
-    with pytest.raises(UsageError, match="boxes, which overlap; leave it out"):
-        attack_release(boxes, "people", ("id",), sample=Sample(600))
-
-
-@pytest.mark.thorough
-def test_where_it_is_not_required_what_has_no_groups_is_attacked_whole(con, release):
-    boxes = sqlanon.mondrian(con, "people", quasi=["age", "area"], sensitive="value", k=5, l=2)
-    sample = replace(Sample(600), required=False)
-    assert attack_release(boxes, "people", sample=sample) == attack_release(boxes, "people")
+    assert not sampled(sqlanon.attack(boxes, against="people"))
 
 
 def test_the_interval_is_wilsons():
@@ -99,27 +80,6 @@ def test_the_interval_is_wilsons():
     assert bound_share(0, 50)[0] == pytest.approx(0) and bound_share(50, 50)[1] == pytest.approx(1)
 
 
-def test_verbs_refuse_samples_that_cannot_be(con, release):
-    with pytest.raises(UsageError, match="draws a sample; say"):
-        sqlanon.attack(release, seed=2)
-    with pytest.raises(UsageError, match="at least 100 rows"):
-        sqlanon.attack(release, sample=99)
-    with pytest.raises(UsageError, match="at least 100 rows"):
-        sqlanon.report(release, sample=99)
-    with pytest.raises(UsageError, match="holds what was found before"):
-        sqlanon.report(release, attack=sqlanon.attack(release, sample=600), sample=600)
-    roles = {"quasi": ["age", "area"], "sensitive": "value", "id": "id"}
-    with pytest.raises(UsageError, match="runs none: say one of them"):
-        sqlanon.compare(con, "people", **roles, sample=600, quick=True)
-    with pytest.raises(UsageError, match="at least 100 rows"):
-        sqlanon.compare(con, "people", **roles, sample=99)
-
-
-@pytest.mark.thorough
-def test_a_comparison_attacks_groups_on_a_sample_and_says_its_error(con, release):
-    roles = {"quasi": ["age", "area"], "sensitive": "value", "id": "id", "methods": ["anatomy"], "l": 2, "queries": 8}
-    whole, part = (sqlanon.compare(con, "people", **roles, sample=sample) for sample in (None, 600))
-    assert any("600 of 3,000 rows: shares are known to 4.0 points of a hundred" in note for note in part.notes)
-    assert not any("sample" in note for note in whole.notes)
-    reached = [comparison.overall[0]["reached"] for comparison in (whole, part)]
-    assert reached[0] != reached[1] and reached[0] == pytest.approx(reached[1], abs=0.15)
+def test_the_option_of_earlier_versions_says_what_is_there_instead(release):
+    with pytest.raises(UsageError, match=r"sample was removed in 0\.3\.0; of more than 200,000 rows attacks draw"):
+        sqlanon.attack(release, sample=600)

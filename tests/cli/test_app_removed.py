@@ -19,6 +19,8 @@ TYPED = [
         ("publish", "anatomy", "patients", *ROLES, "-l", "3", "--waiting", "alone"),
         "--waiting was removed in 0.3.0; those who come new wait together",
     ),
+    (("attack", "release", "--sample", "10000"), "of more than 200,000 rows attacks draw whole groups by themselves"),
+    (("attack", "release", "--seed", "9"), "the same release is attacked alike whenever that is"),
     (("breach", "patients", "--seed", "9"), "--seed was removed in 0.3.0; certified bounds are given"),
 ]
 ASKED = {"quasi": "age", "sensitive": "disease", "id": "ssn"}

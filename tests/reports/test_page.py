@@ -350,17 +350,15 @@ def test_what_attack_found_is_taken_over(anatomized, tmp_path):
 
 
 def test_large_releases_of_groups_are_attacked_on_a_sample(anatomized, monkeypatch):
-    monkeypatch.setattr("sqlanon.reports.facts.LARGE", 50)
-    monkeypatch.setattr("sqlanon.attacks.sample.LEAST", 10)
+    monkeypatch.setattr("sqlanon.attacks.attack_release.MOST_ROWS", 50)
     page = sqlanon.report(anatomized, against="patients")
     assert {"order", "learning"} <= {one.family for one in page.facts.attack.findings}
     assert "of a sample (95 %" in str(page.facts.attack)
-    assert "on a sample" in read_safely(page.html).text and "drawn by seed 1" in read_safely(page.html).text
+    assert "on a sample" in read_safely(page.html).text and "rows, drawn" in read_safely(page.html).text
 
 
 def test_large_releases_of_boxes_do_not_wait_for_what_learning_finds(con, monkeypatch):
     monkeypatch.setattr("sqlanon.reports.facts.LARGE", 10)
-    monkeypatch.setattr("sqlanon.attacks.sample.LEAST", 10)
     con.execute("create table people as select i % 9 as age, i % 4 as d from range(90) as r(i)")
     page = sqlanon.report(sqlanon.mondrian(con, "people", quasi="age", sensitive="d", k=5, l=2))
     assert {one.family for one in page.facts.attack.findings} <= {"background knowledge", "presence", "learning"}
