@@ -89,8 +89,7 @@ class Adversary:
         self.totals = np.zeros(int(totals["value_number"].max()))
         self.totals[totals["value_number"].astype(np.int64) - 1] = totals["total"]
         self.log_prior = np.log(np.maximum(self.totals, 1e-12) / self.totals.sum())
-        ranked = view.keep("ranked", "adversary/view/ranked", {"combination": view.combinations()}, quasi=view.names)
-        ranks = _columns(engine.arrays(f"select * from {ranked} order by combination asc nulls last"))
+        ranks = _columns(engine.arrays(f"select * from {view.ranked()} order by combination asc nulls last"))
         by_combination = np.stack([ranks[f"rank_{n}"] for n in range(1, len(self.names) + 1)], axis=1).astype(np.int64)
         types = engine.columns(f"select * from {view.combinations()}")
         self.row_count = ranks["row_count"]

@@ -55,7 +55,6 @@ def _largest_of_sets(size: int, l: int, excluded: int) -> float:
     return (size - 1 + 1 / l) / (size - excluded / l)
 
 
-MOST_CODES = 50  # codes of one quasi column; if it has more values, neighbours share a code
 LEAST_IN_SOURCE = 0.95  # of the people in the release whom the source must hold
 
 
@@ -98,11 +97,6 @@ class View:
     def names(self) -> list[str]:
         """Return the columns that people are known by."""
         return list(self.quasi.values())
-
-    @property
-    def codes(self) -> list[str]:
-        """Return the columns of their codes."""
-        return [f"code_{number}" for number in range(1, len(self.names) + 1)]
 
     def close(self) -> None:
         """Drop what was made."""
@@ -216,6 +210,10 @@ class View:
         values = {"columns": self.names, "number": "combination"}
         return self.keep("combination", "adversary/view/combination", {"person": self.people()}, **values)
 
+    def ranked(self) -> Sql:
+        """Return the combinations with the number of each of their values in its column's order, from 0."""
+        return self.keep("ranked", "adversary/view/ranked", {"combination": self.combinations()}, quasi=self.names)
+
     def values(self) -> Sql:
         """Return every published sensitive value with its number."""
         return self.keep("value", "adversary/view/value", {"holding": self.lines()}, weight=Sql("held"))
@@ -248,12 +246,6 @@ class View:
         """Return what a source that was read says of each combination: combination, value_number, true_count."""
         return truth
 
-    def coded_combinations(self) -> Sql:
-        """Return the combinations with their codes."""
-        codes = [(self.code_table(name), name, code) for name, code in zip(self.names, self.codes, strict=True)]
-        relations = {"combination": self.combinations()}
-        return self.keep("coded_combination", "adversary/view/coded_combination", relations, codes=codes)
-
     def seated_people(self) -> Sql:
         """Return everybody with their groups and quasi values."""
         return self.people()
@@ -267,12 +259,6 @@ class View:
     def value_figures(self) -> dict[str, Any]:
         """Return what chance reaches in the groups, the most frequent value's share, and that of each group's own."""
         return self.row("adversary/view/value_figures", {"value": self.values(), "holding": self.holdings()})
-
-    def code_table(self, name: str) -> Sql:
-        """Return the codes of one quasi column."""
-        return self.keep(
-            f"codes_of_{name}", "adversary/view/code", {"person": self.people()}, name=name, most=MOST_CODES
-        )
 
     # -- the source ----------------------------------------------------------------------------
 

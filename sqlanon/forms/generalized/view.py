@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import Promise, View, cast_text, promise_of_different, refuse_other_people, shown_sensitive
@@ -18,19 +21,22 @@ from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
 
-COPIES_PER_BOX, LEAST_COPIES = 100, 2_000_000  # how far boxes are laid out
+if TYPE_CHECKING:
+    from sqlanon.engines.base import Numbers
+
+Mask = NDArray[np.bool_]
+COMBINATIONS_AT_ONCE = 1_000  # that are looked up in all boxes together
 
 
 @dataclass(frozen=True)
 class Side:
     """What one attribute shows of a box, by the internal names of its columns.
 
-    quasi, code: the columns of people that it is compared with. shown: low, high (and unknown), or one node or set.
+    quasi: the column of people that it is compared with. shown: low, high (and unknown), or one node or set.
     """
 
     attribute: Attribute
     quasi: str
-    code: str
     shown: Sequence[str]
 
     @property
@@ -62,7 +68,6 @@ class Boxes:
             Side(
                 attribute,
                 self.view.names[places[attribute.name]],
-                self.view.codes[places[attribute.name]],
                 [self.columns[name] for name in attribute.names.values()],
             )
             for attribute in self.attributes
@@ -109,43 +114,49 @@ class Boxes:
             self.view.relations[name] = self.view.workspace.keep(name, text)
         return self.view.relations[name]
 
-    def _room(self, side: Side) -> Sql:
-        """Return the codes of one attribute for which each box has room."""
-        name, relations = (
-            f"room_{side.attribute.number}",
-            {"combination": self.view.coded_combinations(), "box": self.box},
-        )
-        roles = {"name": side.quasi, "code": side.code, "shown": list(side.shown[:2])}
+    def _room(self, side: Side, boxes: int, ranks: int) -> Mask:
+        """Return for which values of one attribute each box has room: values by their rank x boxes."""
+        relations = {"combination": self.view.combinations(), "box": self.box}
+        roles: dict[str, Any] = {"name": side.quasi, "shown": list(side.shown[:2])}
         if side.attribute.shape == "bounds":
-            return self.keep(name, "adversary/view/room_of_bounds", relations, unknown=side.unknown, **roles)
-        return self.keep(name, "adversary/view/room_of_list", {**relations, "covered": self.covered(side)}, **roles)
-
-    def _choose(self) -> list[tuple[Sql, str]]:
-        """Return the columns over which boxes are laid out: those of which a box has the smallest share of codes."""
-        candidates = []
-        for side in self.sides:
-            room = self._room(side)
-            figures = self.view.row("adversary/view/room_figures", {"room": room}, code=side.code)
-            mean = float(figures["mean_codes"])
-            candidates.append((mean / max(figures["codes"], 1), mean, room, side.code))
-        (boxes,) = self.view.engine.rows(f"select count(*) as boxes from {self.box}")
-        copies, most = boxes["boxes"], max(LEAST_COPIES, COPIES_PER_BOX * boxes["boxes"])
-        rooms: list[tuple[Sql, str]] = []
-        for _, mean, room, code in sorted(candidates, key=lambda candidate: candidate[0]):
-            if not rooms or copies * mean <= most:
-                copies *= mean
-                rooms.append((room, code))
-        return rooms
+            template, roles = "adversary/view/room_of_bounds", {**roles, "unknown": side.unknown}
+        else:
+            template, relations = "adversary/view/room_of_list", {**relations, "covered": self.covered(side)}
+        pairs = self.view.engine.arrays(self.view.workspace.render(template, relations, **roles))
+        room = np.zeros((ranks, boxes), dtype=bool)
+        room[pairs["rank_of_value"].astype(int), pairs["box"].astype(int) - 1] = True
+        return room
 
     def find_people(self) -> Sql:
         """Return the boxes that have room for each combination of quasi values: combination, box."""
-        rooms = self._choose()
-        codes = [code for _, code in rooms]
-        laid_out = self.keep("laid_out_box", "adversary/view/laid_out_box", {"box": self.box}, rooms=rooms)
-        relations = {"combination": self.view.coded_combinations(), "laid_out_box": laid_out, "box": self.box}
-        bounds = [(*side.shown[:2], side.unknown, side.quasi) for side in self._ranges]
-        lists = [(side.shown[0], self.covered(side), side.quasi) for side in self._listed]
-        return self.keep("fit", "adversary/view/fit", relations, codes=codes, bounds=bounds, lists=lists)
+        name = f"fit{self.name}"
+        if name not in self.view.relations:
+            self.view.relations[name] = self.view.workspace.keep_columns(name, self._fit())
+        return self.view.relations[name]
+
+    def _fit(self) -> "dict[str, Numbers]":
+        engine = self.view.engine
+        ranked = engine.arrays(f"select * from {self.view.ranked()}")
+        (row,) = engine.rows(f"select count(*) as boxes from {self.box}")
+        places = [self.view.names.index(side.quasi) + 1 for side in self.sides]
+        ranks = [ranked[f"rank_{place}"].astype(int) for place in places]
+        rooms = [
+            self._room(side, row["boxes"], int(rank.max(initial=0)) + 1)
+            for side, rank in zip(self.sides, ranks, strict=True)
+        ]
+        combinations, boxes = [], []
+        for start in range(0, len(ranked["combination"]), COMBINATIONS_AT_ONCE):
+            some = slice(start, start + COMBINATIONS_AT_ONCE)
+            fits = np.ones((len(ranked["combination"][some]), row["boxes"]), dtype=bool)
+            for room, rank in zip(rooms, ranks, strict=True):
+                fits &= room[rank[some]]
+            line, box = np.nonzero(fits)
+            combinations.append(ranked["combination"][some][line])
+            boxes.append(box + 1)
+        return {
+            "combination": np.concatenate(combinations).astype(np.int64),
+            "box": np.concatenate(boxes).astype(np.int64),
+        }
 
 
 class BoxView(View):
