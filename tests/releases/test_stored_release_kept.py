@@ -70,8 +70,9 @@ def test_earlier_releases_agree_with_their_source_are_attacked_and_completed(ver
     people, said = FOLDER / version / "people.parquet", said_of(version, name)
     assert release.verify(against=people).holds
     attack = sqlanon.attack(release, against=people, id="ssn")
-    verdict = {"leaks": len(attack.leaks), "promised": attack.best.promised, "reached": attack.best.reached}
-    assert verdict == pytest.approx(said.get("attack", verdict), abs=1e-6)
+    before = said.get("attack", {"leaks": 0, "promised": attack.best.promised, "reached": 0.0})
+    assert (len(attack.leaks), attack.best.promised) == (before["leaks"], pytest.approx(before["promised"]))
+    assert attack.best.reached >= before["reached"] - 0.01  # attacks learn more than earlier versions did
     if name not in ("uncertain", "mondrian"):
         frames = [*release.complete(tables=2, seed=7)]
         assert [len(frame) for frame in frames] == [400, 400]
