@@ -16,8 +16,11 @@ from sqlanon.adversary.posterior import states, weigh_worlds
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Pack = tuple[Whole, tuple[int, ...], tuple[int, ...]]  # G x s x k pairs, their people and values
 
-MOST_STATES = 2**9  # of a group whose posterior is exact in every turn
+MOST_STATES, MOST_LINES = 2**9, 2**10  # of a group whose posterior is exact in every turn
+MOST_PACKS = 200  # of groups of one shape: of shapes that fewer groups have the likeliest way stands for all
+AT_ONCE = 2**20  # states of groups together
 SCALINGS = 4  # of lines and columns, in every turn from those of the turn before
 
 
@@ -70,11 +73,19 @@ class Pairs:
         weights, likelihood = np.empty_like(odds), float(self.people @ top)
         likelihood -= float(self.people @ normal) if len(normal) else 0.0
         scaled, packs = self._packs
-        for places, people, held in packs:
-            weight, total = weigh_worlds(odds[places], people, held)
-            total = np.maximum(total, 1e-300)
-            weights[places] = (weight / total).transpose(2, 0, 1)
-            likelihood += float(np.log(total).sum())
+        for all_places, people, held in packs:
+            turned = states(held) < states(people)  # people and values play the same part: fewer states win
+            most = max(1, AT_ONCE // min(states(people), states(held)))
+            for first in range(0, len(all_places), most):
+                places = all_places[first : first + most]
+                if turned:
+                    weight, total = weigh_worlds(odds[places].transpose(0, 2, 1), held, people)
+                    weight = weight.transpose(1, 0, 2)
+                else:
+                    weight, total = weigh_worlds(odds[places], people, held)
+                total = np.maximum(total, 1e-300)
+                weights[places] = (weight / total).transpose(2, 0, 1)
+                likelihood += float(np.log(total).sum())
         if len(scaled):
             weights[scaled], added = self._scale(odds[scaled], scaled)
             likelihood += added
@@ -98,25 +109,18 @@ class Pairs:
         return weights, float(likelihood)
 
     @cached_property
-    def _packs(self) -> tuple[Whole, list[tuple[Whole, tuple[int, ...], tuple[int, ...]]]]:
-        """Return the pairs of groups that are scaled, and groups of one shape: G x s x k pairs, people, values."""
+    def _packs(self) -> "tuple[Whole, list[Pack]]":
+        """Return the pairs of groups that are scaled, and packs of groups of one shape, of which most are alike."""
         group = self.group[self.slot]
         order = np.lexsort((self.slot, -self.held[self.slot], self.person, -self.people[self.person], group))
         start = np.flatnonzero(np.diff(group[order], prepend=-1))
         size = np.diff(start, append=len(order))
-        slots = np.zeros(len(start), dtype=np.int64)
-        number = np.zeros(int(self.group.max(initial=0)) + 1, dtype=np.int64)
-        number[group[order[start]]] = np.arange(len(start))
-        np.add.at(slots, number[self.group], 1)
+        slots = np.bincount(self.group, minlength=self.units)[group[order[start]]]
         lines = size // slots
         everywhere = np.bincount(self.person, minlength=len(self.people))
-        exact = np.zeros(len(start), dtype=bool)
-        packs = []
-        shapes = np.stack((lines, slots), axis=1)
-        for s, k in np.unique(shapes, axis=0):
+        packs: list[tuple[Whole, Pack]] = []
+        for s, k in np.unique(np.stack((lines, slots), axis=1)[(size == lines * slots) & (size <= MOST_LINES)], axis=0):
             some = np.flatnonzero((lines == s) & (slots == k) & (size == s * k))
-            if not len(some) or s + k > 200:
-                continue
             places = order[start[some][:, None] + np.arange(s * k)].reshape(-1, s, k)
             people, held = self.people[self.person[places[:, :, 0]]], self.held[self.slot[places[:, 0, :]]]
             whole = (people % 1 == 0).all(axis=1) & (held % 1 == 0).all(axis=1)
@@ -125,14 +129,14 @@ class Pairs:
             kinds, which = np.unique(np.concatenate((people, held), axis=1), axis=0, return_inverse=True)
             for kind, line in enumerate(kinds.astype(np.int64)):
                 of_people, of_values = tuple(line[:s].tolist()), tuple(line[s:].tolist())
-                if states(of_people) > MOST_STATES:
-                    continue
                 alike = np.flatnonzero((which.ravel() == kind) & whole)
-                exact[some[alike]] = True
-                for first in range(0, len(alike), max(1, 2**20 // states(of_people))):
-                    part = alike[first : first + max(1, 2**20 // states(of_people))]
-                    packs.append((places[part], of_people, of_values))
-        return order[np.repeat(~exact, size)], packs
+                if len(alike) and min(states(of_people), states(of_values)) <= MOST_STATES:
+                    packs.append((some[alike], (places[alike], of_people, of_values)))
+        packs = [pack for pack in packs if len(pack[0]) * MOST_PACKS >= len(start)]
+        exact = np.zeros(len(start), dtype=bool)
+        for groups, _ in packs:
+            exact[groups] = True
+        return order[np.repeat(~exact, size)], [pack for _, pack in packs]
 
     @property
     def units(self) -> int:
