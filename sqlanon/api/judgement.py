@@ -321,8 +321,7 @@ def report(
 
     others: as for `attack`. With the source the page holds figures of it and is internal, without it what anybody can
     compute who has the release; errors by selectivity, from `comparison`, are figures of the source. attack: an Attack
-    found before, too; without it the release is attacked here: of boxes with more than 200,000 rows orders and learning
-    are left out, for they take minutes.
+    found before, too; without it the release is attacked here.
     Returns the Page, whose `html` is the file's text.
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """

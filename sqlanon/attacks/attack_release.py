@@ -9,7 +9,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlanon.adversary.findings import DIGITS, Attack, Finding, Sure, Told, is_beyond_chance
+from sqlanon.adversary.findings import DIGITS, Attack, Finding, is_beyond_chance
 from sqlanon.adversary.view import View
 from sqlanon.attacks import composition, learning
 from sqlanon.errors import SqlanonError
@@ -151,7 +151,6 @@ def _judge(reached: float, excluded: int, promised: float | None, even: bool) ->
 
 MOST_ROWS = 200_000  # of which orders are matched, and from which is learned: of more, whole groups are drawn
 SAMPLED = "orders were matched and learning ran on a sample"
-LEFT_OUT = "orders were not matched and nothing was learned from the release, which takes minutes: attack does both"
 NO_SOURCE = (
     "no source was given: what learning reaches is the adversary's own confidence, which may be too high or too low"
 )
@@ -168,52 +167,51 @@ NO_PEOPLE = (
 log = logging.getLogger("sqlanon")
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What an adversary has beside a release, and what is looked at."""
+
+    release: Release
+    against: object
+    identifier: tuple[str, ...]
+    others: Sequence[Release]
+    background: object
+    telling: bool
+    orders: bool
+
+
 def attack_release(
     release: Release,
     against: object = None,
     identifier: tuple[str, ...] = (),
     others: Sequence[Release] = (),
     background: object = (),
-    quick: bool = False,
     telling: bool = True,
     orders: bool = True,
 ) -> Attack:
     """Attack a release; the SQL runs over the published tables, learning is a loop of the driver's.
 
     against: the source, which scores guesses. identifier: columns that tell its rows apart. others: releases of the
-    same people. background: distributions that the adversary knows. quick: leave out what takes minutes on millions of
-    rows: order and learning. telling: find out which quasi columns give most away, which no other figure needs. orders:
-    whether orders are matched. Raises UsageError and DataError.
+    same people. background: distributions that the adversary knows. telling: find out which quasi columns give most
+    away, which no other figure needs. orders: whether orders are matched. Raises UsageError and DataError.
     """
+    asked = Asked(release, against, identifier, others, background, telling, orders)
     if len(release.manifest["columns"]["sensitive"]) == 1:
-        return _attack(
-            release, release.tables, manifest=release.manifest, against=against, identifier=identifier, others=others,
-            background=background, quick=quick, telling=telling, orders=orders,
-        )  # fmt: skip
-    findings: list[Finding] = []
-    notes: list[str] = []
-    sure: list[Sure] = []
-    told: list[Told] = []
-    scored = False
+        return _attack(asked, release.tables, release.manifest)
+    whole = Attack(())
     # for whoever looks at it alone each column is a release; who is in the table is the same for all
     for column in release.manifest["columns"]["sensitive"]:
         look = one_column if has_several(release.manifest) else _put_first
-        tables, manifest = look(release.tables, release.manifest, column)
-        attack = _attack(
-            release, tables, manifest=manifest, against=against, identifier=identifier, others=others,
-            background=background, quick=quick, telling=telling, orders=orders,
-        )  # fmt: skip
+        attack = _attack(asked, *look(release.tables, release.manifest, column))
         shared = [finding for finding in attack.findings if finding.family == "presence"]
-        column_findings = [
-            replace(finding, attack=f"{column}: {finding.attack}")
-            for finding in attack.findings
-            if finding not in shared
-        ]
-        findings = [*(finding for finding in findings if finding.family != "presence"), *column_findings, *shared]
-        notes, scored = [*notes, *attack.notes], attack.scored
-        sure += [replace(each, about=column) for each in attack.sure]
-        told += [replace(each, about=column) for each in attack.told]
-    return Attack(tuple(findings), tuple(dict.fromkeys(notes)), scored, tuple(sure), tuple(told))
+        findings = [replace(each, attack=f"{column}: {each.attack}") for each in attack.findings if each not in shared]
+        before = (finding for finding in whole.findings if finding.family != "presence")
+        whole = Attack(
+            (*before, *findings, *shared), tuple(dict.fromkeys((*whole.notes, *attack.notes))), attack.scored,
+            (*whole.sure, *(replace(each, about=column) for each in attack.sure)),
+            (*whole.told, *(replace(each, about=column) for each in attack.told)),
+        )  # fmt: skip
+    return whole
 
 
 def _put_first(tables: Mapping[str, Sql], manifest: Manifest, column: str) -> tuple[Mapping[str, Sql], Manifest]:
@@ -223,44 +221,29 @@ def _put_first(tables: Mapping[str, Sql], manifest: Manifest, column: str) -> tu
     return tables, {**manifest, "columns": {**columns, "sensitive": [column, *others]}}
 
 
-def _attack(
-    release: Release,
-    tables: Mapping[str, Sql],
-    manifest: Manifest,
-    against: object,
-    identifier: tuple[str, ...],
-    others: Sequence[Release],
-    background: object,
-    quick: bool,
-    telling: bool,
-    orders: bool,
-) -> Attack:
+def _attack(asked: Asked, tables: Mapping[str, Sql], manifest: Manifest) -> Attack:
+    release = asked.release
     view = release.form.view(release.engine, tables, manifest)
-    part = view if quick or not draws_groups(view) else release.form.view(release.engine, tables, manifest)
+    part = release.form.view(release.engine, tables, manifest) if draws_groups(view) else view
     # manifests name values by their texts, which were written in UTC
     with release.engine.snapshot() if release.form.nested else nullcontext():
         try:
-            scored = against is not None and (not quick or (bool(others) and not view.shows_people))
             drawn = draw_groups(view, part) if part is not view else ""
-            truth = part.read_source(against, identifier) if scored else None
-            attack = _attack_randomized if view.randomized else _attack_groups
+            truth = None if asked.against is None else part.read_source(asked.against, asked.identifier)
             learned = learning.Learned()
-            if not quick and (truth is not None or view.shows_people) and part.people_figures["people"]:
+            if (truth is not None or view.shows_people) and part.people_figures["people"]:
                 log.info("learning from the release")
-                learned = learning.learn(part, truth, view.promise.plain, telling)
-            findings, notes = attack(
-                view, part, truth, release=release, others=others, background=background, quick=quick,
-                against=against, orders=orders, learned=learned.findings,
-            )  # fmt: skip
-            notes += [note for note in (drawn, learned.note) if note]
+                learned = learning.learn(part, truth, view.promise.plain, asked.telling)
+            attack = _attack_randomized if view.randomized else _attack_groups
+            findings, notes = attack(asked, view, part, truth, learned.findings)
         finally:
             for each in {view, part}:
                 with suppress(SqlanonError):
                     each.close()
-    if truth is None and not quick:
+    notes += [note for note in (drawn, learned.note) if note]
+    if truth is None:
         notes.append(NO_SOURCE if view.shows_people else NO_PEOPLE)
-    scored = truth is not None and not quick
-    return Attack(tuple(findings), tuple(notes), scored, learned.sure, learned.told)
+    return Attack(tuple(findings), tuple(notes), truth is not None, learned.sure, learned.told)
 
 
 def draws_groups(view: View) -> bool:
@@ -282,73 +265,50 @@ def draw_groups(view: View, part: View) -> str:
 
 
 def _attack_groups(
-    view: View,
-    part: View,
-    truth: Sql | None,
-    release: Release,
-    others: Sequence[Release],
-    background: object,
-    quick: bool,
-    against: object,
-    orders: bool,
-    learned: Sequence[Finding],
+    asked: Asked, view: View, part: View, truth: Sql | None, learned: Sequence[Finding]
 ) -> tuple[list[Finding], list[str]]:
     promised = view.promise.plain
     log.info("excluding values")
     findings = [*exclude_values(view), *view.find_unpromised()]
-    notes = [LEFT_OUT] if quick else []
-    notes += [f"promised: {view.promise.why}"] if view.promise.why else []
+    notes = [f"promised: {view.promise.why}"] if view.promise.why else []
     if view.shows_people and not view.people_figures["people"]:
         return findings, [*notes, NOBODY_SHOWN]
     findings += [] if view.even else [learning.read_groups(view, promised)]
-    if orders and truth is not None and not quick and (part is view or part.people_figures["people"]):
+    if asked.orders and truth is not None and (part is view or part.people_figures["people"]):
         log.info("matching orders")
-        findings += _match_orders(part, part.links(truth), promised, _aligned(view, release, against))
+        # where there are several sensitive columns not all lots are even
+        certain = view.exact_groups and not has_several(asked.release.manifest)
+        aligned = view.find_aligned(asked.against) if certain else ()
+        findings += _match_orders(part, part.links(truth), promised, aligned)
     findings += learned
-    if others and (truth is not None or view.shows_people):
+    if asked.others and (truth is not None or view.shows_people):
         log.info("intersecting releases")
-        fixed, composition_notes = composition.intersect_releases(view, others, promised)
+        fixed, composition_notes = composition.intersect_releases(view, asked.others, promised)
         findings, notes = findings + fixed, notes + composition_notes
-    if background and view.exact_groups:
-        findings += [
-            _known_distribution(posterior, promised) for posterior in release.verify(background=background).posterior
-        ]
-    elif background:
+    if asked.background and view.exact_groups:
+        known = asked.release.verify(background=asked.background).posterior
+        findings += [_known_distribution(posterior, promised) for posterior in known]
+    elif asked.background:
         notes.append("known distributions are looked at for releases of groups with certain values only")
     return [*findings, *view.find_presence()], notes
 
 
-def _aligned(view: View, release: Release, against: object) -> Collection[str]:
-    """Return the columns whose order leaks; where there are several sensitive ones not all lots are even."""
-    return view.find_aligned(against) if view.exact_groups and not has_several(release.manifest) else ()
-
-
 def _attack_randomized(
-    view: View,
-    part: View,
-    truth: Sql | None,
-    release: Release,
-    others: Sequence[Release],
-    background: object,
-    quick: bool,
-    against: object,
-    orders: bool,
-    learned: Sequence[Finding],
+    asked: Asked, view: View, part: View, truth: Sql | None, learned: Sequence[Finding]
 ) -> tuple[list[Finding], list[str]]:
     promised = view.promise.plain
     findings = list(learned)
     if not any(finding.headline for finding in findings):
         findings.append(learning.take_published(promised))
     # values that are kept more often in some part are the adversary's wherever that is known
-    for words, share in view.find_kept(against).items() if against is not None and not quick else ():
+    for words, share in view.find_kept(asked.against).items() if asked.against is not None else ():
         kept = Finding("learning", KEPT, reached=share, promised=promised, whom=words, leak=True, headline=True)
         findings.append(kept)
-    notes = [LEFT_OUT] if quick else []
-    notes += [NOBODY_ALONE] if truth is not None and not learned and not quick else []
-    if others:
-        pooled, pooled_notes = composition.pool_releases(view, others, truth, promised)
+    notes = [NOBODY_ALONE] if truth is not None and not learned else []
+    if asked.others:
+        pooled, pooled_notes = composition.pool_releases(view, asked.others, truth, promised)
         findings, notes = findings + pooled, notes + pooled_notes
-    if background:
+    if asked.background:
         notes.append("known distributions are looked at for releases of groups only")
     return [*findings, *view.find_presence()], notes
 

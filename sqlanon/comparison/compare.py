@@ -19,8 +19,6 @@ from sqlanon.comparison.resistance import (
     Resistance,
     attack_candidate,
     check_target,
-    draw_from_whole,
-    find_between,
     know,
     resists,
     search,
@@ -113,13 +111,6 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         notes += way
         if shorter is not None:
             try_candidate(shorter, begin)
-    for failing, resisting in _limits_of_resistance(question, outcomes):
-        begin = time.perf_counter()
-        candidate, way = find_between(failing, resisting, question.resist or 1.0, attack)
-        named = f"{resisting.method} between {failing} and {resisting.value}"
-        notes += [f"{named}, attacked by halves: {'; '.join(way)}"] if way else []
-        if candidate != resisting:
-            try_candidate(candidate, begin)
     outcomes += _ask_rivals(question, data, queries, notes)
     if not outcomes:
         raise next(iter(refused.values()))
@@ -192,9 +183,6 @@ def _resisting(
 
         candidate, way = search(candidate, roles.quasi, learn, target, attack)
         notes += [f"{named}, attacked with each further background: {'; '.join(way)}"] if way else []
-    if strength.blocks:
-        candidate, way = draw_from_whole(candidate, target, attack)
-        notes += [f"{named}, attacked with groups from the whole table: {'; '.join(way)}"] if way else []
     if question.coarsen:
         rules = question.coarsen
 
@@ -219,20 +207,19 @@ def _without_columns(
 ) -> tuple[Candidate | None, list[str]]:
     """Return the candidate that resists, or comes nearest, because quasi columns are left out; and the way in words.
 
-    That is tried where the rest of the search found nothing, or groups of the whole table alone, which cost most.
+    That is tried where the rest of the search found nothing.
     """
     target = question.resist
     if target is None or _promises_less(candidate, target):
         return None, []
-    if attack(candidate) is None or (resists(attack(candidate), target) and not candidate.whole):
+    if attack(candidate) is None or resists(attack(candidate), target):
         return None, []
 
     def leave_out(trial: Candidate, column: str) -> Candidate | None:
         return trial.leave_out(column) if len(trial.published(roles.quasi)) > 1 else None
 
-    start = replace(candidate, whole=False)
-    shorter, way = search(start, roles.quasi, leave_out, target, attack)
-    named = f"{start.method}, {start.parameter}, attacked without the columns that give most away"
+    shorter, way = search(candidate, roles.quasi, leave_out, target, attack)
+    named = f"{candidate.method}, {candidate.parameter}, attacked without the columns that give most away"
     return (shorter if way else None), [f"{named}: {'; '.join(way)}"] if way else []
 
 
@@ -243,31 +230,6 @@ def _attack_trial(question: CompareQuestion, roles: Roles, engine: Engine, trial
         original = trial.original(question.source)
         return attack_candidate(release, original, roles.identifier, telling=True)
     return None
-
-
-def _limits_of_resistance(question: CompareQuestion, outcomes: Sequence[Found]) -> list[tuple[int, Candidate]]:
-    """Return for each method the largest strength that does not resist, below the least candidate that does."""
-    if question.resist is None:
-        return []
-    limits = []
-    candidates = [outcome.candidate for outcome in outcomes if isinstance(outcome.candidate, Candidate)]
-    for method in sorted({each.method for each in candidates if not each.strength.verified_figure}):
-        reached = {
-            outcome.candidate: outcome.attacked.reached
-            for outcome in outcomes
-            if isinstance(outcome.candidate, Candidate) and outcome.candidate.method == method
-            and outcome.attacked is not None and outcome.attacked.reached is not None
-        }  # fmt: skip
-        resisting = [candidate for candidate, share in reached.items() if share <= question.resist]
-        least = min(resisting, key=lambda candidate: candidate.value, default=None)
-        failing = [
-            candidate.value
-            for candidate, share in reached.items()
-            if share > question.resist and least is not None and candidate.value < least.value
-        ]
-        if least is not None and failing:
-            limits.append((max(failing), least))
-    return limits
 
 
 @contextmanager

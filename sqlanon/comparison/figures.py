@@ -154,8 +154,7 @@ def _arguments(candidate: Candidate | Rival) -> dict[str, Any] | None:
     """Return the method's parameters of what can be published, None for a rival."""
     if not isinstance(candidate, Candidate):
         return None
-    typed = {"block": "all"} if candidate.whole else {}
-    return candidate.arguments | typed | ({"coarsen": dict(candidate.coarsen)} if candidate.coarsen else {})
+    return candidate.arguments | ({"coarsen": dict(candidate.coarsen)} if candidate.coarsen else {})
 
 
 def _overall(outcome: Found, judged: "pd.DataFrame") -> dict[str, Any]:

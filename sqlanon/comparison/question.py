@@ -33,7 +33,7 @@ class Candidate:
     """One method with one value of the parameter that sets its promise; background: robust's quasi columns.
 
     max_suppressed: the share of the rows that robust may leave out. coarsen: quasi columns made coarser, with the rule
-    of each. whole: anatomy's groups are drawn from the whole table, not from blocks. without: quasi columns that are
+    of each. without: quasi columns that are
     not published.
     """
 
@@ -42,7 +42,6 @@ class Candidate:
     background: tuple[str, ...] = ()
     max_suppressed: float = USUAL_SUPPRESSED
     coarsen: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    whole: bool = field(default=False, repr=False)
     without: tuple[str, ...] = field(default=(), repr=False)
 
     @property
@@ -55,9 +54,8 @@ class Candidate:
     @property
     def parameter(self) -> str:
         """Return the parameter as it is shown."""
-        block = ["block = all"] if self.whole else []
         lacking = [f"without {' and '.join(self.without)}"] if self.without else []
-        return ", ".join([f"{self.strength.parameter} = {self.value}", *block, *self.rules, *lacking])
+        return ", ".join([f"{self.strength.parameter} = {self.value}", *self.rules, *lacking])
 
     @property
     def shown(self) -> str:
@@ -116,7 +114,6 @@ class Candidate:
         """Return the method's own parameters."""
         parameters: dict[str, Any] = {self.strength.parameter: self.value}
         parameters |= {"k": self.rows} if self.strength.boxed else {}
-        parameters |= {"block": None} if self.whole else {}  # all
         if self.background:
             parameters |= {"background_from": (self.background,), "max_suppressed": self.max_suppressed}
         return parameters
@@ -129,7 +126,6 @@ class Candidate:
         background = ["--background-from", ",".join(self.background)] if self.background else []
         if background and self.max_suppressed != USUAL_SUPPRESSED:
             background += ["--max-suppressed", f"{self.max_suppressed:g}"]
-        background += ["--block", "all"] if self.whole else []
         coarser = [word for rule in self.rules for word in ("--coarsen", rule)]
         return [*boxes, flag, str(self.value), *background, *coarser]
 

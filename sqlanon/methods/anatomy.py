@@ -176,6 +176,6 @@ ANATOMY = Method(
     compile_sentence="Print a script that publishes QIT and ST on another engine (no database is needed).",
     compile_example="patients --quasi age --sensitive disease --id ssn -l 4 --dialect spark",
     macros=MACROS,
-    strength=Strength(parameter="l", promise="confidence at most 1/{value}", rank=2, chance=True, blocks=True),
+    strength=Strength(parameter="l", promise="confidence at most 1/{value}", rank=2, chance=True),
     recorded={"reserve": json_schema.whole()},  # of ledgers of 0.2.0 under which persons moved
 )

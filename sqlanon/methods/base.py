@@ -113,8 +113,7 @@ class Strength:
     the list of `compare` whose values it takes. rank: at the same value, the promise of a larger one is worth more.
     boxed: whether the rows of a box are asked for as well (k). verified_figure: the figure of the manifest's `verified`
     that is the confidence in anybody's value; empty where that is 1 / value. chance: whether who knows nothing names 1
-    / value of the values. knows: whether some quasi columns are declared as known (background_from). blocks: whether
-    groups may be drawn from the whole table (block).
+    / value of the values. knows: whether some quasi columns are declared as known (background_from).
     """
 
     parameter: str
@@ -125,7 +124,6 @@ class Strength:
     verified_figure: str = ""
     chance: bool = False
     knows: bool = False
-    blocks: bool = False
 
 
 _IN_SCRIPTS = {  # what a script has in the place of some parameters

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("sqlanon")
-LARGE = 200_000  # of boxes: with more rows than this, orders and learning take minutes
 MOST_SHOWN = 15  # values or combinations
 MOST_TRUE = 2000  # at most so many combinations of the source are read for the lookup
 MOST_SPLIT = 50  # a quasi column may have at most so many different values to split the frequencies by
@@ -189,9 +188,7 @@ def gather(
     log.info("verifying the release")
     verification = release.verify(against)
     if attack is None:
-        # whole groups are drawn, or rows; boxes overlap, and where each small statement costs seconds it would not help
-        draws = not release.form.view.lacks_groups and release.engine.in_process
-        attack = attack_release(release, against, identifier, others, quick=manifest["rows"] > LARGE and not draws)
+        attack = attack_release(release, against, identifier, others)
     log.info("counting values and groups")
     columns = {table: release.published_tables.columns(table) for table in release.tables}
     form = form_of(manifest)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlanon.adversary.findings import CLEAR, Attack, Finding
 from sqlanon.atomic_files import check_new_file, write_atomically
-from sqlanon.attacks.attack_release import LEFT_OUT, SAMPLED
+from sqlanon.attacks.attack_release import SAMPLED
 from sqlanon.bounded_files import UnfitFileError, parse_json, read_text
 from sqlanon.charts.drawing import is_installed
 from sqlanon.charts.figure import draw_image, write_figure
@@ -97,7 +97,6 @@ def tell_attack(manifest: Manifest, attack: Attack) -> list[str]:
         "best": best,
         "column": " or ".join(words(name) for name in manifest["columns"]["sensitive"]),
         "clear": CLEAR,
-        "left_out": LEFT_OUT in attack.notes,
         "sampled": next((note for note in attack.notes if note.startswith(SAMPLED)), ""),
         "further": list(dict.fromkeys(f"{finding.attack} ({finding.whom})" for finding in _go_further(attack))),
     }

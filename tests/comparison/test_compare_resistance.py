@@ -9,8 +9,6 @@ from sqlanon.comparison.question import Candidate
 from sqlanon.comparison.resistance import (
     MOST_SURE,
     Resistance,
-    draw_from_whole,
-    find_between,
     resists,
     search,
 )
@@ -75,41 +73,6 @@ def test_where_none_resists_the_nearest_is_said(con):
 def test_targets_that_cannot_be(con, options, message):
     with pytest.raises(UsageError, match=message):
         sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=2, queries=2, **options)
-
-
-def test_the_least_strength_is_found_between_one_that_fails_and_one_that_resists():
-    for least in range(4, 11):
-        tried = []
-
-        def attack(candidate, least=least, tried=tried):
-            tried.append(candidate.value)
-            return Resistance(0.2 if candidate.value >= least else 0.3, "learning", 0.0)
-
-        made, way = find_between(3, Candidate("splu", 10), 0.25, attack)
-        assert (made.value, len(way)) == (least, len(tried)) and len(tried) <= 3
-
-
-@pytest.mark.parametrize(("before", "after", "whole"), [(0.2, 0.1, False), (0.5, 0.3, True), (0.5, 0.6, False)])
-def test_groups_of_the_whole_table_are_taken_where_they_withstand_more(before, after, whole):
-    made, way = draw_from_whole(
-        Candidate("anatomy", 5), 0.25, lambda trial: Resistance(after if trial.whole else before, "learning", 0.0)
-    )
-    assert made.whole == whole and bool(way) == (before > 0.25)
-    assert (made.words[2:], made.parameter) == ((["--block", "all"], "l = 5, block = all") if whole else ([], "l = 5"))
-
-
-@pytest.mark.thorough
-def test_groups_of_the_whole_table_are_what_block_all_publishes(con):
-    found = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=4, queries=4, resist=0.26)
-    line = min((each for each in found.overall if not each["without"]), key=lambda each: each["reached"])
-    way = next(note for note in found.notes if "groups from the whole table" in note)
-    shares = {}
-    for block in (64, "all"):
-        key = Candidate("anatomy", 4, whole=block == "all").key(1)
-        release = sqlanon.anatomy(con, "people", **ROLES, l=4, block=block, key=key)
-        shares[block] = sqlanon.attack(release, against="people", id="ssn").most_named().reached
-    assert way.endswith(f"in blocks: {shares[64]:.1%}; block = all: {shares['all']:.1%}")
-    assert line["reached"] == min(shares.values())
 
 
 @pytest.mark.parametrize("told", [True, False])

@@ -155,13 +155,11 @@ def read_sets(engine) -> list[tuple[str, str | None]]:
 
 
 def same_attack(release, expected, against="hostile", quick=True, theirs="hostile"):
-    """Compare what attacks reach: all of them, or where quick, those that neither match orders nor learn."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sqlanon.attacks.learning.TURNS", 1)
-        found, wanted = (
-            attack_release(one, table, others=[one], quick=quick)
-            for one, table in ((release, against), (expected, theirs))
-        )
+    """Compare what attacks reach: all of them, or where quick, those that match no orders."""
+    found, wanted = (
+        attack_release(one, table, others=[one], telling=not quick, orders=not quick)
+        for one, table in ((release, against), (expected, theirs))
+    )
     told, sought = ([(one.attack, one.reached) for one in each.findings] for each in (found, wanted))
     assert [name for name, _ in told] == [name for name, _ in sought] and found.notes == wanted.notes
     assert [share for _, share in told] == pytest.approx([share for _, share in sought], abs=0.02)

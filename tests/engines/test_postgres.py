@@ -229,7 +229,7 @@ def test_releases_of_both_types_of_text_are_attacked_together(postgres, method, 
     try:
         for release, other in (releases, releases[::-1]):
             for source in ("people_0", "people_1"):
-                found = attack_release(release, source, ("i",), others=[other], quick=True)
+                found = attack_release(release, source, ("i",), others=[other], telling=False, orders=False)
                 told += [one.attack for one in found.findings if one.family == "composition"]
                 told += [note for note in found.notes if "alone with their quasi values in several" in note]
         assert len(told) == 4, "the releases were looked at together"

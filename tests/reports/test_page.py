@@ -357,14 +357,6 @@ def test_large_releases_of_groups_are_attacked_on_a_sample(anatomized, monkeypat
     assert "on a sample" in read_safely(page.html).text and "rows, drawn" in read_safely(page.html).text
 
 
-def test_large_releases_of_boxes_do_not_wait_for_what_learning_finds(con, monkeypatch):
-    monkeypatch.setattr("sqlanon.reports.facts.LARGE", 10)
-    con.execute("create table people as select i % 9 as age, i % 4 as d from range(90) as r(i)")
-    page = sqlanon.report(sqlanon.mondrian(con, "people", quasi="age", sensitive="d", k=5, l=2))
-    assert {one.family for one in page.facts.attack.findings} <= {"background knowledge", "presence", "learning"}
-    assert "was not tried here, for so many rows take minutes" in read_safely(page.html).text
-
-
 def test_the_command_line_writes_a_page_and_says_what_it_comes_to(anatomized, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = ["report", str(anatomized.directory), "--out", "r.html", "--format", "json"]

@@ -64,8 +64,8 @@ def report(release: ReleaseArgument, values: Values, session: SessionOptions) ->
     """Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns, hashes.
 
     The page is one file that needs no network. Without --against it holds what anybody can compute who has the release.
-    Above 200,000 rows order and learning look at so many, or are left out where boxes overlap: --attack takes what
-    attack found. Exit 3 where the release does not hold what it promises; the page is written, and says so.
+    Above 200,000 rows order and learning look at so many; --attack takes what attack found. Exit 3 where the release
+    does not hold what it promises; the page is written, and says so.
     """
     from sqlanon.cli import display
 

@@ -147,7 +147,7 @@ def test_learning_finds_what_depends_on_quasi_values_inside_boxes(con):
     coarse = planted(release, 'select * replace (\'["s0","s1","s2"]\' as area) from {data}')
     result = sqlanon.attack(coarse, against="people", id="id")
     read, learned = finding(result, "learning", "of each group"), finding(result, "learning", "likeliest")
-    assert learned.reached > 0.8 and read.reached < 0.6 and result.best.reached >= learned.reached
+    assert learned.reached > 0.75 and read.reached < 0.6 and result.best.reached >= learned.reached
 
 
 def test_boxes_are_intersected_with_other_releases(con):
@@ -170,14 +170,17 @@ def test_boxes_are_intersected_with_other_releases(con):
     def fixed(*which):
         return sum(len(set.intersection(*(told[n][age] for n in which))) == 1 for age in told[0]) / 400
 
-    both = finding(attack_release(first, "people", others=[second], quick=True), "composition")
-    every = finding(attack_release(first, "people", others=[second, third], quick=True), "composition")
-    from_groups = finding(attack_release(third, others=[first], quick=True), "composition")
+    both = finding(attack_release(first, "people", others=[second], telling=False, orders=False), "composition")
+    every = finding(attack_release(first, "people", others=[second, third], telling=False, orders=False), "composition")
+    from_groups = finding(attack_release(third, others=[first], telling=False, orders=False), "composition")
     assert [both.reached, every.reached, from_groups.reached] == pytest.approx(
         [fixed(0, 1), fixed(0, 1, 2), fixed(2, 0)]
     )
     assert both.reached < every.reached and from_groups.reached > 0.2
-    assert finding(attack_release(first, "people", others=[first], quick=True), "composition").reached == 0
+    assert (
+        finding(attack_release(first, "people", others=[first], telling=False, orders=False), "composition").reached
+        == 0
+    )
 
 
 def test_people_of_others_are_refused(con):

@@ -74,9 +74,9 @@ def test_groups_of_one_value_are_found(con):
     release = clustered(con)
     st = "select * replace (case when group_id = 1 then 'v0' else value1 end as value1,"
     leaky = planted(release, st=st + " case when group_id = 1 then null else value2 end as value2) from {st}")
-    result = attack_release(leaky, quick=True)
+    result = attack_release(leaky, telling=False, orders=False)
     assert result.best.reached == 1 and result.leaks[0].attack == "a group's most frequent value is named"
-    assert not attack_release(release, quick=True).leaks
+    assert not attack_release(release, telling=False, orders=False).leaks
 
 
 def test_what_is_harmless_and_who_is_hidden_stand_against_no_promise():
@@ -125,7 +125,7 @@ def test_releases_of_uncertain_and_of_certain_data_are_intersected(con):
         return sum(len(set.intersection(*(told[n][age] for n in which))) == 1 for age in told[0]) / 400
 
     reached = [
-        finding(attack_release(mine, others=others, quick=True), "composition").reached
+        finding(attack_release(mine, others=others, telling=False, orders=False), "composition").reached
         for mine, others in ((first, [second]), (first, [second, third]), (third, [first]), (first, [first]))
     ]
     assert reached == pytest.approx([fixed(0, 1), fixed(0, 1, 2), fixed(2, 0), fixed(0)])
