@@ -25,11 +25,9 @@ def keep_effects(space: ModelRows, effects: Array) -> Sql:
     return space.make("effects", "completion/effects", {"effect": space.keep_frame("effect", frame)})
 
 
-def count_dealt(space: ModelRows, dealt: Sql, shape: tuple[int, ...], each_row: str = "1") -> Array:
-    """Return how many rows were dealt by level and value, T x V; each_row: what a row counts, a column or a number."""
-    frame = space.engine.frame(
-        space.render_own("completion/level_count", {"dealt": dealt}, levels=space.levels, each_row=Sql(each_row))
-    )
+def count_dealt(space: ModelRows, dealt: Sql, shape: tuple[int, ...]) -> Array:
+    """Return how many rows were dealt by level and value, T x V."""
+    frame = space.engine.frame(space.render_own("completion/level_count", {"dealt": dealt}, levels=space.levels))
     counts = np.zeros(shape)
     counts[frame["level"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1] = frame["row_count"]
     return counts

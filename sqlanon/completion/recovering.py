@@ -60,27 +60,24 @@ class Recovering:
         self.loaded.close()
 
 
-class ShownColumn:
-    """One randomized column of numbered rows: its channel, and how many rows of a level have which true value."""
+class _Column:
+    """One randomized column of numbered rows: its channel, what each table is to hold of it, and the shared effects."""
 
-    def __init__(self, space: ModelRows, loaded: Randomized, place: int, value: Sql) -> None:
-        """Take coded rows, their release, the column's place in it and the relation of its values."""
-        self.space, self.loaded, self.place, self.value = space, loaded, place, value
+    def __init__(self, release: Recovering, place: int, value: Sql, values: int, tables: int) -> None:
+        self.release, self.column, self.place, self.value = release, release.sensitive[place], place, value
+        self.space, self.loaded = release.space, release.loaded
+        # the level of the rows that show the first value; levels of quasi columns come before
+        self.first = len(self.space.rows_of_levels)
+        columns = {"levels": self.space.levels, "shown": f"shown_{place + 1}", "first": self.first}
+        inputs = {"coded_row": release.coded, "value": value}
+        self.shown = self.space.make(f"shown_row_{place}", "completion/shown_row", inputs, **columns)
+        self.target = self._learn(tables, values)
+        log.info("learning what all tables share of one column")
+        none = np.zeros(self.target.shape[1:])
+        relation, self.effects = self._converge(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
+        self.space.forget([str(relation)])
 
-    def number_shown(self, coded: Sql, shown: str, kept: Sequence[str] = ()) -> Sql:
-        """Return the coded rows with the number of the value that they show in the column `shown`, and what is kept."""
-        inputs = {"coded_row": coded, "value": self.value}
-        columns = {"levels": self.space.levels, "kept": list(kept)}
-        name = f"shown_row_{self.place}"
-        self.shown = self.space.make(name, "completion/shown_row", inputs, shown=shown, first=self.first, **columns)
-        return self.shown
-
-    @property
-    def first(self) -> int:
-        """Return the level of the rows that show the first value; levels of quasi columns come before."""
-        return len(self.space.rows_of_levels)
-
-    def find_targets(self, weights: Sql, draws: Sequence[str], values: int) -> Array:
+    def _find_targets(self, weights: Sql, draws: Sequence[str], values: int) -> Array:
         """Return how many rows by level and value the closed form finds in each draw of weights, draws x T x V."""
         inputs = {"shown_row": self.shown, "row_weight": weights}
         shown_counts = np.zeros((len(draws), self.first, values))
@@ -110,27 +107,6 @@ class ShownColumn:
         values = values * rows / values.sum()
         return np.concatenate([make_feasible(solved[part], levels[part], values) for part in parts])
 
-
-def find_shared_step(target: Array, dealt: Array, update: int, parts: Sequence[slice]) -> Array:
-    """Return how far effects move; every column finds the same fault in a value's total: together they mend it once."""
-    step, part = find_step(target, dealt, update), parts[0]
-    shared = find_step(target[part].sum(axis=0), dealt[part].sum(axis=0), update)
-    return np.asarray(step - shared * (1 - 1 / len(parts)))
-
-
-class _Column(ShownColumn):
-    """One sensitive column: what each table is to hold of it, the effects that all tables share."""
-
-    def __init__(self, release: Recovering, place: int, value: Sql, values: int, tables: int) -> None:
-        super().__init__(release.space, release.loaded, place, value)
-        self.release, self.column = release, release.sensitive[place]
-        self.number_shown(release.coded, f"shown_{place + 1}")
-        self.target = self._learn(tables, values)
-        log.info("learning what all tables share of one column")
-        none = np.zeros(self.target.shape[1:])
-        relation, self.effects = self._converge(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
-        self.space.forget([str(relation)])
-
     def _learn(self, tables: int, values: int) -> Array:
         """Return how many rows by level and value each table is to have, tables x T x V."""
         draws = {f"weight_{n}": salt_of(self.release.seed, "weight", self.place, n) for n in range(1, tables + 1)}
@@ -138,7 +114,7 @@ class _Column(ShownColumn):
         weights = self.space.make(
             f"row_weight_{self.place}", "completion/row_weight", inputs, draws=list(draws.items())
         )
-        targets = self.find_targets(weights, list(draws), values)
+        targets = self._find_targets(weights, list(draws), values)
         self.space.forget([str(weights)])
         return targets
 
@@ -162,3 +138,10 @@ class _Column(ShownColumn):
                 effects = effects + find_shared_step(target, dealt, update, self.space.parts)
         assert before is not None
         return before, effects
+
+
+def find_shared_step(target: Array, dealt: Array, update: int, parts: Sequence[slice]) -> Array:
+    """Return how far effects move; every column finds the same fault in a value's total: together they mend it once."""
+    step, part = find_step(target, dealt, update), parts[0]
+    shared = find_step(target[part].sum(axis=0), dealt[part].sum(axis=0), update)
+    return np.asarray(step - shared * (1 - 1 / len(parts)))
