@@ -41,7 +41,9 @@ class Feature:
         return Feature(self.columns, self.by_quantiles, self.levels[people], self.size)
 
 
-def find_features(ranks: Whole, ordered: Sequence[bool], people: NDArray[np.float64]) -> list[Feature]:
+def find_features(
+    ranks: Whole, ordered: Sequence[bool], people: NDArray[np.float64], pairs: bool = True
+) -> list[Feature]:
     """Return the features of N people with K columns: single ones, then pairs.
 
     ranks: N x K, the number of each value in the column's order, from 0. ordered: K, whether neighbours are alike.
@@ -58,13 +60,13 @@ def find_features(ranks: Whole, ordered: Sequence[bool], people: NDArray[np.floa
             forms.append(Feature((column,), (True,), coarse, int(coarse.max()) + 1))
         single += forms
         best.append(forms)
-    pairs = []
-    for one, other in combinations(range(len(ordered)), 2):
+    joint = []
+    for one, other in combinations(range(len(ordered)), 2) if pairs else ():
         # the finest that is not too fine
         tried = ((first, second) for first in best[one] for second in best[other])
         pair = next((joined for first, second in tried if (joined := _join(first, second, people))), None)
-        pairs += [pair] if pair else []
-    return single + pairs
+        joint += [pair] if pair else []
+    return single + joint
 
 
 def _by_quantiles(levels: Whole, people: NDArray[np.float64]) -> Whole:

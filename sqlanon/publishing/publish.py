@@ -123,7 +123,7 @@ def publish(
         if not appears_later:
             has_appeared()
         with _noting_faults(late, stands=True):
-            late += _given_away(asked, engine, *against)
+            late += _given_away(asked, engine, *against, size_of(manifest))
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
     with _noting_faults(late):
@@ -182,10 +182,19 @@ def _lacking(asked: ReleaseRequest, source: Source, types: Mapping[str, str]) ->
     return source.note_columns(resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier).all)
 
 
-def _given_away(asked: ReleaseRequest, engine: Engine, source: Source, types: Mapping[str, str]) -> list[str]:
+def size_of(manifest: Manifest) -> int:
+    """Return among how many values somebody's own one hides, as far as a manifest says."""
+    parameters = manifest["parameters"]
+    named = next((parameters[name] for name in ("l", "r", "gamma", "k") if parameters.get(name)), 0)
+    return max(2, int(max(named.values()) if isinstance(named, dict) else named))
+
+
+def _given_away(
+    asked: ReleaseRequest, engine: Engine, source: Source, types: Mapping[str, str], size: int
+) -> list[str]:
     """Tell which quasi columns give sensitive values away, from the rows that were published."""
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
-    notes = note_given_away(engine, source, types, roles.quasi, roles.sensitive, asked.nulls == "drop")
+    notes = note_given_away(engine, source, types, roles.quasi, roles.sensitive, asked.nulls == "drop", size)
     return [f"warning: {note}" for note in notes]
 
 

@@ -22,11 +22,11 @@ from sqlanon.errors import DataError, UsageError
 from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks import relations
 from sqlanon.risks.check import Check
 from sqlanon.risks.failing import write_failing
-from sqlanon.risks.given_away import count_given_away
+from sqlanon.risks.given_away import USUAL_SIZE, find_given_away
 from sqlanon.risks.limits import judge, read_measures
 from sqlanon.risks.question import CheckQuestion
 from sqlanon.risks.relations import internal_names, select_columns
@@ -232,9 +232,9 @@ def _assess(checked: Checked) -> Check:
         worst = checked.worst[column] = _measure(checked, column)
         found += read_measures(column, worst, question.limits)
         feasible.append(_feasible(column, worst))
-        given_away += count_given_away(
-            run.engine, run.relations["class_value"], quasi, column, "sum(row_count)", coarse=question.coarsen
-        )
+        own = Sql(f"(select *, {ident(*checked.ours([column]))} as value from {run.relations['microdata']})")
+        size = question.limits.l or USUAL_SIZE
+        given_away += find_given_away(run.engine, own, quasi, column, size, coarse=question.coarsen)
     uniqueness = _uniqueness(checked, figures["rows"])
     notes = [
         *_persons(figures),

@@ -17,9 +17,9 @@ class Check:
     """What a table risks.
 
     figures: rows, persons, classes and risks by name. measures: each where it is worst. uniqueness: a line per quasi
-    column and pair; given_away: a line per sensitive and quasi column; columns: a line per column of the source;
-    feasible: a line per sensitive column with the largest l and gamma. notes: sentences. command: what may be typed
-    next, '' where roles are missing.
+    column and pair; given_away: a line per sensitive and quasi column, and per pair that tells more; columns: a line
+    per column of the source; feasible: a line per sensitive column with the largest l and gamma. notes: sentences.
+    command: what may be typed next, '' where roles are missing.
     """
 
     figures: dict[str, Any]
@@ -78,7 +78,7 @@ class Check:
                           ["measure", "column", "required", "found", "holds"], lines))  # fmt: skip
         for title, table in (
             ("Rows that nobody else equals, by what an adversary knows", self.uniqueness),
-            ("Sensitive values that occur with one value of a quasi column alone", self.given_away),
+            ("What columns, and pairs of them, give away: how sure it makes of a value in a group", self.given_away),
             ("What each sensitive column allows", self.feasible),
             ("Columns", self.columns),
         ):

@@ -1,112 +1,145 @@
-"""Find what quasi columns give away: sensitive values that occur with only one value of such a column.
+"""Find what quasi columns, and pairs of them, give away of a sensitive column.
 
 A group of l different values does not protect against somebody who knows which values go with a person's year: the
-values of other years are ruled out. An adversary learns this from the release itself, where quasi values are exact.
+values of other years are unlikely. An adversary learns this from the release itself, where quasi values are exact
+(`sqlanon.adversary.model`); here it is told before anything is published.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.ordered_types import is_ordered
-from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import Coarsening, example_rule
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.relations import select_columns
 from sqlanon.wording import option
 
-_NOTHING_TIED = {"tied_values": 0, "tied_rows": 0, "agreeing": 1.0, "expected": 0.0}
-NOTABLE = 0.1  # share of a group's other values that a column rules out, from which on it is said
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+MOST_ROWS = 50_000  # that are looked at, drawn of more
+MOST_COLUMNS = 12  # that are looked at in pairs
+USUAL_SIZE = 5  # people in a group, where none is asked for
+NOTABLE = 0.25  # of the way from what chance names to all, from which on it is said
+NEWS = 0.05  # by how much more than its columns alone a pair names, to be said beside them
 
 
 @dataclass(frozen=True)
 class GivenAway:
-    """How much of a sensitive column one quasi column gives away.
+    """How much of a sensitive column a quasi column, or a pair, gives away.
 
-    values: sensitive values of several rows; values_with_one: those of them that occur with one value of the quasi
-    column alone; share_of_rows: of all rows, in these; by_chance: what that share would be at most if the columns had
-    nothing to do with each other; ruled_out: the share of other people's values that whoever knows somebody's quasi
-    value rules out, beyond chance. rule: one that makes the quasi column coarser, to begin with; empty where none does.
+    named: the mean confidence in somebody's true value, in a group of `size` people with different values, of whoever
+    knows how values go with the columns; 1 / size by chance. rule: one that makes the column coarser, to begin with;
+    empty where none does, and of a pair.
     """
 
-    column: str
+    columns: tuple[str, ...]
     sensitive: str
-    values: int
-    values_with_one: int
-    share_of_rows: float
-    by_chance: float
-    ruled_out: float
+    named: float
+    size: int
     rule: str = ""
+
+    @property
+    def known(self) -> str:
+        """Say which columns these are."""
+        return " with ".join(self.columns)
+
+    @property
+    def is_notable(self) -> bool:
+        """Tell whether that is worth a word."""
+        return self.named >= 1 / self.size + NOTABLE * (1 - 1 / self.size)
 
     def as_line(self) -> dict[str, object]:
         """Return it as a line of a table."""
-        return {
-            "sensitive": self.sensitive,
-            "known": self.column,
-            "values": self.values,
-            "with_one_value": self.values_with_one,
-            "share_of_rows": self.share_of_rows,
-            "by_chance": self.by_chance,
-            "ruled_out": self.ruled_out,
-        }
+        return {"sensitive": self.sensitive, "known": self.known, "named": self.named, "by_chance": 1 / self.size}
 
     @property
     def note(self) -> str:
-        """Say it, in counts; empty where it is little."""
-        if self.ruled_out < NOTABLE:
+        """Say it; empty where it is little."""
+        if not self.is_notable:
             return ""
-        way = option("coarsen", f"{self.column}={self.rule}")
+        way = option("coarsen", f"{self.known}={self.rule}")
         coarser = f", or publish it coarser, as {way} does" if self.rule else ""
-        chance = f", {self.by_chance:.1%} by chance" if self.by_chance >= 0.001 else ""
+        out = "leave one of them out" if len(self.columns) > 1 else "leave it out"
         return (
-            f"{self.column} gives {self.sensitive} away: {self.values_with_one:,} of {self.values:,} values of"
-            f" {self.sensitive} that several rows have ({self.share_of_rows:.1%} of the rows{chance}) occur with one"
-            f" value of {self.column} alone; whoever knows somebody's {self.column} rules out {self.ruled_out:.0%} of"
-            f" the other values in their group, whatever is promised: leave it out{coarser}"
+            f"{self.known} gives {self.sensitive} away: in a group of {self.size} people with different values, who"
+            f" knows how values go with it is {self.named:.0%} sure of somebody's in the mean, {1 / self.size:.0%} by"
+            f" chance: {out}{coarser}"
         )
 
 
-def count_given_away(
+def find_given_away(
     engine: Engine,
-    counted_rows: Sql,
+    relation: Sql,
     quasi: Mapping[str, tuple[str, str]],
     sensitive: str,
-    row_count: str = "count(*)",
+    size: int = USUAL_SIZE,
     published: str = "true",
     coarse: Collection[str] = (),
 ) -> list[GivenAway]:
-    """Count what each quasi column gives away of the column `value` of a relation.
+    """Find what each quasi column gives away of the column `value` of a relation, and each pair that tells more.
 
-    quasi: a published column's name → its name in the relation, and its type. row_count: how many rows a group of the
-    relation's lines stands for. published: the condition of a line that is published. coarse: columns that have a
-    rule.
+    quasi: a published column's name → its name in the relation, and its type. size: of the groups. published: the
+    condition of a row that is published. coarse: columns that have a rule.
     """
     if not quasi:
         return []
-    columns = {name: _comparable(*column) for name, column in quasi.items()}
+    import pandas as pd
 
-    run = ChapterRun(engine, {"counted_rows": counted_rows})
-    values = {"row_count": Sql(row_count), "published": Sql(published)}
-    every = Chapter("check/given_away", {**values, "columns": [*columns.values()], "counted": True})
-    counts = run.take([every])["tied_values"]
-    tied = [name for number, name in enumerate(columns, start=1) if counts[f"tied_{number}"]]
-    lines: dict[str, dict[str, Any]] = {}
-    if tied:
-        some = Chapter("check/given_away", {**values, "columns": [columns[name] for name in tied], "counted": False})
-        try:
-            run.take([some])
-            lines = {tied[line["column_number"] - 1]: line for line in run.rows("given_away")}
-        finally:
-            run.drop()
-    findings = []
-    for name, (ours, sql_type) in quasi.items():
-        found = _read(counts, lines.get(name, _NOTHING_TIED), name, sensitive)
-        advised = found.ruled_out >= NOTABLE and name not in coarse
-        findings.append(replace(found, rule=find_rule(engine, counted_rows, ours, sql_type) if advised else ""))
-    return findings
+    from sqlanon.adversary.features import find_features  # numpy is slow to import
+
+    (row,) = engine.rows(f"select count(*) as row_count from {relation} as looked_at where {published}")
+    share = MOST_ROWS / max(row["row_count"], 1)
+    drawn = published if share >= 1 else f"{published} and random() < {share}"
+    columns = ", ".join(ident(ours) for ours, _ in quasi.values())
+    frame = engine.frame(f"select {columns}, value from {relation} as looked_at where {drawn}")
+    value = pd.factorize(frame["value"], use_na_sentinel=False)[0]
+    ordered = [is_ordered(sql_type) for _, sql_type in quasi.values()]
+    ranks = pd.DataFrame(
+        {ours: _rank(frame[ours], by) for (ours, _), by in zip(quasi.values(), ordered, strict=True)}
+    ).to_numpy()
+    names, found = list(quasi), dict[tuple[int, ...], float]()
+    for feature in find_features(ranks, ordered, (value * 0 + 1).astype(float), pairs=len(quasi) <= MOST_COLUMNS):
+        told = _confidence(feature.levels, value, size)
+        found[feature.columns] = max(told, found.get(feature.columns, 0.0))
+    findings = [GivenAway((name,), sensitive, found.get((place,), 1 / size), size) for place, name in enumerate(names)]
+    for (one, other), told in ((pair, told) for pair, told in found.items() if len(pair) > 1):
+        pair = GivenAway((names[one], names[other]), sensitive, told, size)
+        alone = max(findings[one].named, findings[other].named)
+        findings += [pair] if pair.is_notable and told >= alone + NEWS else []
+    return [
+        replace(each, rule=find_rule(engine, relation, *quasi[each.columns[0]]))
+        if each.is_notable and len(each.columns) == 1 and each.columns[0] not in coarse
+        else each
+        for each in findings
+    ]
+
+
+def _rank(column: "pd.Series[Any]", by_order: bool) -> "np.ndarray":
+    import pandas as pd
+
+    if by_order:
+        return (column.rank(method="dense", na_option="bottom") - 1).to_numpy().astype("int64")
+    return pd.factorize(column, use_na_sentinel=False)[0].astype("int64")
+
+
+def _confidence(levels: "np.ndarray", value: "np.ndarray", size: int) -> float:
+    """Return the mean of r / (r + size - 1), r how much likelier somebody's value is by their level than overall.
+
+    Nobody's own row is counted: a level of one person tells nothing.
+    """
+    import numpy as np
+
+    cell = levels * (int(value.max(initial=0)) + 1) + value
+    _, kind, held = np.unique(cell, return_inverse=True, return_counts=True)
+    alike = held[kind.ravel()] - 1.0
+    level, whole = np.bincount(levels)[levels] - 1.0, np.bincount(value)[value] - 1.0
+    odds = alike * (len(value) - 1) / np.maximum(level * whole, 1)
+    return float(np.mean(odds / (odds + size - 1))) if len(value) else 0.0
 
 
 def find_rule(engine: Engine, relation: Sql, column: str, sql_type: str) -> str:
@@ -115,14 +148,19 @@ def find_rule(engine: Engine, relation: Sql, column: str, sql_type: str) -> str:
     if not rule:
         return ""
     coarse = Coarsening.read(column, rule).write(ident(column), sql_type)
-    (row,) = engine.rows(
-        f"select count(distinct {ident(column)}) as fine, count(distinct {coarse}) as coarse from {relation}"
-    )
+    counts = f"count(distinct {ident(column)}) as fine, count(distinct {coarse}) as coarse"
+    (row,) = engine.rows(f"select {counts} from {relation} as looked_at")
     return rule if row["coarse"] < row["fine"] else ""
 
 
 def note_given_away(
-    engine: Engine, source: Source, types: Mapping[str, str], quasi: Sequence[str], sensitive: Sequence[str], drop: bool
+    engine: Engine,
+    source: Source,
+    types: Mapping[str, str],
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    drop: bool,
+    size: int,
 ) -> list[str]:
     """Say which quasi columns of a source give a sensitive column away; drop: rows without a value are left out.
 
@@ -135,28 +173,7 @@ def note_given_away(
         if types[column] != "NESTED":
             rows = select_columns(source, {**names, column: "value"})
             columns = {name: (ours, types[name]) for name, ours in names.items()}
-            findings = count_given_away(
-                engine, rows, columns, column, published="value is not null" if drop else "true", coarse=source.coarse
-            )
+            published = "value is not null" if drop else "true"
+            findings = find_given_away(engine, rows, columns, column, size, published, source.coarse)
             notes += [each.note for each in findings if each.note]
     return notes
-
-
-def _comparable(name: str, sql_type: str) -> Sql:
-    """Return a column as min and max take it on every engine; PostgreSQL has none of truth values."""
-    plain = is_ordered(sql_type) or sql_type == "VARCHAR"
-    return ident(name) if plain else Sql(f"cast({ident(name)} as varchar)")
-
-
-def _read(counts: Mapping[str, int], line: Mapping[str, float], name: str, sensitive: str) -> GivenAway:
-    rows, tied = max(counts["row_count"], 1), line["tied_rows"]
-    beyond = max(0.0, tied - line["expected"])
-    return GivenAway(
-        column=name,
-        sensitive=sensitive,
-        values=int(counts["value_count"]),
-        values_with_one=int(line["tied_values"]),
-        share_of_rows=tied / rows,
-        by_chance=round(min(1.0, line["expected"] / rows), 6) if tied else 0.0,
-        ruled_out=beyond / rows * (1 - line["agreeing"]),
-    )

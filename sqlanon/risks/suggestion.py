@@ -213,9 +213,7 @@ def suggest_command(
 def suggest_coarser(question: CheckQuestion, given_away: Sequence[GivenAway]) -> str:
     """Return the command that checks the table with the most telling column coarser; '' where none gives much away."""
     rules = {
-        each.column: each.rule
-        for each in sorted(given_away, key=lambda each: each.ruled_out)
-        if each.note and each.rule
+        each.known: each.rule for each in sorted(given_away, key=lambda each: each.named) if each.note and each.rule
     }
     if not rules or not isinstance(question.source, str | QueriedSource):
         return ""

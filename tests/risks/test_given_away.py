@@ -1,7 +1,4 @@
-"""What quasi columns give away: counted as a slow oracle does, said by check and publish, and not said of chance."""
-
-import re
-from collections import Counter, defaultdict
+"""What quasi columns and pairs give away: as a literal count says, said by check and publish, not said of chance."""
 
 import pytest
 from hypothesis import given
@@ -28,47 +25,66 @@ FLAGS, CODES, VALUES = ([None, True, False], ["a", "B", None, "é"], [1, 2, None
 ROWS = st.lists(st.tuples(*map(st.sampled_from, (FLAGS, CODES, VALUES))), min_size=1, max_size=16)
 
 
-def count_slowly(rows, column):
-    """Return values of several rows, those with one quasi value alone, and the rows of these."""
-    held = defaultdict(list)
-    for row in rows:
-        held[row[2]].append(row[column])
-    several = {value: met for value, met in held.items() if len(met) > 1}
-    tied = {value: met for value, met in several.items() if len(set(met)) == 1}
-    homes = Counter({value: len(met) for value, met in tied.items()})
-    return len(several), len(tied), sum(homes.values())
+def confidence(rows, columns, size):
+    """Return the mean confidence in everybody's value by a literal count, their own row left out."""
+    total = 0.0
+    for person, row in enumerate(rows):
+        others = [other for place, other in enumerate(rows) if place != person]
+        alike = [other for other in others if [other[c] for c in columns] == [row[c] for c in columns]]
+        share = sum(other[2] == row[2] for other in alike) / max(len(alike), 1)
+        overall = sum(other[2] == row[2] for other in others) / max(len(others), 1)
+        odds = share / overall if overall else 0.0
+        total += odds / (odds + size - 1)
+    return total / len(rows)
 
 
 @pytest.mark.thorough
-@given(rows=ROWS)
+@given(rows=ROWS, size=st.integers(2, 6))
 @examples(40)
-def test_values_with_one_quasi_value_are_counted_as_an_oracle_does(rows):
+def test_what_columns_give_away_is_what_a_literal_count_says(rows, size):
     con = connect()
     con.execute("create table people (flag boolean, code varchar, s integer)")
     con.executemany("insert into people values (?, ?, ?)", rows)
-    found = sqlanon.check(con, "people", quasi=["flag", "code"], sensitive="s").given_away
-    for column, line in enumerate(found):
-        values, tied, tied_rows = count_slowly(rows, column)
-        assert (line["values"], line["with_one_value"]) == (values, tied)
-        assert line["share_of_rows"] == pytest.approx(tied_rows / len(rows))
-        assert 0 <= line["ruled_out"] <= line["share_of_rows"] + 1e-12
+    found = sqlanon.check(con, "people", quasi=["flag", "code"], sensitive="s", l=size).given_away
+    for column, line in enumerate(found[:2]):
+        several = len({row[column] for row in rows}) > 1
+        expected = confidence(rows, [column], size) if several else 1 / size
+        assert line["named"] == pytest.approx(expected) and line["by_chance"] == 1 / size
 
 
 @pytest.mark.thorough
 def test_check_and_publish_warn_with_the_column_before_an_attack_shows_it(con):
     con.execute(WAGES).fetchall()
-    year, sex = sqlanon.check(con, "wages", **ASKED).given_away
-    assert (year["known"], year["values"], year["with_one_value"], year["share_of_rows"]) == ("year", 40, 38, 0.95)
-    # of 1,900 rows in ten years, 180 to 200 in each, a random one is of another year
-    assert year["ruled_out"] == pytest.approx(0.95 * (1 - (8 * 200**2 + 2 * 150**2) / 1900**2), abs=0.001)
-    assert sex["with_one_value"] == 0 and sex["ruled_out"] == 0
-    (note,) = [n for n in sqlanon.check(con, "wages", **ASKED).notes if "gives" in n]
+    year, sex = sqlanon.check(con, "wages", **ASKED, l=10).given_away
+    assert year["known"] == "year" and year["named"] > 0.45 and sex["named"] == pytest.approx(0.1, abs=0.01)
+    (note,) = [n for n in sqlanon.check(con, "wages", **ASKED, l=10).notes if "gives" in n]
     release = sqlanon.anatomy(con, "wages", **ASKED, l=10)
     assert f"warning: {note}" in release.notes
-    assert "38 of 40 values of income that several rows have (95.0% of the rows) occur with one value of year" in note
-    assert re.search(r"rules out 8\d% of the other values", note)
+    assert "year gives income away: in a group of 10 people with different values, who knows how values go" in note
     found = sqlanon.attack(release, against="wages", id="id").best
     assert found.family == "learning" and found.reached > 2.5 * found.promised
+
+
+def test_a_pair_that_tells_more_than_its_columns_is_said(con):
+    con.execute(
+        "create table stays as select *, 'd' || case when hash(id + 30000) % 10 < 8 then (hospital * 7 + ward"
+        " * (3 + hospital)) % 20 else hash(id + 40000) % 20 end as disease from (select i as id,"
+        " hash(i) % 10 as hospital, hash(i + 10000) % 10 as ward, hash(i + 20000) % 2 as sex from range(5000) as t(i))"
+    ).fetchall()
+    asked = {"quasi": ["hospital", "ward", "sex"], "sensitive": "disease"}
+    found = sqlanon.check(con, "stays", **asked, l=5)
+    assert [line["known"] for line in found.given_away] == ["hospital", "ward", "sex", "hospital with ward"]
+    (note,) = [one for one in found.notes if "gives" in one]
+    assert note.startswith("hospital with ward gives disease away") and note.endswith("leave one of them out")
+    release = sqlanon.anatomy(con, "stays", **asked, id="id", l=5)
+    assert f"warning: {note}" in release.notes
+
+
+def test_many_rows_are_drawn_from(con, monkeypatch):
+    con.execute(WAGES).fetchall()
+    whole = sqlanon.check(con, "wages", **ASKED).given_away[0]["named"]
+    monkeypatch.setattr("sqlanon.risks.given_away.MOST_ROWS", 1000)
+    assert sqlanon.check(con, "wages", **ASKED).given_away[0]["named"] == pytest.approx(whole, abs=0.08)
 
 
 @pytest.mark.parametrize("method", ["splu", "mondrian", "uncertain"])
@@ -87,8 +103,7 @@ def test_what_chance_makes_is_not_said(con):
         " rare, hash(i + 5) % 800 as disease from range(2000) as t(i)"
     ).fetchall()
     found = sqlanon.check(con, "people", quasi=["sex", "rare"], sensitive="disease")
-    for line in found.given_away:
-        assert line["with_one_value"] > 50 and line["by_chance"] > 0.05 and line["ruled_out"] < 0.05
+    assert len(found.given_away) == 2 and all(line["named"] < 0.25 for line in found.given_away)
     release = sqlanon.anatomy(con, "people", quasi=["sex", "rare"], sensitive="disease", id="id", l=3)
     assert not [note for note in (*found.notes, *release.notes) if "gives" in note]
 
@@ -97,8 +112,9 @@ def test_rows_left_out_do_not_count(con):
     """A missing value is published as one, or left out: then it is no value that occurs with all years."""
     con.execute(WAGES.replace("wages as", "with_missing as")).fetchall()
     con.execute("insert into with_missing select 5000 + i, 2000, 0, null from range(1000) as t(i)").fetchall()
-    release = sqlanon.anatomy(con, "with_missing", **ASKED, nulls="drop", l=5)
-    assert any("38 of 40 values of income that several rows have (95.0% of the rows)" in note for note in release.notes)
+    con.execute(WAGES).fetchall()
+    (note,) = [n for n in sqlanon.anatomy(con, "wages", **ASKED, l=5).notes if "gives" in n]
+    assert note in sqlanon.anatomy(con, "with_missing", **ASKED, nulls="drop", l=5).notes
 
 
 def test_a_pair_of_columns_that_tells_the_value_is_said(con):
@@ -114,8 +130,8 @@ def test_a_pair_of_columns_that_tells_the_value_is_said(con):
 def test_names_of_any_kind(con):
     odd, select = 'a " b', 'select i % 5 as "a "" b", i % 5 * 10 as "sé;" from range(100) as t(i)'
     con.execute(f'create table "odd; table" as {select}').fetchall()
-    found = sqlanon.check(con, "odd; table", quasi=odd, sensitive="sé;")
-    assert [(line["known"], line["with_one_value"]) for line in found.given_away] == [(odd, 5)]
+    (line,) = sqlanon.check(con, "odd; table", quasi=odd, sensitive="sé;").given_away
+    assert line["known"] == odd and line["named"] > 0.5
 
 
 def test_check_offers_to_look_at_the_table_with_the_column_coarser():
@@ -141,7 +157,7 @@ def test_no_rule_is_advised_that_is_there_or_changes_nothing(con):
         ("year", {"year": "5"}, ""),
     ):
         asked = {"quasi": column, "sensitive": "d", "id": "pid", "coarsen": coarsen}
-        answer = sqlanon.check(con, "told", **asked)
+        answer = sqlanon.check(con, "told", **asked, l=2)
         release = sqlanon.anatomy(con, "told", l=2, **asked)
         notes = [note for note in (*answer.notes, *release.notes) if "gives d away" in note]
         assert len(notes) == 2
