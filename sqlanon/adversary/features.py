@@ -41,9 +41,7 @@ class Feature:
         return Feature(self.columns, self.by_quantiles, self.levels[people], self.size)
 
 
-def find_features(
-    ranks: Whole, ordered: Sequence[bool], people: NDArray[np.float64], pairs: bool = True
-) -> list[Feature]:
+def find_features(ranks: Whole, ordered: Sequence[bool], people: NDArray[np.float64]) -> list[Feature]:
     """Return the features of N people with K columns: single ones, then pairs.
 
     ranks: N x K, the number of each value in the column's order, from 0. ordered: K, whether neighbours are alike.
@@ -61,7 +59,7 @@ def find_features(
         single += forms
         best.append(forms)
     joint = []
-    for one, other in combinations(range(len(ordered)), 2) if pairs else ():
+    for one, other in combinations(range(len(ordered)), 2):
         # the finest that is not too fine
         tried = ((first, second) for first in best[one] for second in best[other])
         pair = next((joined for first, second in tried if (joined := _join(first, second, people))), None)

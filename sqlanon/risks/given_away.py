@@ -7,22 +7,19 @@ values of other years are unlikely. An adversary learns this from the release it
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
 
 from sqlanon.engines.base import Engine
-from sqlanon.ordered_types import is_ordered
+from sqlanon.engines.chapter_run import ChapterRun
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import Coarsening, example_rule
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.relations import select_columns
 from sqlanon.wording import option
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-
 MOST_ROWS = 50_000  # that are looked at, drawn of more
-MOST_COLUMNS = 12  # that are looked at in pairs
+MOST_COLUMNS = 8  # that are looked at in pairs
 USUAL_SIZE = 5  # people in a group, where none is asked for
 NOTABLE = 0.25  # of the way from what chance names to all, from which on it is said
 NEWS = 0.05  # by how much more than its columns alone a pair names, to be said beside them
@@ -88,58 +85,35 @@ def find_given_away(
     """
     if not quasi:
         return []
-    import pandas as pd
-
-    from sqlanon.adversary.features import find_features  # numpy is slow to import
-
+    names = list(quasi)
     (row,) = engine.rows(f"select count(*) as row_count from {relation} as looked_at where {published}")
-    share = MOST_ROWS / max(row["row_count"], 1)
-    drawn = published if share >= 1 else f"{published} and random() < {share}"
-    columns = ", ".join(ident(ours) for ours, _ in quasi.values())
-    frame = engine.frame(f"select {columns}, value from {relation} as looked_at where {drawn}")
-    value = pd.factorize(frame["value"], use_na_sentinel=False)[0]
-    ordered = [is_ordered(sql_type) for _, sql_type in quasi.values()]
-    ranks = pd.DataFrame(
-        {ours: _rank(frame[ours], by) for (ours, _), by in zip(quasi.values(), ordered, strict=True)}
-    ).to_numpy()
-    names, found = list(quasi), dict[tuple[int, ...], float]()
-    for feature in find_features(ranks, ordered, (value * 0 + 1).astype(float), pairs=len(quasi) <= MOST_COLUMNS):
-        told = _confidence(feature.levels, value, size)
-        found[feature.columns] = max(told, found.get(feature.columns, 0.0))
-    findings = [GivenAway((name,), sensitive, found.get((place,), 1 / size), size) for place, name in enumerate(names)]
-    for (one, other), told in ((pair, told) for pair, told in found.items() if len(pair) > 1):
-        pair = GivenAway((names[one], names[other]), sensitive, told, size)
+    pairs = list(combinations(range(len(names)), 2)) if len(names) <= MOST_COLUMNS else []
+    features: list[tuple[int, ...]] = [*((place,) for place in range(len(names))), *pairs]
+    values = {
+        "columns": [ident(ours) for ours, _ in quasi.values()],
+        "features": [[place + 1 for place in places] for places in features],
+        "published": Sql(published),
+        "share": MOST_ROWS / max(row["row_count"], MOST_ROWS),
+        "others": size - 1,
+    }
+    run = ChapterRun(engine, {"counted_rows": relation})
+    try:
+        run.take([Chapter("check/given_away", values)])
+        told = {line["feature_number"]: float(line["named"]) for line in run.rows("given_away")}
+    finally:
+        run.drop()
+    found = {places: told.get(number, 0.0) for number, places in enumerate(features, start=1)}
+    findings = [GivenAway((name,), sensitive, found[place,], size) for place, name in enumerate(names)]
+    for one, other in pairs:
+        pair = GivenAway((names[one], names[other]), sensitive, found[one, other], size)
         alone = max(findings[one].named, findings[other].named)
-        findings += [pair] if pair.is_notable and told >= alone + NEWS else []
+        findings += [pair] if pair.is_notable and pair.named >= alone + NEWS else []
     return [
         replace(each, rule=find_rule(engine, relation, *quasi[each.columns[0]]))
         if each.is_notable and len(each.columns) == 1 and each.columns[0] not in coarse
         else each
         for each in findings
     ]
-
-
-def _rank(column: "pd.Series[Any]", by_order: bool) -> "np.ndarray":
-    import pandas as pd
-
-    if by_order:
-        return (column.rank(method="dense", na_option="bottom") - 1).to_numpy().astype("int64")
-    return pd.factorize(column, use_na_sentinel=False)[0].astype("int64")
-
-
-def _confidence(levels: "np.ndarray", value: "np.ndarray", size: int) -> float:
-    """Return the mean of r / (r + size - 1), r how much likelier somebody's value is by their level than overall.
-
-    Nobody's own row is counted: a level of one person tells nothing.
-    """
-    import numpy as np
-
-    cell = levels * (int(value.max(initial=0)) + 1) + value
-    _, kind, held = np.unique(cell, return_inverse=True, return_counts=True)
-    alike = held[kind.ravel()] - 1.0
-    level, whole = np.bincount(levels)[levels] - 1.0, np.bincount(value)[value] - 1.0
-    odds = alike * (len(value) - 1) / np.maximum(level * whole, 1)
-    return float(np.mean(odds / (odds + size - 1))) if len(value) else 0.0
 
 
 def find_rule(engine: Engine, relation: Sql, column: str, sql_type: str) -> str:
