@@ -30,6 +30,7 @@ class Pairs:
 
     people: N, how many a line of people stands for. person, slot: P, of each pair. slot_value, held: S, how often a
     slot's group holds its value. group: S, of a slot. values: V. by_normal: whether Z(x) moves anybody's weights.
+    most_cells: of people and a value, of who is learned from while features are chosen.
     """
 
     people: Array
@@ -40,6 +41,7 @@ class Pairs:
     held: Array
     values: int
     by_normal = False
+    most_cells = 16_000_000
     factor: Array = field(init=False)
 
     def __post_init__(self) -> None:

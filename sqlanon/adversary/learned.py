@@ -179,7 +179,7 @@ class Adversary:
         evidence, rest = self.evidence, 1 - 1 / model.HELD_OUT
         held, place = draws.random(evidence.units) * model.HELD_OUT < 1, draws.random(evidence.units)
         parts: list[tuple[model.Evidence, list[Feature]]] = []
-        for some, share, cells in ((~held, rest, model.MOST_CELLS), (held, 1 - rest, model.MOST_HELD_CELLS)):
+        for some, share, cells in ((~held, rest, evidence.most_cells), (held, 1 - rest, model.MOST_HELD_CELLS)):
             whole = len(self.totals) * share * len(evidence.people)
             part, people = evidence.pick(some & (place < cells / max(whole, 1)))
             parts.append((part, [feature.pick(people) for feature in self.features]))

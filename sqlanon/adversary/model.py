@@ -27,7 +27,7 @@ log = logging.getLogger("sqlanon")
 MOST_FEATURES = 8
 GAIN = 3.0  # of ln likelihood, over all who are held out, for which a feature is taken in
 HELD_OUT = 4  # one of so many groups
-MOST_CELLS, MOST_HELD_CELLS = 3_000_000, 800_000  # of people and a value, of who is learned from and who is held out
+MOST_HELD_CELLS = 8_000_000  # of people who are held out and a value
 TURNS, LAST_TURNS = 4, 12  # of expectation maximization, after a feature is chosen and in the end
 WORTHS = (1.0, 0.02)  # of one person who is certain, beside every count
 SHORTLIST = 10  # features that are tried again after the first was chosen
@@ -133,19 +133,30 @@ def choose(
     """
     chosen: list[int] = []
     gains: list[float] = []
-    prior = learner.log_prior
-    base = np.tile(prior, (len(held.people), 1))
+    prior, person, value = learner.log_prior, held.person, held.value
+    kinds: Whole = np.zeros(len(held.people), dtype=np.int64)  # of people held out who look alike
+    tables: list[Single] = []
 
-    def judge(logits: Single) -> float:
-        score = logits[held.person, held.value] - prior[held.value]
-        return held.weigh(score.astype(float), log_sum(logits).astype(float))[1]
+    def judge(kinds: Whole, size: int, places: Sequence[int], tables: Sequence[Single]) -> float:
+        """Return ln of the likelihood; people of one kind, numbered below size, have the same features."""
+        first = np.full(size, 0)
+        first[kinds] = np.arange(len(kinds))
+        levels = [held_features[place].levels[first] for place in places]
+        logits = sum_effects(prior, tables, levels) if places else prior[None, :]
+        score = logits[kinds[person], value] - prior[value]
+        return held.weigh(score.astype(float), log_sum(logits)[kinds].astype(float))[1]
 
-    reached = judge(base)
+    def join(place: int) -> tuple[Whole, int]:
+        feature = held_features[place]
+        different, joined = np.unique(kinds * feature.size + feature.levels, return_inverse=True)
+        return joined.ravel(), len(different)
+
+    reached = judge(kinds, 1, [], [])
     tried = list(range(len(features)))
     while len(chosen) < MOST_FEATURES and tried:
         lines = softmax(learner.logits)
         found = {
-            place: judge(base + learner.effects(features[place], lines)[0][held_features[place].levels])
+            place: judge(*join(place), [*chosen, place], [*tables, learner.effects(features[place], lines)[0]])
             for place in tried
         }
         tried = sorted(tried, key=lambda place: -found[place])
@@ -153,12 +164,12 @@ def choose(
         learner.add(features[best])
         for _ in range(TURNS):
             learner.turn()
-        logits = sum_effects(prior, learner.tables, [held_features[place].levels for place in (*chosen, best)])
-        now = judge(logits)
+        joined, size = join(best)
+        now = judge(joined, size, [*chosen, best], learner.tables)
         if now < reached + GAIN:
             break
         chosen.append(best)
         gains.append(now - reached)
-        base, reached = logits, now
+        kinds, tables, reached = joined, list(learner.tables), now
         tried = tried[1 : SHORTLIST + 1]
     return chosen, gains

@@ -15,7 +15,8 @@ class Shown:
     """Rows with the value that each shows: one is its own with 1 / gamma, and else drawn from those of its decoys.
 
     people: N, how many rows a line stands for. value: N. others: V, how likely a row of another value shows each.
-    by_normal: Z(x) moves everybody's weights.
+    by_normal: Z(x) moves everybody's weights. most_cells: of people and a value, of who is learned from while features
+    are chosen: one row in gamma teaches.
     """
 
     people: Array
@@ -24,6 +25,7 @@ class Shown:
     others: Array
     gamma: float
     by_normal = True
+    most_cells = 40_000_000
 
     @property
     def values(self) -> int:

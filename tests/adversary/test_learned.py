@@ -169,3 +169,16 @@ def test_releases_that_tell_nothing_are_attacked_all_the_same(con, rows):
     release = sqlanon.anatomy(con, "people", quasi=["a"], sensitive="value", l=2, **ROLES)
     result = sqlanon.attack(release, against="people", id="id")
     assert result.scored and not result.told and all(each.people in (0, each.of) for each in result.sure)
+
+
+@pytest.mark.thorough
+def test_hundreds_of_values_hide_nothing(con):
+    """A value comes in twenty-four forms, each as likely: who knows it by quasi columns names as many."""
+    con.execute(
+        "create table people as select i as id, i as number, (i * 7919 % 31)::integer as job,"
+        " (i * 104729 % 7)::integer as area, 'v' || (i * 7919 % 31) % 20 * 24 + hash(i) % 24 as value"
+        " from range(20000) t(i)"
+    )
+    release = sqlanon.anatomy(con, "people", quasi=["job", "area", "number"], sensitive="value", l=5, **ROLES)
+    result = sqlanon.attack(release, against="people", id="id")
+    assert named(result) > 0.75 and result.telling == ("job",) and result.sure[1].right > 0.9
