@@ -5,9 +5,11 @@ shown. The marks are private-use characters, which no terminal prints, so that n
 one.
 """
 
+import logging
 import re
 from typing import Literal
 
+STEP = logging.INFO + 1  # what is logged of a long run, and worth a line where no wheel turns
 Speech = Literal["python", "command line", "macro", "recipient"]
 
 _MARK = re.compile("\ue000([^\ue001\ue002]*)\ue001([^\ue001\ue002]*)\ue001([^\ue002]*)\ue002")

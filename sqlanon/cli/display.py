@@ -18,7 +18,7 @@ from sqlanon.plans.roles import free_name
 from sqlanon.prose import write_parts
 from sqlanon.text_tables import WIDTH, lay_out
 from sqlanon.verification.checks import Report
-from sqlanon.wording import spoken
+from sqlanon.wording import STEP, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,24 +50,33 @@ SHOWN_VOTERS = 20  # lines of a voter list, which may be as long as the table
 
 @contextmanager
 def progress(first: str = "starting") -> Iterator[None]:
-    """Show the step that runs, where standard error is a terminal; first: what to call it before it says so."""
+    """Show the step that runs where standard error is a terminal, and else long steps, a line each.
+
+    first: what to call it before it says so.
+    """
     console = to_stderr()
     # FORCE_COLOR makes rich take a notebook's cell for a terminal: each turn of the wheel would be a line there
     if not (console.is_terminal and console.file.isatty()):
-        yield
-        return
-    log = logging.getLogger("sqlanon")
-    with console.status(first) as status:
-        handler = logging.Handler()
-        handler.emit = lambda record: status.update(visible(record.getMessage()))  # type: ignore[method-assign]
-        level = log.level
-        log.addHandler(handler)
-        log.setLevel(logging.INFO)
-        try:
+        with _told(STEP, lambda words: console.print(words, highlight=False, soft_wrap=True)):
             yield
-        finally:
-            log.removeHandler(handler)
-            log.setLevel(level)
+        return
+    with console.status(first) as status, _told(logging.INFO, status.update):
+        yield
+
+
+@contextmanager
+def _told(level: int, tell: Callable[[str], object]) -> Iterator[None]:
+    """Tell what is logged in the block, from a level on."""
+    log, handler = logging.getLogger("sqlanon"), logging.Handler(level)
+    handler.emit = lambda record: tell(visible(record.getMessage()))  # type: ignore[assignment,method-assign]
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(level)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
 
 
 def show_frame(frame: "pd.DataFrame", how: Format) -> None:

@@ -36,6 +36,7 @@ from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.releases.release import Release
 from sqlanon.sql.query_reader import parse_query
+from sqlanon.wording import STEP
 
 log = logging.getLogger("sqlanon")
 
@@ -99,8 +100,10 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
             notes.extend(failures)
 
     # they grow by those that take another's place
-    for first_candidate in (first_candidates := _first_candidates(question, data)):
+    started = time.perf_counter()
+    for done, first_candidate in enumerate(first_candidates := _first_candidates(question, data)):
         begin = time.perf_counter()
+        log.log(STEP, _say_progress(done, len(first_candidates), begin - started))
         candidate, way = _resisting(question, roles, first_candidate, attack)
         notes += way
         try_candidate(candidate, begin)
@@ -120,6 +123,13 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
             (each.method, each.parameter, str(error)) for each, error in refused.items() if each not in capped
         ),
     )
+
+
+def _say_progress(done: int, whole: int, seconds: float) -> str:
+    """Say how many candidates are done, and how long the others take if they are like these."""
+    left = seconds / done * (whole - done) if done else 0.0
+    words = f"about {left / 60:.0f} minutes left" if left >= 90 else f"about {left:.0f} seconds left"
+    return f"candidate {done + 1} of {whole}" + (f", {words}" if done else "")
 
 
 def _find_queries(question: CompareQuestion, data: Microdata) -> tuple[list[AskedQuery], list[str]]:

@@ -12,7 +12,7 @@ from sqlanon.charts.picture import Picture
 from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.html_tables import write_paragraphs, write_table
-from sqlanon.plain_values import records
+from sqlanon.plain_values import plain, records
 from sqlanon.text_tables import write_whole
 
 if TYPE_CHECKING:
@@ -123,9 +123,17 @@ class Comparison:
         bands = {line["selectivity"] for line in lines}
         return drawn, [band for band in ORDER if band in bands]
 
-    def as_plain(self) -> list[dict[str, Any]]:
-        """Return the lines as JSON has them."""
-        return records(self.df())
+    def as_plain(self) -> dict[str, Any]:
+        """Return it as JSON has it: the proposal's command ('' where none is), a line per candidate, and all lines."""
+        return {
+            "command": self.command,
+            "holds": self.holds,
+            "summary": self.summary,
+            "candidates": plain(self.candidates()),
+            "lines": records(self.df()),
+            "not_possible": [dict(zip(("method", "parameter", "reason"), each, strict=True)) for each in self.failed],
+            "notes": list(self.notes),
+        }
 
     def shown(self) -> tuple[list[str], list[list[Any]]]:
         """Return a line per candidate for people: what it promises and costs, and what attacks reach, if any were run.

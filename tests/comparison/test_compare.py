@@ -225,7 +225,8 @@ def test_files_are_written_whole_and_kept_apart(tmp_path):
         assert list(kept.columns) == list(frame.columns)
         assert kept.astype(str).to_numpy().tolist() == frame.astype(str).to_numpy().tolist()
     read = json.loads((tmp_path / "kept" / "comparison.json").read_text())
-    assert [line["queries"] for line in read] == found.df()["queries"].tolist()
+    assert [line["queries"] for line in read["lines"]] == found.df()["queries"].tolist()
+    assert (read["command"], len(read["candidates"])) == (found.command, len(found.candidates()))
     drawn = {"errors.svg", "errors.png"} if is_installed() else set()
     names = {one.name for one in (tmp_path / "kept").iterdir()}
     tables = {f"{name}.{kind}" for name in ("comparison", "answers", "candidates") for kind in ("csv", "parquet")}

@@ -56,8 +56,10 @@ def _show(comparison: "Comparison", details: bool, session: SessionOptions) -> N
         if details:
             display.show_lines("", *comparison.details(), spare=SPARE_DETAILS)
         sys.stdout.write("\n{}\n".format(comparison.summary.replace(". ", ".\n")))
+    elif session.how is Format.json:
+        display.show_mapping(comparison.as_plain(), "json")
     else:
-        display.show_frame(comparison.df(), "csv" if session.how is Format.csv else "json")
+        display.show_frame(comparison.df(), "csv")
     for note in comparison.notes:
         say(f"note: {note}")
     if comparison.command:
