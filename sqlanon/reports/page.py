@@ -100,7 +100,9 @@ def tell_attack(manifest: Manifest, attack: Attack) -> list[str]:
         "sampled": next((note for note in attack.notes if note.startswith(SAMPLED)), ""),
         "further": list(dict.fromkeys(f"{finding.attack} ({finding.whom})" for finding in _go_further(attack))),
     }
-    return list(write_parts(["reports/words.txt"], ["leak", "reached", "not_all", "not_scored"], values).values())
+    return list(
+        write_parts(["reports/words.txt"], ["leak", "told", "reached", "not_all", "not_scored"], values).values()
+    )
 
 
 def _go_further(attack: Attack) -> list[Finding]:
