@@ -93,14 +93,10 @@ class Adversary:
         by_combination = np.stack([ranks[f"rank_{n}"] for n in range(1, len(self.names) + 1)], axis=1).astype(np.int64)
         types = engine.columns(f"select * from {view.combinations()}")
         self.row_count = ranks["row_count"]
-        place = ranks["combination"].astype(np.int64) - 1  # numbered from 1 on
         self.evidence: model.Evidence
-        seats = self._read_randomized(view) if view.randomized else self._read_groups(view)
-        self.combination: Whole = seats
-        lines = np.empty(len(place), dtype=np.int64)
-        lines[place] = np.arange(len(place))
+        self.combination: Whole = self._read_randomized(view) if view.randomized else self._read_groups(view)
         self.features = find_features(
-            by_combination[lines[seats]], [is_ordered(types[name]) for name in view.names], self.evidence.people
+            by_combination[self.combination], [is_ordered(types[name]) for name in view.names], self.evidence.people
         )
         self.chosen: list[int] = []
         self.worth = model.WORTHS[0]

@@ -31,8 +31,6 @@ MOST_HELD_CELLS = 8_000_000  # of people who are held out and a value
 TURNS, LAST_TURNS = 4, 12  # of expectation maximization, after a feature is chosen and in the end
 WORTHS = (1.0, 0.02)  # of one person who is certain, beside every count
 SHORTLIST = 10  # features that are tried again after the first was chosen
-PRIOR = 15
-
 
 # N lines of people with P pairs of a line and a possible value. `weigh` returns the weights of pairs, and ln of the
 # likelihood, both from ln(p(v | x) Z(x) / p(v)) of each pair and ln Z(x) of each line.

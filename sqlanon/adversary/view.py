@@ -207,8 +207,7 @@ class View:
 
     def combinations(self) -> Sql:
         """Return what people are known by: combinations of quasi values with their rows."""
-        values = {"columns": self.names, "number": "combination"}
-        return self.keep("combination", "adversary/view/combination", {"person": self.people()}, **values)
+        return self.keep("combination", "adversary/view/combination", {"person": self.people()}, columns=self.names)
 
     def ranked(self) -> Sql:
         """Return the combinations with the number of each of their values in its column's order, from 0."""
