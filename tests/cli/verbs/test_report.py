@@ -3,6 +3,7 @@
 import json
 import shlex
 
+import duckdb
 import pytest
 import typer
 
@@ -50,9 +51,13 @@ def test_no_comparison_is_proposed_where_the_engine_has_none(release, monkeypatc
 
 @pytest.mark.thorough
 def test_attack_ends_with_a_command_that_can_be_typed(shell):
-    roles = ["--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn", "-l", 4]
-    assert shell("publish", "anatomy", "patients.parquet", *roles, "--out", "ward").returncode == 0
-    done = shell("attack", "ward", "--against", "patients.parquet", "--id", "ssn")
+    told = (
+        "select i as ssn, 20 + i % 40 as age, hash(i) % 2 as sex, 'd' || (i % 40 // 10 + 4 * (hash(i) % 3)) as disease"
+    )
+    duckdb.execute(f"copy ({told} from range(800) t(i)) to '{shell.folder}/told.parquet'").fetchall()
+    roles = ["--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4]
+    assert shell("publish", "anatomy", "told.parquet", *roles, "--out", "ward").returncode == 0
+    done = shell("attack", "ward", "--against", "told.parquet", "--id", "ssn")
     (command,) = [line for line in done.stderr.splitlines() if line.startswith("sqlanon compare")]
     assert "--coarsen" in command
     compare = typer.main.get_command(app).commands["compare"]
