@@ -39,6 +39,7 @@ from sqlanon.sql.query_reader import parse_query
 from sqlanon.wording import STEP
 
 log = logging.getLogger("sqlanon")
+NEWS = 20  # seconds that are left, from which on it is said where no wheel turns
 
 
 def compare(question: CompareQuestion, engine: Engine) -> Comparison:
@@ -103,7 +104,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     started = time.perf_counter()
     for done, first_candidate in enumerate(first_candidates := _first_candidates(question, data)):
         begin = time.perf_counter()
-        log.log(STEP, _say_progress(done, len(first_candidates), begin - started))
+        _say_progress(done, len(first_candidates), begin - started)
         candidate, way = _resisting(question, roles, first_candidate, attack)
         notes += way
         try_candidate(candidate, begin)
@@ -125,11 +126,13 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     )
 
 
-def _say_progress(done: int, whole: int, seconds: float) -> str:
-    """Say how many candidates are done, and how long the others take if they are like these."""
+def _say_progress(done: int, whole: int, seconds: float) -> None:
+    """Say how many candidates are done, and how long the others take if they are like these; little is no news."""
     left = seconds / done * (whole - done) if done else 0.0
     words = f"about {left / 60:.0f} minutes left" if left >= 90 else f"about {left:.0f} seconds left"
-    return f"candidate {done + 1} of {whole}" + (f", {words}" if done else "")
+    log.log(
+        STEP if left >= NEWS else logging.INFO, "candidate %d of %d%s", done + 1, whole, f", {words}" if done else ""
+    )
 
 
 def _find_queries(question: CompareQuestion, data: Microdata) -> tuple[list[AskedQuery], list[str]]:
