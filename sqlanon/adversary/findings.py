@@ -105,10 +105,15 @@ class Attack:
     @property
     def telling(self) -> tuple[str, ...]:
         """Return the quasi columns without which fewer values are named, the most telling one first."""
-        named = self.most_named("learning")
-        tried = [(each.without, each.name) for each in self.told if each.without is not None]
-        most = 1.0 if named is None else (named.reached or 0.0) - CLEAR
-        return tuple(dict.fromkeys(name for least, name in sorted(tried) if least < most))
+        named = {
+            about: max(
+                (f.reached or 0.0 for f in self.findings if f.counted and f.family == "learning"
+                 and (not about or f.attack.startswith(f"{about}: "))), default=1.0,
+            )
+            for about in {each.about for each in self.told}
+        }  # fmt: skip
+        lost = [(each.without - named[each.about], each.name) for each in self.told if each.without is not None]
+        return tuple(dict.fromkeys(name for less, name in sorted(lost) if less < -CLEAR))
 
     def surely(self, limit: float) -> float | None:
         """Return the share of people who are named with more confidence than a limit, None where nothing was learned.

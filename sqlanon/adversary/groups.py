@@ -21,7 +21,7 @@ Pack = tuple[Whole, tuple[int, ...], tuple[int, ...]]  # G x s x k pairs, their 
 MOST_STATES, MOST_LINES = 2**9, 2**10  # of a group whose posterior is exact in every turn
 MOST_PACKS = 200  # of groups of one shape: of shapes that fewer groups have the likeliest way stands for all
 AT_ONCE = 2**20  # states of groups together
-SCALINGS = 4  # of lines and columns, in every turn from those of the turn before
+SCALINGS = 6  # of lines and columns, in every turn
 
 
 @dataclass
@@ -69,6 +69,7 @@ class Pairs:
 
         score: P, ln of how much likelier than overall the value is for the person.
         """
+        self.factor = np.ones(len(self.held))  # nothing hangs on what was weighed before
         top = np.full(len(self.people), -np.inf)
         np.maximum.at(top, self.person, score)
         odds = np.exp(score - top[self.person])

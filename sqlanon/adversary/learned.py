@@ -63,10 +63,11 @@ class Truth:
         """Return the share of the people of each combination whose value is named; NaN of whom the source says none."""
         most = int(max(self.combination.max(initial=0), known.combination.max(initial=0))) + 1
         whole = np.bincount(self.combination, self.people, minlength=most)[known.combination]
-        values = int(max(self.value.max(initial=0), known.value.max(initial=0))) + 1
-        key = self.combination * values + self.value
+        # a value that is published nowhere has number -1: nobody names it, and who has it is named wrongly
+        values = int(max(self.value.max(initial=0), known.value.max(initial=0))) + 2
+        key = self.combination * values + self.value + 1
         order = np.argsort(key)
-        asked = known.combination * values + known.value
+        asked = known.combination * values + known.value + 1
         place = np.minimum(np.searchsorted(key[order], asked), len(key) - 1)
         if not len(key):
             return np.full(len(asked), np.nan)
@@ -167,7 +168,9 @@ class Adversary:
             if best is None or sum(gains) > sum(best[1]):
                 best = chosen, gains, worth
         if best is not None:
-            self.chosen, _, self.worth = best
+            self.chosen, _, worth = best
+            looked_at = [[features[place] for place in self.chosen] for _, features in (train, held)]
+            self.worth = model.settle_worth(train[0], looked_at[0], held[0], looked_at[1], self.log_prior, worth)
         self.learner = self.fit(self.chosen)
 
     def _split(self, draws: np.random.Generator) -> list[tuple[model.Evidence, list[Feature]]]:
@@ -211,7 +214,7 @@ class Adversary:
     def _name_randomized(self, shown: Shown, learner: model.Learner) -> Known:
         """Name the value that a row shows, or another that is likelier; only of people who are alone."""
         keeps = shown.keeps(learner.score, learner.normal)
-        chances = model.softmax(learner.logits) * shown.others
+        chances = model.softmax(learner.logits)
         mine = chances[learner.kinds, shown.value]
         # the likeliest other value of each kind of people: the second where a row shows the first
         best = np.argsort(-chances, axis=1)[:, :2][learner.kinds]

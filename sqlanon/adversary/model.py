@@ -30,6 +30,7 @@ HELD_OUT = 4  # one of so many groups
 MOST_HELD_CELLS = 8_000_000  # of people who are held out and a value
 TURNS, LAST_TURNS = 4, 12  # of expectation maximization, after a feature is chosen and in the end
 WORTHS = (1.0, 0.02)  # of one person who is certain, beside every count
+WORTH_STEPS = (1.0, 0.3, 0.1)  # that are tried once features are chosen
 SHORTLIST = 10  # features that are tried again after the first was chosen
 
 # N lines of people with P pairs of a line and a possible value. `weigh` returns the weights of pairs, and ln of the
@@ -122,6 +123,29 @@ def log_sum(logits: Single) -> Single:
     return np.asarray(top + np.log(np.exp(logits - top[:, None]).sum(axis=1)))
 
 
+def join_kinds(kinds: Whole, feature: Feature) -> Whole:
+    """Return kinds of people who are alike in a further feature, too."""
+    joined: Whole = np.unique(kinds * feature.size + feature.levels, return_inverse=True)[1].ravel()
+    return joined
+
+
+def judge_held_out(
+    held: Evidence, features: Sequence[Feature], kinds: Whole, tables: Sequence[Single], prior: Single
+) -> float:
+    """Return ln of the likelihood of people who are held out, by tables of effects that were learned from others.
+
+    features, kinds: theirs; people of one kind have the same levels.
+    """
+    first = np.zeros(int(kinds.max(initial=0)) + 1, dtype=np.int64)
+    first[kinds] = np.arange(len(kinds))
+    logits = sum_effects(prior, tables, [each.levels[first] for each in features]) if tables else prior[None, :]
+    score = logits[kinds[held.person], held.value] - prior[held.value]
+    reached = held.weigh(score.astype(float), log_sum(logits)[kinds].astype(float))[1]
+    if isinstance(held, Shown):  # what is shown has probabilities that sum to 1, whatever the effects
+        reached -= float(held.people @ np.log(held.whole(softmax(logits)))[kinds])
+    return reached
+
+
 def choose(
     learner: Learner, features: Sequence[Feature], held: Evidence, held_features: Sequence[Feature]
 ) -> tuple[list[int], list[float]]:
@@ -131,43 +155,52 @@ def choose(
     """
     chosen: list[int] = []
     gains: list[float] = []
-    prior, person, value = learner.log_prior, held.person, held.value
+    prior = learner.log_prior
     kinds: Whole = np.zeros(len(held.people), dtype=np.int64)  # of people held out who look alike
     tables: list[Single] = []
 
-    def judge(kinds: Whole, size: int, places: Sequence[int], tables: Sequence[Single]) -> float:
-        """Return ln of the likelihood; people of one kind, numbered below size, have the same features."""
-        first = np.full(size, 0)
-        first[kinds] = np.arange(len(kinds))
-        levels = [held_features[place].levels[first] for place in places]
-        logits = sum_effects(prior, tables, levels) if places else prior[None, :]
-        score = logits[kinds[person], value] - prior[value]
-        return held.weigh(score.astype(float), log_sum(logits)[kinds].astype(float))[1]
+    def judge(place: int, tables: Sequence[Single]) -> float:
+        looked_at = [held_features[number] for number in (*chosen, place)]
+        return judge_held_out(held, looked_at, join_kinds(kinds, held_features[place]), tables, prior)
 
-    def join(place: int) -> tuple[Whole, int]:
-        feature = held_features[place]
-        different, joined = np.unique(kinds * feature.size + feature.levels, return_inverse=True)
-        return joined.ravel(), len(different)
-
-    reached = judge(kinds, 1, [], [])
+    reached = judge_held_out(held, [], kinds, [], prior)
     tried = list(range(len(features)))
     while len(chosen) < MOST_FEATURES and tried:
         lines = softmax(learner.logits)
-        found = {
-            place: judge(*join(place), [*chosen, place], [*tables, learner.effects(features[place], lines)[0]])
-            for place in tried
-        }
+        found = {place: judge(place, [*tables, learner.effects(features[place], lines)[0]]) for place in tried}
         tried = sorted(tried, key=lambda place: -found[place])
         best = tried[0]
         learner.add(features[best])
         for _ in range(TURNS):
             learner.turn()
-        joined, size = join(best)
-        now = judge(joined, size, [*chosen, best], learner.tables)
+        now = judge(best, learner.tables)
         if now < reached + GAIN:
             break
         chosen.append(best)
         gains.append(now - reached)
-        kinds, tables, reached = joined, list(learner.tables), now
+        kinds, tables, reached = join_kinds(kinds, held_features[best]), list(learner.tables), now
         tried = tried[1 : SHORTLIST + 1]
     return chosen, gains
+
+
+def settle_worth(
+    train: Evidence,
+    features: Sequence[Feature],
+    held: Evidence,
+    held_features: Sequence[Feature],
+    prior: Array,
+    worth: float,
+) -> float:
+    """Return which worth near the one that features were chosen by says most of who was held out."""
+    kinds: Whole = np.zeros(len(held.people), dtype=np.int64)
+    for feature in held_features:
+        kinds = join_kinds(kinds, feature)
+    reached = {}
+    for near in (worth * step for step in WORTH_STEPS):
+        learner = Learner(train, prior, near)
+        for feature in features:
+            learner.add(feature)
+        for _ in range(2 * TURNS):
+            learner.turn()
+        reached[near] = judge_held_out(held, held_features, kinds, learner.tables, learner.log_prior)
+    return max(reached, key=lambda near: reached[near])

@@ -63,6 +63,10 @@ class Shown:
         teaches = (chance / self.gamma / shows - chance) / np.maximum(1 - chance, 1e-12)
         return self.people * np.clip(teaches, 1e-9, 1), float(self.people @ np.log(shows))
 
+    def whole(self, chances: NDArray[np.float32]) -> Array:
+        """Return the sum over all values of how likely each is shown, U, of people with chances p(v | x), U x V."""
+        return np.asarray(1 / self.gamma + self.others.sum() - chances @ self.others)
+
     def _chance(self, score: Array, normal: Array) -> Array:
         return np.minimum(np.exp(np.minimum(self.log_prior[self.value] + score - normal, 0)), 1 - 1e-12)
 

@@ -100,7 +100,7 @@ class _Scored:
         """Return how many are claimed with more than each confidence, and how many of these are right."""
         people, lines = round(self.known.people.sum()), []
         for limit in LIMITS:
-            some = self.known.confidence > limit
+            some = np.round(self.known.confidence, 9) > limit  # exactly one half is not above it
             many = self.known.people[some].sum()
             claimed = float(self.known.confidence[some] @ self.known.people[some] / many) if many else None
             right = None if self.right is None or not many else float(self.right[some] @ self.known.people[some] / many)

@@ -97,8 +97,9 @@ class Threshold:
     def missed(self, manifest: Manifest, attack: "Callable[[], Attack]") -> str | None:
         """Return what was found where it misses the bound; a figure that the method does not measure misses it."""
         best = attack().most_named(ATTACKS[self.figure]) if self.figure in ATTACKS else None
+        figure: float | None
         if self.figure == SURE:
-            figure = attack().surely(self.at or CONFIDENCES[0])
+            figure = attack().surely(self.at or CONFIDENCES[0]) or 0.0  # of nobody who can be looked up, nobody is told
         elif self.figure in ATTACKS:
             figure = None if best is None else best.reached
         elif self.at is None:
@@ -112,7 +113,7 @@ class Threshold:
         if best is not None:
             found += f" of the people, by {best.attack} ({best.family})"
         elif self.figure == SURE:
-            found += " of the people" if figure is not None else ": nothing could be learned"
+            found += " of the people"
         elif self.figure in ATTACKS:
             found += ": no guess could be scored, for nobody is alone with their quasi values"
         if self.figure == SURE and figure is not None:

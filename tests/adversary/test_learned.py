@@ -58,9 +58,10 @@ def test_large_groups_are_scaled_until_everything_is_dealt_out(monkeypatch):
     score = np.random.default_rng(2).normal(0, 1, 36)
     exact, _ = pairs_of((1,) * 6, (1,) * 6).weigh(score, np.zeros(0))
     monkeypatch.setattr(groups, "MOST_STATES", 1)
+    monkeypatch.setattr(groups, "SCALINGS", 100)
     pairs = pairs_of((1,) * 6, (1,) * 6)
-    for _ in range(40):
-        scaled, _ = pairs.weigh(score, np.zeros(0))
+    scaled, likelihood = pairs.weigh(score, np.zeros(0))
+    assert pairs.weigh(score, np.zeros(0))[1] == likelihood  # nothing hangs on what was weighed before
     square = scaled.reshape(6, 6)
     assert square.sum(axis=0) == pytest.approx(np.ones(6)) and square.sum(axis=1) == pytest.approx(np.ones(6))
     assert scaled == pytest.approx(exact, abs=0.12)
@@ -93,6 +94,25 @@ def test_a_pair_of_columns_that_tells_is_found_and_so_is_who_is_sure(con):
     assert not alone.scored and named(alone) == pytest.approx(named(result), abs=0.05)
     assert [each.people for each in alone.sure] == [each.people for each in result.sure]
     assert sqlanon.Attack.from_plain(result.as_plain()) == result
+
+
+def test_nothing_is_learned_from_noise_that_is_randomized(con):
+    con.execute("select setseed(0.1)").fetchall()
+    con.execute(
+        "create table people as select i as id, i as number, floor(random() * 5)::integer as b,"
+        " 'v' || floor(random() * 9)::integer as value from range(12000) t(i)"
+    ).fetchall()
+    release = sqlanon.splu(con, "people", quasi=["b", "number"], sensitive="value", gamma=8, **ROLES)
+    result = sqlanon.attack(release, against="people", id="id")
+    assert not any(each.people for each in result.sure) and not result.telling
+
+
+def test_values_that_are_published_nowhere_count_as_wrong(con):
+    con.execute("create table people as select i as id, i as a, 'v' || i % 5 as value from range(400) t(i)")
+    release = sqlanon.anatomy(con, "people", quasi=["a"], sensitive="value", l=2, **ROLES)
+    con.execute("create table others as select id, a, if(id % 2 = 0, 'else', value) as value from people")
+    whole, half = (sqlanon.attack(release, against=source, id="id") for source in ("people", "others"))
+    assert whole.sure[0].of == half.sure[0].of == 400 and named(half) < 0.75 * named(whole)
 
 
 def test_what_three_columns_tell_together_is_not_found(con):
