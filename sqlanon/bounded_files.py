@@ -9,6 +9,8 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +83,9 @@ def parse_json(text: str) -> Any:
     """
     try:
         value = json.loads(
-            text, parse_int=_parse_whole, parse_float=_parse_number, parse_constant=_refuse, object_pairs_hook=_members
-        )
+            text, parse_int=partial(_parse, int), parse_float=partial(_parse, float), parse_constant=_refuse,
+            object_pairs_hook=_members,
+        )  # fmt: skip
     except RecursionError:
         value = None
         too_deep = True
@@ -100,16 +103,10 @@ def _is_deep(value: Any, levels: int) -> bool:
     return not levels or any(_is_deep(member, levels - 1) for member in members)
 
 
-def _parse_whole(digits: str) -> int:
+def _parse(read: Callable[[str], float], digits: str) -> float:
     if len(digits) > _MOST_DIGITS:
         raise ValueError(f"a number of {len(digits):,} digits")
-    return int(digits)
-
-
-def _parse_number(digits: str) -> float:
-    if len(digits) > _MOST_DIGITS:
-        raise ValueError(f"a number of {len(digits):,} digits")
-    return float(digits)
+    return read(digits)
 
 
 def _refuse(constant: str) -> Any:

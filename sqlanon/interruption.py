@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Protocol
+from typing import Any
 from weakref import WeakSet
 
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
@@ -35,14 +35,7 @@ class _State:
 _state = _State()
 
 
-class Interruptible(Protocol):
-    """A connection whose query ends when another thread says so."""
-
-    def interrupt(self) -> None:
-        """End the query that runs."""
-
-
-interruptible: "WeakSet[Interruptible]" = WeakSet()  # that are open
+interruptible: "WeakSet[Any]" = WeakSet()  # connections that are open, whose `interrupt` ends the query that runs
 
 
 def handle_signals() -> None:

@@ -84,7 +84,9 @@ class Key:
         try:
             return cls.of(read_text(path, LONGEST_KEY_TEXT))
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot read the key file {str(path)!r}: {_read_failure(error)}") from None
+            raise UsageError(
+                f"cannot read the key file {str(path)!r}: {getattr(error, 'strerror', None) or 'it is not text'}"
+            ) from None
 
 
 def count_bits(text: str) -> float:
@@ -105,7 +107,3 @@ def count_bits(text: str) -> float:
     # of 22 random letters and digits one text in thirty has no digit
     alphabet = 10 * (digits or (small and capitals)) + 26 * small + 26 * capitals + _OTHERS * others
     return len(text) * math.log2(alphabet)
-
-
-def _read_failure(error: Exception) -> str:
-    return getattr(error, "strerror", None) or "it is not text"

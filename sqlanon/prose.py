@@ -12,9 +12,10 @@ Names and values are never parsed as templates. What a terminal would act on is 
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from textwrap import indent
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -40,22 +41,14 @@ class _Loader(TemplateLoader):
         return text, path, is_fresh
 
 
-def _number(value: object, layout: str = ",") -> str:
-    """Write a number, by default with its thousands apart; layout: as in an f-string."""
-    return format(value, layout)
-
-
-def _percent(share: float, digits: int = 1) -> str:
-    return f"{share:.{digits}%}"
-
-
-def _begin_with_capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _block(text: str) -> str:
-    """Indent a block of code of Markdown: no name in it can end it."""
-    return indent(text, "    ", lambda line: True)
+_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "words": words,
+    "number": lambda value, layout=",": format(value, layout),  # by default with its thousands apart
+    "percent": lambda share, digits=1: f"{share:.{digits}%}",
+    "length": len,
+    "join": lambda texts, between=", ": between.join(texts),
+    "capital": lambda text: text[:1].upper() + text[1:],
+}
 
 
 def _markdown(text: str) -> str:
@@ -89,11 +82,11 @@ def _environment(html: bool) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    filters = {"words": words, "number": _number, "percent": _percent, "length": len}
-    filters |= {"join": _join, "capital": _begin_with_capital}
-    of_text = {"markdown": _markdown, "code": code, "block": _block, "ident": ident, "quoted": repr}
+    # a block of Markdown's code is indented: no name in it can end it
+    block = partial(indent, prefix="    ", predicate=lambda line: True)
+    of_text = {"markdown": _markdown, "code": code, "block": block, "ident": ident, "quoted": repr}
     # no filter but these: `safe` and others would pass a value on as HTML
-    environment.filters = filters if html else filters | of_text
+    environment.filters = {**_FILTERS, **({} if html else of_text)}
     environment.globals = {"option": option, "advice": advice}
     if html:
         environment.globals |= {"table": _made_by(write_table), "paragraphs": _made_by(write_paragraphs)}
@@ -107,10 +100,6 @@ def as_made(html: str) -> Markup:
 
 def _made_by(write: Callable[..., str]) -> Callable[..., Markup]:
     return lambda *arguments: as_made(write(*arguments))
-
-
-def _join(texts: Iterable[str], between: str = ", ") -> str:
-    return between.join(texts)
 
 
 def _template(name: str) -> jinja2.Template:

@@ -10,7 +10,16 @@ _REMOVED = {
         "scripts are for duckdb, spark and postgres",
     ),
     "estimator least_squares": f"groups are answered by ridge ({option('estimator', 'ridge')}, the default)",
+    "estimator matrix": "the default answers by it where the closed form is off: leave it out",
     "sample": "of more than 200,000 rows attacks draw whole groups by themselves: leave it out",
+    **dict.fromkeys(
+        ("rows_per_person", "rows_per_person many"),
+        f"say {option('unit', 'row')}; without it several rows of a person are published together where the method can",
+    ),
+    **dict.fromkeys(
+        ("methods dbr", "methods laplace", "methods sampling", "compare --epsilon", "compare --share"),
+        "compare holds against each other what can be published: leave it out",
+    ),
     "refine": "groups are cut once: leave it out",
     "waiting": "those who come new wait together: leave it out",
     **dict.fromkeys(

@@ -57,7 +57,8 @@ def word_marks(text: str, speech: Speech | None = None) -> str:
 def _worded(name: str, flag: str, value: str, speech: Speech) -> str:
     if speech in ("command line", "recipient"):
         words = flag or f"--{name.replace('_', '-')}"
-        return f"{words} {value}" if value not in ("", "True") else words
+        quoted = f"'{value}'" if " " in value and "'" not in value else value
+        return f"{words} {quoted}" if value not in ("", "True") else words
     if not value:
         return name
     if speech == "python" and "=" in value:  # one for a column: a mapping

@@ -58,6 +58,13 @@ NASTY_VALUES = [
 ]
 
 
+METHODS = {  # each with what it is asked for where nothing else is wanted
+    "anatomy": {"l": 3},
+    "robust": {"r": 2, "background_from": "sex"},
+    "splu": {"gamma": 3},
+    "mondrian": {"k": 5, "l": 2},
+    "uncertain": {"k": 4, "l": 2, "threshold": 0.5, "influence": "learn"},
+}
 PATIENTS = """
     create table patients as
     select

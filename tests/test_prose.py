@@ -51,7 +51,7 @@ def test_no_filter_passes_a_value_on_as_markup(written, name):
 
 def test_parts_come_from_the_first_template_that_has_them():
     values = {"rows": 4000, "where": "ward", "groups": 2, "verified": {"smallest_group": 4, "largest_group": 5},
-              "columns": {"sensitive": ["a"]}}  # fmt: skip
+              "columns": {"sensitive": ["a"]}, "sets": False}  # fmt: skip
     names = ["say_published", "say_nothing_that_is_there"]
     own, shared = "forms/randomized/words.txt", "forms/words.txt"
     assert write_parts([own, shared], names, values) == {"say_published": "4,000 rows: ward"}

@@ -1,6 +1,7 @@
 """People whose values lie in groups: how likely each value of the group is each one's.
 
-A group's people share its values in one of n!/∏c! ways. Where these are few the posterior is exact, a ratio of
+Where people have several values each, every value is one person's of a group, and says nothing of the others. Else
+a group's people share its values in one of n!/∏c! ways. Where these are few the posterior is exact, a ratio of
 permanents (`sqlanon.adversary.posterior`); beyond, lines and columns are scaled in turn until everybody has one value
 and every value is dealt out, which is the most likely way to deal (Sinkhorn).
 """
@@ -29,7 +30,8 @@ class Pairs:
     """Everybody with each value of their groups.
 
     people: N, how many a line of people stands for. person, slot: P, of each pair. slot_value, held: S, how often a
-    slot's group holds its value. group: S, of a slot. values: V. by_normal: whether Z(x) moves anybody's weights.
+    slot's group holds its value. group: S, of a slot. values: V. several: whether a person may have several values.
+    by_normal: whether Z(x) moves anybody's weights.
     most_cells: of people and a value, of who is learned from while features are chosen.
     """
 
@@ -40,6 +42,7 @@ class Pairs:
     slot_value: Whole
     held: Array
     values: int
+    several: bool = False
     by_normal = False
     most_cells = 16_000_000
     factor: Array = field(init=False)
@@ -55,12 +58,16 @@ class Pairs:
 
     @property
     def possible(self) -> float:
-        """Return among how many values a person's own one hides, in the mean."""
+        """Return among how many values a person's own one hides, in the mean; of several, among whom one does."""
+        if self.several:
+            return len(self.slot) / max(len(self.held), 1)
         return float(self.people[self.person].sum() / self.people.sum())
 
     def even(self) -> Array:
         """Return weights, P, by which a person has each value as often as the groups hold it."""
         held = self.held[self.slot]
+        if self.several:
+            return self._share(self.people[self.person])[0]
         whole = np.bincount(self.person, held, minlength=len(self.people))
         return np.asarray(self.people[self.person] * held / whole[self.person])
 
@@ -69,6 +76,11 @@ class Pairs:
 
         score: P, ln of how much likelier than overall the value is for the person.
         """
+        if self.several:
+            top = np.full(len(self.held), -np.inf)
+            np.maximum.at(top, self.slot, score)
+            weights, whole = self._share(self.people[self.person] * np.exp(score - top[self.slot]))
+            return weights, float((np.log(whole) + top)[np.bincount(self.slot, minlength=len(top)) > 0].sum())
         self.factor = np.ones(len(self.held))  # nothing hangs on what was weighed before
         top = np.full(len(self.people), -np.inf)
         np.maximum.at(top, self.person, score)
@@ -93,6 +105,11 @@ class Pairs:
             weights[scaled], added = self._scale(odds[scaled], scaled)
             likelihood += added
         return weights, likelihood
+
+    def _share(self, odds: Array) -> tuple[Array, Array]:
+        """Return weights, P, by which every slot is dealt out, and the odds of all people of a slot, S."""
+        whole = np.bincount(self.slot, odds, minlength=len(self.held))
+        return self.held[self.slot] * odds / np.maximum(whole[self.slot], 1e-300), np.maximum(whole, 1e-300)
 
     def _scale(self, odds: Array, pairs: Whole) -> tuple[Array, float]:
         person, slot = self.person[pairs], self.slot[pairs]
@@ -153,6 +170,6 @@ class Pairs:
         slots, slot = np.unique(self.slot[pairs], return_inverse=True)
         picked = Pairs(
             self.people[people], person.ravel(), slot.ravel(), self.group[slots], self.slot_value[slots],
-            self.held[slots], self.values,
+            self.held[slots], self.values, self.several,
         )  # fmt: skip
         return picked, people

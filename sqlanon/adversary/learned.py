@@ -53,16 +53,23 @@ class Known:
 
 @dataclass(frozen=True)
 class Truth:
-    """What the source says of people, by combination: how many have which value."""
+    """What the source says of people, by combination: how many have which value.
+
+    whole: how many people each combination has, where somebody may have several values; else they are added up.
+    """
 
     combination: Whole
     value: Whole
     people: Array
+    whole: Array | None = None
 
     def right(self, known: Known) -> Array:
         """Return the share of the people of each combination whose value is named; NaN of whom the source says none."""
         most = int(max(self.combination.max(initial=0), known.combination.max(initial=0))) + 1
-        whole = np.bincount(self.combination, self.people, minlength=most)[known.combination]
+        added = np.bincount(self.combination, self.people, minlength=most)
+        if self.whole is not None:
+            added = np.where(added > 0, np.resize(self.whole, most), 0.0)
+        whole = added[known.combination]
         # a value that is published nowhere has number -1: nobody names it, and who has it is named wrongly
         values = int(max(self.value.max(initial=0), known.value.max(initial=0))) + 2
         key = self.combination * values + self.value + 1
@@ -89,11 +96,12 @@ class Adversary:
         totals = _columns(engine.arrays(f"select value_number, total from {view.values()}"))
         self.totals = np.zeros(int(totals["value_number"].max()))
         self.totals[totals["value_number"].astype(np.int64) - 1] = totals["total"]
-        self.log_prior = np.log(np.maximum(self.totals, 1e-12) / self.totals.sum())
         ranks = _columns(engine.arrays(f"select * from {view.ranked()} order by combination asc nulls last"))
+        self.row_count = ranks["row_count"]
+        whole = self.row_count.sum() if view.several else self.totals.sum()
+        self.log_prior = np.log(np.maximum(self.totals, 1e-12) / whole)
         by_combination = np.stack([ranks[f"rank_{n}"] for n in range(1, len(self.names) + 1)], axis=1).astype(np.int64)
         types = engine.columns(f"select * from {view.combinations()}")
-        self.row_count = ranks["row_count"]
         self.evidence: model.Evidence
         self.combination: Whole = self._read_randomized(view) if view.randomized else self._read_groups(view)
         self.features = find_features(
@@ -138,7 +146,7 @@ class Adversary:
         slot = first[group[seat_of]] + np.arange(len(seat_of)) - np.repeat(np.cumsum(width) - width, width)
         self.evidence = Pairs(
             people, line.ravel()[seat_of], slot, slot_group.ravel(), slots["value_number"].astype(np.int64) - 1,
-            slots["held"], len(self.totals),
+            slots["held"], len(self.totals), view.several,
         )  # fmt: skip
         return lines
 
@@ -208,6 +216,8 @@ class Adversary:
         first = order[np.unique(combination[order], return_index=True)[1]]
         whole = np.bincount(combination, weight)
         people = whole[combination[first]]
+        if self.evidence.several:
+            people = np.bincount(self.combination, self.evidence.people)[combination[first]]
         confidence = np.minimum(weight[first] / np.maximum(people, 1e-300), 1)
         return Known(combination[first], value[first], confidence, people, self._alone(combination[first]))
 
@@ -253,8 +263,12 @@ class Adversary:
 def read_truth(view: View, truth: Sql) -> Truth:
     """Return what the source says of people, by combination and value, both numbered from 0."""
     read = _columns(view.engine.arrays(f"select combination, value_number, true_count from {view.count_truth(truth)}"))
+    whole = None
+    if view.several:
+        rows = f"select row_count from {view.combinations()} order by combination asc nulls last"
+        whole = _columns(view.engine.arrays(rows))["row_count"]
     return Truth(
-        read["combination"].astype(np.int64) - 1, read["value_number"].astype(np.int64) - 1, read["true_count"]
+        read["combination"].astype(np.int64) - 1, read["value_number"].astype(np.int64) - 1, read["true_count"], whole
     )
 
 

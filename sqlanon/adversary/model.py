@@ -62,6 +62,16 @@ class Learner:
         self.tables.append(np.zeros((feature.size, len(self.log_prior)), dtype=np.float32))
         self.logits = sum_effects(self.log_prior, self.tables, [each.levels[self._first] for each in self.features])
 
+    def expect(self, logits: Single) -> Single:
+        """Return how often a person of each kind has each value: p(v | x), or where there are several, a rate."""
+        return np.exp(logits) if self.evidence.several else softmax(logits)
+
+    def persons(self) -> Array:
+        """Return of how many people each line's weights are, N: of several values all of a line."""
+        if self.evidence.several:
+            return self.evidence.people
+        return np.asarray(np.bincount(self.evidence.person, self.weights, minlength=len(self.evidence.people)))
+
     def effects(self, feature: Feature, lines: Single) -> tuple[Single, Single, Single]:
         """Return ln of what is weighed over what is expected, and both, by level and value: K x V.
 
@@ -71,7 +81,7 @@ class Learner:
         evidence, shape = self.evidence, (feature.size, len(self.log_prior))
         cell = feature.levels[evidence.person] * shape[1] + evidence.value
         counts = np.bincount(cell, self.weights, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float32)
-        mass = np.bincount(evidence.person, self.weights, minlength=len(evidence.people)).astype(np.float32)
+        mass = self.persons().astype(np.float32)
         joined = sparse.csr_array((mass, (feature.levels, self.kinds)), shape=(shape[0], len(lines)))
         expected = joined @ lines
         return np.log((counts + self.worth) / (expected + self.worth)), counts, expected
@@ -82,11 +92,11 @@ class Learner:
         worth = self.worth
         self.score, plain = np.zeros(len(self.weights)), np.zeros(len(self.weights))
         own = self.weights / evidence.people[person]
-        mass = np.bincount(person, self.weights, minlength=len(evidence.people)) / evidence.people
+        mass = self.persons() / evidence.people
         for number, feature in enumerate(self.features):
             at_kind = feature.levels[self._first]
             # what the other features expect, by the whole model's Z: at the fixed point counts = lines · exp β
-            lines = softmax(self.logits) * np.exp(-self.tables[number])[at_kind]
+            lines = self.expect(self.logits) * np.exp(-self.tables[number])[at_kind]
             table, counts, expected = self.effects(feature, lines)
             level = feature.levels[person]
             held = np.maximum(counts[level, value] - own, 0) + worth
@@ -166,7 +176,7 @@ def choose(
     reached = judge_held_out(held, [], kinds, [], prior)
     tried = list(range(len(features)))
     while len(chosen) < MOST_FEATURES and tried:
-        lines = softmax(learner.logits)
+        lines = learner.expect(learner.logits)
         found = {place: judge(place, [*tables, learner.effects(features[place], lines)[0]]) for place in tried}
         tried = sorted(tried, key=lambda place: -found[place])
         best = tried[0]

@@ -24,6 +24,7 @@ class Shown:
     log_prior: Array
     others: Array
     gamma: float
+    several = False
     by_normal = True
     most_cells = 40_000_000
 

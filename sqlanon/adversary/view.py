@@ -7,8 +7,10 @@ from typing import Any
 
 from sqlanon.adversary.findings import Finding
 from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import read_persons
 from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.plans.chapters import variables_of
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
@@ -57,6 +59,18 @@ def _largest_of_sets(size: int, l: int, excluded: int) -> float:
 
 LEAST_IN_SOURCE = 0.95  # of the people in the release whom the source must hold
 
+NOTHING: Mapping[str, Sql] = {}
+# what a section may read of every form, and the method that makes it
+MADE = {
+    "person": "people",
+    "line": "lines",
+    "value": "values",
+    "holding": "holdings",
+    "combination": "combinations",
+    "known_person": "known_people",
+    "seat": "seats",
+}
+
 
 class View:
     """The relations of one release as they are asked for; `close` drops them. Each form says what lies there.
@@ -68,7 +82,7 @@ class View:
     value may not be its own. several_alternatives: whether a cell may stand for several values. intersects: whether a
     release leaves some values possible for people, which other releases narrow further. lacks_groups: what it has
     where whole groups cannot be drawn as a sample, empty where they can. drawn: the groups that are looked at, None for
-    all.
+    all. several: whether somebody may have several values, each of which is one person's of a group.
     """
 
     numbered = True
@@ -79,6 +93,7 @@ class View:
     several_alternatives = False
     intersects = False
     lacks_groups = "no groups"
+    several = False
     drawn: Sql | None = None
     kept = "group_id"
 
@@ -102,29 +117,35 @@ class View:
         """Drop what was made."""
         self.workspace.close()
 
-    def keep(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
+    def render(self, template: str, given: Mapping[str, Sql], /, **values: object) -> str:
+        """Render a query; what it reads, is not given, and is one of `MADE`, is made first."""
+        read = variables_of(template) & set(MADE) - {*given, *values}
+        made: dict[str, Sql] = {name: getattr(self, MADE[name])() for name in sorted(read)}
+        return self.workspace.render(template, {**made, **given}, **values)
+
+    def keep(self, name: str, template: str, given: Mapping[str, Sql] = NOTHING, /, **values: object) -> Sql:
         """Make a relation once; return it."""
         if name not in self.relations:
-            sql = self.workspace.render(template, given, **values)
+            sql = self.render(template, given, **values)
             self.relations[name] = self.workspace.keep(name, sql)
         return self.relations[name]
 
-    def replace(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
+    def replace(self, name: str, template: str, given: Mapping[str, Sql] = NOTHING, /, **values: object) -> Sql:
         """Make a relation anew; an older one of this name, which it may read, is dropped after."""
         before, self.turn = self.relations.get(name), self.turn + 1
-        sql = self.workspace.render(template, given, **values)
+        sql = self.render(template, given, **values)
         self.relations[name] = self.workspace.keep(f"{name}_{self.turn}", sql)
         if before is not None:
             self.workspace.forget([str(before)])
         return self.relations[name]
 
-    def subquery(self, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
+    def subquery(self, template: str, given: Mapping[str, Sql] = NOTHING, /, **values: object) -> Sql:
         """Return a query in brackets, to stand where a relation that is read once does."""
-        return Sql(f"(\n{self.workspace.render(template, given, **values)}\n)")
+        return Sql(f"(\n{self.render(template, given, **values)}\n)")
 
-    def row(self, template: str, given: Mapping[str, Sql], /, **values: object) -> dict[str, Any]:
+    def row(self, template: str, given: Mapping[str, Sql] = NOTHING, /, **values: object) -> dict[str, Any]:
         """Return the one row of figures of a query."""
-        (figures,) = self.engine.rows(self.workspace.render(template, given, **values))
+        (figures,) = self.engine.rows(self.render(template, given, **values))
         return figures
 
     # -- what a form of release says -----------------------------------------------------------
@@ -207,11 +228,11 @@ class View:
 
     def combinations(self) -> Sql:
         """Return what people are known by: combinations of quasi values with their rows."""
-        return self.keep("combination", "adversary/view/combination", {"person": self.people()}, columns=self.names)
+        return self.keep("combination", "adversary/view/combination", names=self.names)
 
     def ranked(self) -> Sql:
         """Return the combinations with the number of each of their values in its column's order, from 0."""
-        return self.keep("ranked", "adversary/view/ranked", {"combination": self.combinations()}, quasi=self.names)
+        return self.keep("ranked", "adversary/boxes/ranked", quasi=self.names)
 
     def values(self) -> Sql:
         """Return every published sensitive value with its number."""
@@ -219,27 +240,25 @@ class View:
 
     def holdings(self) -> Sql:
         """Return what every group holds: a line for each group and value."""
-        return self.keep("holding", "adversary/view/holding", {"line": self.lines(), "value": self.values()})
+        # people are counted where a group may hold more values than people, and are not there for all forms
+        people = self.people() if self.several else self.lines()
+        return self.keep("holding", "adversary/view/holding", {"person": people}, several=self.several)
 
     def slots(self, order_column: str) -> Sql:
         """Return the places of the values in each group, in one order."""
-        return self.keep(
-            f"slot_{order_column}", "adversary/view/slot", {"holding": self.holdings()}, order_column=order_column
-        )
+        return self.keep(f"slot_{order_column}", "adversary/view/slot", order_column=order_column)
 
     def known_people(self) -> Sql:
         """Return everybody with the combination that they are known by."""
-        relations = {"person": self.people(), "combination": self.combinations()}
-        return self.keep("known_person", "adversary/view/known_person", relations, quasi=self.names, kept=self.kept)
+        return self.keep("known_person", "adversary/view/known_person", quasi=self.names, kept=self.kept)
 
     def seats(self) -> Sql:
         """Return how many people of each combination each group has: combination, group_id, people."""
-        return self.keep("seat", "adversary/view/seat", {"known_person": self.known_people()})
+        return self.keep("seat", "adversary/view/seat")
 
     def labelled(self) -> Sql:
         """Return everybody's combination and the value that a release of randomized values shows of them."""
-        relations = {"known_person": self.known_people(), "value": self.values()}
-        return self.keep("labelled", "adversary/view/labelled_pair", relations)
+        return self.keep("labelled", "adversary/releases/labelled_pair")
 
     def count_truth(self, truth: Sql) -> Sql:
         """Return what a source that was read says of each combination: combination, value_number, true_count."""
@@ -252,20 +271,18 @@ class View:
     @cached_property
     def people_figures(self) -> dict[str, Any]:
         """Return how many people there are, and how many nobody else's quasi values equal."""
-        return self.row("adversary/view/unique_figures", {"combination": self.combinations()})
+        return self.row("adversary/view/unique_figures")
 
     @cached_property
     def value_figures(self) -> dict[str, Any]:
         """Return what chance reaches in the groups, the most frequent value's share, and that of each group's own."""
-        return self.row("adversary/view/value_figures", {"value": self.values(), "holding": self.holdings()})
+        return self.row("adversary/view/value_figures")
 
     # -- the source ----------------------------------------------------------------------------
 
     def refuse_others(self, microdata: Sql) -> None:
         """Refuse a source that holds too few of the release's people."""
-        figures = self.row(
-            "adversary/view/shared_people", {"combination": self.combinations(), "other": microdata}, keys=self.names
-        )
+        figures = self.row("adversary/view/shared_people", {"other": microdata}, keys=self.names)
         refuse_other_people(figures["shared_people"], figures["people"])
 
     def refuse_repeated(self, relation: Sql, columns: Sequence[str], identifier: Sequence[str]) -> None:
@@ -273,9 +290,7 @@ class View:
         if not identifier:
             return
         names = resolve_names(columns, split_columns(identifier, columns))
-        sql = self.workspace.render("persons", {"population": relation}, identifiers=names)
-        (row,) = self.engine.rows(sql)
-        if repeated := row["repeating_persons"]:
+        if repeated := read_persons(self.engine, relation, names)["repeating_persons"]:
             raise DataError(
                 f"{repeated:,} persons have several rows in the source: {option('id')} names no single row;"
                 " name a column whose values all differ"

@@ -1,6 +1,5 @@
 """What a table, its views or a release give away, as functions."""
 
-import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,6 +19,7 @@ from sqlanon.api.verbs import (
     Secret,
     Sensitive,
     Source,
+    Vary,
     Views,
     replacing,
     source_against,
@@ -32,7 +32,6 @@ from sqlanon.methods.parameter_types import (
     Choice,
     CountOrFile,
     Number,
-    Numbers,
     Share,
     Switch,
     Text,
@@ -139,7 +138,7 @@ def compare(
     sensitive: Sensitive,
     id: Persons = (),
     coarsen: Coarsen = None,
-    methods: Annotated[Names, Parameter(Words(), "Which, between commas; also the rivals dbr, laplace, sampling.")] = (
+    methods: Annotated[Names, Parameter(Words(), "Which methods, between commas.")] = (
         "anatomy",
         "robust",
         "splu",
@@ -157,13 +156,6 @@ def compare(
         int | Iterable[int] | None,
         Parameter(WholeNumbers(), f"Values of gamma of splu: 5; with {option('resist')} 5,10."),
     ] = None,
-    epsilon: Annotated[float | Iterable[float], Parameter(Numbers(), "Values of epsilon of laplace.")] = (
-        0.01,
-        0.1,
-        math.log(2),
-        math.log(3),
-    ),
-    share: Annotated[float | Iterable[float], Parameter(Numbers(), "Shares of the rows of sampling.")] = 0.1,
     queries: Annotated[
         int | FilePath,
         Parameter(CountOrFile(), "How many queries to draw, or a file with your own, a semicolon behind each."),
@@ -204,7 +196,6 @@ def compare(
 
     con: an open DuckDB connection; what is published for the comparison is dropped again. source, query: as for
     `anatomy`. The adversary of robust knows how the sensitive values depend on the quasi column with the fewest values.
-    laplace (noise on true counts), sampling and dbr are rivals, which cannot be published.
     Every candidate is attacked, unless quick. With resist, `command` is the most accurate release that resists.
     With coarsen each candidate is tried as it is and with all ways to make columns coarser; with resist, with as few as
     it takes.
@@ -216,10 +207,9 @@ def compare(
 
     opener = opener_of(con)
     strengths: dict[str, Any] = {name: values for name, values in (("l", l), ("gamma", gamma)) if values is not None}
-    noise: dict[str, Any] = {"epsilon": epsilon, "share": share}
     question = CompareQuestion(
         source=choose_source(source, query, opener.dialect, NO_SOURCE), quasi=tuple(quasi), sensitive=tuple(sensitive),
-        identifier=tuple(id), methods=tuple(methods), strengths=strengths, noise=noise,
+        identifier=tuple(id), methods=tuple(methods), strengths=strengths,
         queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
         resist=resist, quick=quick, max_suppressed=max_suppressed, workload=workload,
         coarsen=COARSEN.check("coarsen", coarsen),
@@ -280,6 +270,7 @@ def attack(
     against: Annotated[object, Parameter(Place(), "The source: score guesses against it.")] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),
+    vary: Vary = None,
     coarsen: Labels = None,
     others: Others = (),
     background: Background = (),
@@ -292,7 +283,7 @@ def attack(
     """
     from sqlanon.attacks.attack_release import attack_release
 
-    source = source_against(against, query, coarsen, release.engine.dialect, id)
+    source = source_against(against, query, coarsen, release.engine.dialect, id, vary)
     return attack_release(release, source, tuple(id), tuple(others), background)
 
 
@@ -307,6 +298,7 @@ def report(
     ] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),
+    vary: Vary = None,
     coarsen: Labels = None,
     others: Others = (),
     comparison: Annotated[
@@ -328,7 +320,7 @@ def report(
     from sqlanon.releases.file_beside import check_beside
     from sqlanon.reports.page import ENDINGS, make_page
 
-    source, beside = source_against(against, query, coarsen, release.engine.dialect, id), tuple(others)
+    source, beside = source_against(against, query, coarsen, release.engine.dialect, id, vary), tuple(others)
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
         check_beside(out, ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))

@@ -50,10 +50,10 @@ def adopt(
         Names,
         Parameter(Columns(), f"Columns of {option('against')} that tell persons apart: one row each, or refused."),
     ] = (),
-    rows_per_person: Annotated[
-        Literal["many"] | None,
-        Parameter(Choice(("many",)), "many: persons have several rows; what is promised is per row."),
-    ] = None,
+    unit: Annotated[
+        Literal["person", "row"],
+        Parameter(Choice(("person", "row")), "row: persons have several rows; what is promised is per row."),
+    ] = "person",
     out: Annotated[FilePath | None, OUT] = None,
     into: Annotated[str | None, INTO] = None,
     overwrite: Annotated[bool, OVERWRITE] = False,
@@ -70,7 +70,7 @@ def adopt(
 
     adoption = Adoption(
         qit=qit, st=st, data=data, quasi=tuple(quasi), sensitive=tuple(sensitive), group=group, count=count, l=l,
-        gamma=gamma, residue=residue, dropped_rows=dropped_rows, id=tuple(id), rows_per_person=rows_per_person,
+        gamma=gamma, residue=residue, dropped_rows=dropped_rows, id=tuple(id), unit=unit,
     )  # fmt: skip
     return make_release(adoption, engine_of(con), None if out is None else Path(out), into, overwrite, against)
 

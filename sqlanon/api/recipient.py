@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from sqlanon.api.verbs import AgainstQuery, Background, FilePath, Labels, replacing, verb
+from sqlanon.api.verbs import AgainstQuery, Background, FilePath, Labels, ScoredBy, Vary, replacing, verb
 from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.errors import UsageError
@@ -88,6 +88,8 @@ def verify(
     *,
     against: Annotated[object, Parameter(Place(), "The source: compare multisets with it.")] = None,
     query: AgainstQuery = None,
+    id: ScoredBy = (),
+    vary: Vary = None,
     coarsen: Labels = None,
     since: Annotated[
         "str | Path | Release | None",
@@ -111,7 +113,7 @@ def verify(
     Returns the Report. Raises ReleaseError where there is no release, and as `Release.verify` does.
     """
     return open(release, database, con).verify(
-        against, voters, background, r=r, since=since, query=query, coarsen=coarsen
+        against, voters, background, r=r, since=since, query=query, coarsen=coarsen, id=id, vary=vary
     )
 
 

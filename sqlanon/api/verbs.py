@@ -16,6 +16,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import COARSEN, Columns, Place, Places, Selects
 from sqlanon.methods.parameter_types import Choice, Switch, Text
 from sqlanon.methods.parameters import REQUIRED, Parameter
+from sqlanon.methods.request_options import RowOfPerson
 from sqlanon.removed import removed
 from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.wording import option, spoken
@@ -41,6 +42,12 @@ AgainstQuery = Annotated[
     str | None, Parameter(Text(), f"In place of {option('against')}: the query that was published.")
 ]
 ScoredBy = Annotated[Names, Parameter(Columns(), f"With {option('against')}: what tells its rows apart.")]
+Vary = Annotated[
+    str | None,
+    Parameter(
+        RowOfPerson(), f"With {option('against')}: which row of a person has the quasi values, as it was published."
+    ),
+]
 Labels = Annotated[
     Mapping[str, object] | Names | None,
     Parameter(COARSEN, f"With {option('against')}: how a column got labels, as it was published: job=map:labels.csv."),
@@ -68,17 +75,19 @@ def replacing(what: str) -> Parameter:
 
 
 def source_against(
-    against: object, query: str | None, coarsen: Any, dialect: str, identifier: Iterable[str] = ()
+    against: object,
+    query: str | None,
+    coarsen: Any,
+    dialect: str,
+    identifier: Iterable[str] = (),
+    vary: str | None = None,
 ) -> object:
     """Return the source that a release is held against, None where there is none.
 
     coarsen: the ways in which columns got labels. Raises UsageError for two sources, and for what is about one without.
     """
     rules = COARSEN.check("coarsen", coarsen)
-    source = choose_original(against, query, dialect, rules, option("against"))
-    if identifier and source is None:
-        raise UsageError(f"{option('id')} is about the source's rows; say {option('against', 'SOURCE')}")
-    return source
+    return choose_original(against, query, dialect, rules, option("against"), tuple(identifier), vary)
 
 
 def arguments_of(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:

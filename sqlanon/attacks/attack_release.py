@@ -84,8 +84,8 @@ def _lying_in_boxes(view: View, links: Sql) -> Iterator[Match]:
 
 def _align(view: View, links: Sql, columns: list[str], values: Mapping[str, str]) -> tuple[dict[str, float], float]:
     """Return how many people each alignment is right of, and how many chance is."""
-    relations = {"seated_person": view.seated_people()}
-    placed = view.replace("placed_person", "adversary/view/placed_person", relations, order_columns=columns)
+    seated = {"seated_person": view.seated_people()}
+    placed = view.replace("placed_person", "adversary/view/placed_person", seated, order_columns=columns)
     right: dict[str, float] = {}
     chance = 0.0
     for name, column in values.items():
@@ -131,6 +131,16 @@ def exclude_values(view: View) -> list[Finding]:
     ]
 
 
+def _know_sizes(view: View, truth: Sql, promised: float | None) -> list[Finding]:
+    """Return how sure of a value is who knows how many values somebody has; nothing where nobody is alone."""
+    figures = view.row("adversary/view/known_sizes", {"truth": truth})
+    if not figures["people"]:
+        return []
+    whom = f"in the worst group; {float(figures['mean_share']):.1%} in the mean of {figures['people']:,} people"
+    attack = "how many values somebody has is known"
+    return [Finding("background knowledge", attack, float(figures["largest_share"]), promised, whom=whom)]
+
+
 def _judge(reached: float, excluded: int, promised: float | None, even: bool) -> Finding:
     beyond = promised is not None and reached > promised + 1e-9
     if excluded:
@@ -159,6 +169,10 @@ NOBODY_ALONE = (
     " what taking a published value promises"
 )
 KEPT = "the published value is taken where it is not drawn as often as everywhere"
+SETS = (
+    "people have several values each: one of them is named, and orders are not matched, for no value has a place of its"
+    " own"
+)
 NOBODY_SHOWN = "every row is hidden: no quasi value is published by which anybody could be looked up"
 NO_PEOPLE = (
     "no source was given, and boxes show nobody: orders, learning and composition need people whose quasi values are"
@@ -274,7 +288,10 @@ def _attack_groups(
     if view.shows_people and not view.people_figures["people"]:
         return findings, [*notes, NOBODY_SHOWN]
     findings += [] if view.even else [learning.read_groups(view, promised)]
-    if asked.orders and truth is not None and (part is view or part.people_figures["people"]):
+    if view.several:
+        notes.append(SETS)
+        findings += [] if truth is None else _know_sizes(part, truth, promised)
+    elif asked.orders and truth is not None and (part is view or part.people_figures["people"]):
         log.info("matching orders")
         # where there are several sensitive columns not all lots are even
         certain = view.exact_groups and not has_several(asked.release.manifest)

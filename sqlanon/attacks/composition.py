@@ -22,13 +22,12 @@ def pool_releases(
     pooled, used, notes = _labelled(view, others)
     if used == 1:
         return [], notes
-    relations = {"pooled": pooled, "combination": view.combinations()}
-    row = view.row("adversary/view/pooled_figures", relations)
+    row = view.row("adversary/releases/pooled_figures", {"pooled": pooled})
     notes.append(
         f"{row['redrawn']:,} of {row['people']:,} people who are alone with their quasi values in several releases"
         " publish several values: drawn again, or others with these quasi values"
     )
-    scored = None if truth is None else view.row("adversary/view/pooled_score", relations | {"truth": truth})
+    scored = None if truth is None else view.row("adversary/releases/pooled_score", {"pooled": pooled, "truth": truth})
     if scored is None or not scored["people"]:
         return [], notes
     right, people = float(scored["right_people"]), int(scored["people"])
@@ -43,7 +42,6 @@ def pool_releases(
 
 def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str]]:
     """Return what people publish in all releases that are about them, how many these are, and notes on the others."""
-    relations = {"value": view.values(), "combination": view.combinations()}
     pooled, notes, used = view.labelled(), list[str](), 1
     for number, other in enumerate(others, start=2):
         columns = other.manifest["columns"]
@@ -55,14 +53,19 @@ def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str
         if words := tell_others(view, other_labelled, number, view.names):
             notes.append(words)
             continue
-        added = {**relations, "pooled": pooled, "other": other_labelled}
-        pooled, used = view.keep(f"pooled_{number}", "adversary/view/pooled_pair", added, quasi=view.names), used + 1
+        added = {"pooled": pooled, "other": other_labelled}
+        pooled = view.keep(f"pooled_{number}", "adversary/releases/pooled_pair", added, quasi=view.names)
+        used += 1
     return pooled, used, notes
 
 
 MOVED = (
     "release {number} and this one show people who moved to another group because their value changed: their two groups"
     " need not share a value, and what looks fixed of them is not"
+)
+SETS_LEFT = (
+    "people have several values each: who has more than one is never fixed to one, so that releases may tell the values"
+    " of more people than are counted"
 )
 LEAST_SHARED = 0.5  # of the people whom another release must hold to be about the same
 
@@ -87,12 +90,14 @@ def intersect_releases(
             notes.append(words)
             continue
         candidates = view.keep(
-            f"left_{number}", "adversary/view/intersection", {"candidate": candidates, "other": other_candidates}
+            f"left_{number}", "adversary/releases/intersection", {"candidate": candidates, "other": other_candidates}
         )
         used += 1
     if used == 1:
         return [], notes
-    row = view.row("adversary/view/candidate_figures", {"candidate": candidates, "combination": view.combinations()})
+    if view.several:
+        notes.append(SETS_LEFT)
+    row = view.row("adversary/releases/candidate_figures", {"candidate": candidates})
     if row["lost_people"]:
         notes.append(
             f"{row['lost_people']:,} people have no value that all releases allow: their values changed, or they are"
@@ -112,9 +117,7 @@ def intersect_releases(
 
 def tell_others(view: View, other: Sql, number: int, keys: Sequence[str]) -> str:
     """Say that another release is about others, as far as the columns `keys` tell; empty where it is not."""
-    row = view.row(
-        "adversary/view/shared_people", {"combination": view.combinations(), "other": other}, keys=list(keys)
-    )
+    row = view.row("adversary/view/shared_people", {"other": other}, keys=list(keys))
     if row["shared_people"] >= LEAST_SHARED * row["people"]:
         return ""
     return (

@@ -63,6 +63,11 @@ class BreachQuestion:
     secret: str
     model: Model
 
+    def __post_init__(self) -> None:
+        """Refuse a question about no view."""
+        if not self.views:
+            raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
+
     @classmethod
     def of(cls, dialect: str, *, base: object, query: str | None, **rest: Any) -> "BreachQuestion":
         """Return the question about a base, or about a query in its place; raise UsageError for both and for neither.
@@ -72,31 +77,21 @@ class BreachQuestion:
         return cls(choose_source(base, query, dialect, NO_BASE, option("base")), **rest)
 
 
-@dataclass(frozen=True)
-class Views:
-    """What is analysed: the views as they are defined, their graph, and where the base is."""
-
-    views: tuple[View, ...]
-    graph: Graph
-    source: Source
-    model: Model
-
-
 def analyse(question: BreachQuestion, engine: Engine) -> Breach:
     """Analyse; the relation of associations stays in the database as long as the connection, or until `close`.
 
     Raises UsageError (QueryError for a definition) for what cannot be right on any data.
     """
-    asked, run = prepare(question, engine), ChapterRun(engine)
+    (graph, source, views), run = prepare(question, engine), ChapterRun(engine)
     kept: list[str] = []
     try:
-        run.take([chapters.base(asked.graph, asked.source)])
-        if asked.graph.has_closed_form:
-            run.take(chapters.closed_form(asked.graph, asked.model))
+        run.take([chapters.base(graph, source)])
+        if graph.has_closed_form:
+            run.take(chapters.closed_form(graph, question.model))
             told = []
         else:
-            told = _answer_many(asked, run)
-        reports = run.take([chapters.notes(asked.graph, asked.source, asked.views)])
+            told = _answer_many(graph, run, question.model == "restricted")
+        reports = run.take([chapters.notes(graph, source, views)])
         told += [note for row in reports.values() if (note := row.get("note"))]
         # a view of the result needs what it reads
         kept = [str(run.relations[name]) for name in ("answer", "breach") if name in run.relations]
@@ -105,13 +100,12 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
         run.drop(kept)
 
 
-def _answer_many(asked: Views, run: ChapterRun) -> list[str]:
+def _answer_many(graph: Graph, run: ChapterRun, restricted: bool) -> list[str]:
     """Make the relation of associations of more than two views: enumerated, or exact in pieces, or bounded."""
-    graph, engine = asked.graph, run.engine
+    engine = run.engine
     # one row more than is followed tells that there are too many
     run.take([chapters.associations(graph, LARGEST_JOIN + 1)])
     lines, associations = (engine.rows(f"select * from {run.relations[name]}") for name in ("line", "association"))
-    restricted = asked.model == "restricted"
     with suppress(TooManyWorldsError):
         if len(lines) > LARGEST_JOIN:
             raise TooManyWorldsError
@@ -143,10 +137,10 @@ def render_analysis(question: BreachQuestion, engine: Engine) -> str:
 
     Of more than two views: what it runs where their worlds are few.
     """
-    asked, run = prepare(question, engine), ChapterRun(engine, prefix="sqlanon_")
-    graph, written = asked.graph, [chapters.base(asked.graph, asked.source)]
+    (graph, source, _), run = prepare(question, engine), ChapterRun(engine, prefix="sqlanon_")
+    written = [chapters.base(graph, source)]
     if graph.has_closed_form:
-        written += chapters.closed_form(graph, asked.model)
+        written += chapters.closed_form(graph, question.model)
     else:
         written.append(chapters.associations(graph, LARGEST_JOIN + 1))
     steps = run.build(written)
@@ -154,20 +148,15 @@ def render_analysis(question: BreachQuestion, engine: Engine) -> str:
     return "\n\n".join(f"-- {step.name}: {step.sentence}\n{engine.text(step)};" for step in statements) + "\n"
 
 
-def prepare(question: BreachQuestion, engine: Engine) -> Views:
-    """Read the definitions against the base and connect them."""
-    check_question(question)
+def prepare(question: BreachQuestion, engine: Engine) -> tuple[Graph, Source, tuple[View, ...]]:
+    """Read the definitions against the base and connect them; return the graph, where the base is, and the views."""
     source, types = engine.find_source(question.base)
     views, graph = connect_question(question, list(types))
-    _refuse_nested(graph, types)
+    for column in (*graph.column_names, *graph.join):
+        if types[column] == "NESTED":
+            raise UsageError(f"column {column!r} holds nested values; views are analysed over columns of single values")
     source.refuse_collated((*graph.column_names, *graph.join))
-    return Views(views, graph, source, question.model)
-
-
-def check_question(question: BreachQuestion) -> None:
-    """Raise UsageError where no view is named."""
-    if not question.views:
-        raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
+    return graph, source, views
 
 
 def connect_question(question: BreachQuestion, names: Sequence[str]) -> tuple[tuple[View, ...], Graph]:
@@ -175,12 +164,6 @@ def connect_question(question: BreachQuestion, names: Sequence[str]) -> tuple[tu
     base = Base.of(names, question.base)
     views = tuple(read_view(sql, base, number) for number, sql in enumerate(question.views, start=1))
     return views, connect_views(views, read_secret(question.secret, base))
-
-
-def _refuse_nested(graph: Graph, types: Mapping[str, str]) -> None:
-    for column in (*graph.column_names, *graph.join):
-        if types[column] == "NESTED":
-            raise UsageError(f"column {column!r} holds nested values; views are analysed over columns of single values")
 
 
 MOST_NODES_COUNTED = 16  # of a component whose worlds are counted here
@@ -197,12 +180,11 @@ def explain_association(question: BreachQuestion, engine: Engine, identifier: st
     identifier, property_: the values as text. The counts of a component with more than 16 nodes are None; its worlds
     are listed where it has at most 12 edges. Raises UsageError for an id or a property that the base does not have.
     """
-    asked, run = prepare(question, engine), ChapterRun(engine)
-    graph = asked.graph
+    (graph, source, _), run = prepare(question, engine), ChapterRun(engine)
     if graph.chained or graph.together:
         raise UsageError("--explain shows components of views that share the same columns and part id from property")
     try:
-        run.take([chapters.base(graph, asked.source), chapters.explained(graph, identifier)])
+        run.take([chapters.base(graph, source), chapters.explained(graph, identifier)])
         places = engine.rows(f"select * from {run.relations['whereabouts']} order by component asc nulls last")
         if not places:
             raise UsageError(f"the base has no {graph.secret.identifier} {identifier!r}")
@@ -246,9 +228,7 @@ def _read_nodes(graph: Graph, run: ChapterRun, number: int, component: object) -
 
 def _make_candidate(nodes: Sequence[tuple[int, NodeRow]]) -> Candidate:
     """Make the tuple of one node of each part."""
-    node_values: dict[str, Any] = {}
-    for _, node in nodes:
-        node_values |= node
+    node_values = {name: value for _, node in nodes for name, value in node.items()}
     keys: tuple[Node, ...] = tuple((part, number) for part, (number, _) in enumerate(nodes))
     matches = all(node["matches"] for _, node in nodes)
     return Candidate(str(node_values["identifier"]), str(node_values["property"]), matches, keys)

@@ -1,7 +1,6 @@
 """The result of a breach analysis: associations, which stay in the database, and their summary."""
 
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError
 from sqlanon.html_tables import write_paragraphs, write_table
-from sqlanon.plain_values import cell, records
+from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Report, relation_name
@@ -41,7 +40,7 @@ class Breach:
         self.engine, self.relation_name, self.kept, self.notes = engine, relation, list(kept), list(notes)
         self._figures = figures = self._summarize(1.0, 1)
         names = ("associations", "max_probability", "mean_probability", "certain")
-        self.summary: Mapping[str, Any] = {name: _none_for_missing(figures[name]) for name in names}
+        self.summary: Mapping[str, Any] = {name: plain(figures[name]) for name in names}
         if not self.summary["associations"]:
             self.notes.insert(0, "the secret names no association: no row of the base satisfies it")
         self.least_cover: int | None = figures["least_cover"]
@@ -158,7 +157,7 @@ class Breach:
         """Write all associations to an open text file as CSV, the most probable first; m and n are texts (`3, 2`)."""
         header = True  # of the first page only; of none where there is no page
         for page in self.pages():
-            texts = {side: page[side].map(_join_sizes) for side in ("m", "n")}
+            texts = {side: page[side].map(lambda sizes: ", ".join(map(str, sizes))) for side in ("m", "n")}
             page.assign(**texts).to_csv(file, index=False, header=header)
             header = False
         if header:
@@ -214,11 +213,3 @@ def _list_sizes(frame: pd.DataFrame) -> pd.DataFrame:
         sizes = [[int(size) for size in str(text).split(",") if size] for text in frame[column]]
         frame[column] = pd.Series(sizes, index=frame.index, dtype=object)
     return frame
-
-
-def _join_sizes(sizes: Sequence[int]) -> str:
-    return ", ".join(map(str, sizes))
-
-
-def _none_for_missing(value: Any) -> Any:
-    return None if value is None or (isinstance(value, float) and math.isnan(value)) else value

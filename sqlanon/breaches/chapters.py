@@ -16,7 +16,6 @@ WORDS = tuple(range(8))  # whole numbers in a row of bits
 LEVELS = 24  # of a sum over nodes that stay uncovered: two views need eight
 CERTAIN_EDGES = 60  # so many matching edges: all are absent in at most 2^-60 of the worlds
 EPSILON = 2.0**-52
-FEW = 4  # other tuples of a node; a node with more hardly improves the lower bound
 MOST_TUPLES = 200  # of a piece that is counted
 MOST_SHAPES = 20_000  # different pieces, with different tuples of an association; the most frequent ones are counted
 BOUNDED = "bounds"  # what is noted of an association that is not exact
@@ -145,9 +144,8 @@ def small_pieces(graph: Graph, most_nodes: int) -> Chapter:
 
 def bounds(graph: Graph, counted: bool) -> Chapter:
     """Return the chapter that ends in `breach`, bounded where it is not exact; counted: whether small pieces were."""
-    tree = _tree(graph)
-    parts = [{"number": number, "joins": [*tree.walk(number)]} for number in range(1, len(graph.parts) + 1)]
-    return Chapter("breach/bounds", {"parts": parts, "few": FEW, "reason": BOUNDED, "counted": counted})
+    parts = range(1, len(graph.parts) + 1)
+    return Chapter("breach/bounds", {"parts": parts, "reason": BOUNDED, "counted": counted})
 
 
 def notes(graph: Graph, source: Source, views: Sequence[View]) -> Chapter:
@@ -158,7 +156,7 @@ def notes(graph: Graph, source: Source, views: Sequence[View]) -> Chapter:
     told = [
         {
             "number": number,
-            "nodes": nodes.get(number) if _shows(graph, number, view) else None,
+            "nodes": nodes.get(number),
             "columns": [source.expression(column) for column in view.columns],
             "selected": join_conditions(view.conditions, {name: name for c in view.conditions for name in c.columns}),
         }
@@ -210,7 +208,3 @@ def _parts(graph: Graph) -> list[Values]:
 
 def _tree(graph: Graph) -> JoinTree:
     return grow_tree(part_columns(graph))
-
-
-def _shows(graph: Graph, number: int, view: View) -> bool:
-    return any(part.view == number and set(part.columns) == set(view.columns) for part in graph.parts)

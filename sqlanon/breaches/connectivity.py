@@ -25,7 +25,16 @@ def find_selections(views: Sequence[View], kept: Sequence[int], secret: Secret) 
     common = set.intersection(*(set(view.columns) for view in views))
     for number, view in enumerate(views, start=1):
         for condition in view.conditions:
-            _check_condition(number, condition, common)
+            hidden = condition.columns - common
+            if not condition.columns:
+                raise QueryError(f"a part of the WHERE of view {number} reads no column; leave it out")
+            if hidden:
+                names = ", ".join(repr(name) for name in sorted(hidden))
+                raise QueryError(
+                    f"the WHERE of view {number} reads {names}, which not every view shows: a row that it leaves out"
+                    " may hold any value there, and stand behind what other views show, so that no number of worlds"
+                    " follows; select by columns that every view shows"
+                )
     conditions = tuple(dict.fromkeys(condition for place in kept for condition in views[place].conditions))
     together = any({secret.identifier, secret.property} <= set(views[place].columns) for place in kept)
     two_sides = len(kept) == 2 and not together
@@ -37,19 +46,6 @@ def find_selections(views: Sequence[View], kept: Sequence[int], secret: Secret) 
                 " give every view the same WHERE"
             )
     return conditions
-
-
-def _check_condition(number: int, condition: Condition, common: set[str]) -> None:
-    hidden = condition.columns - common
-    if not condition.columns:
-        raise QueryError(f"a part of the WHERE of view {number} reads no column; leave it out")
-    if hidden:
-        names = ", ".join(repr(name) for name in sorted(hidden))
-        raise QueryError(
-            f"the WHERE of view {number} reads {names}, which not every view shows: a row that it leaves out may hold"
-            " any value there, and stand behind what other views show, so that no number of worlds follows; select by"
-            " columns that every view shows"
-        )
 
 
 @dataclass(frozen=True)
@@ -135,7 +131,10 @@ def connect_views(views: Sequence[View], secret: Secret) -> Graph:
     selecting, readable = _sort_conditions(secret, shown_columns)
     kept_places = _drop_implied(shown_columns)
     # Every view that shows a condition's columns tells the same nodes apart; one of them is enough.
-    holders = {condition: _find_holder(condition, shown_columns, kept_places) for condition in readable}
+    holders = {
+        condition: next(number for number in kept_places if condition.columns <= shown_columns[number])
+        for condition in readable
+    }
     join, chained = _find_join([views[number].columns for number in kept_places])
     keys = {secret.identifier, secret.property, *join}
     parts = tuple(
@@ -149,14 +148,10 @@ def connect_views(views: Sequence[View], secret: Secret) -> Graph:
         )
         for number in kept_places
     )
-    return Graph(secret, _order_parts(parts), join, selecting, chained, find_selections(views, kept_places, secret))
-
-
-def _order_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Put the part with the id first (one that has the property too before all), then that with the property."""
+    # put the part with the id first (one that has the property too before all), then that with the property
     first = max(parts, key=lambda part: (part.has_identifier, part.has_property))
     rest = sorted((part for part in parts if part is not first), key=lambda part: not part.has_property)
-    return (first, *rest)
+    return Graph(secret, (first, *rest), join, selecting, chained, find_selections(views, kept_places, secret))
 
 
 def _sort_conditions(
@@ -168,8 +163,9 @@ def _sort_conditions(
     readable = tuple(condition for condition in secret.conditions if condition.columns & published)
     for condition in readable:
         if not any(condition.columns <= columns for columns in shown_columns):
+            names = ", ".join(map(repr, sorted(condition.columns)))
             raise QueryError(
-                f"a part of the secret's WHERE reads {_list_names(condition.columns)}, which no single view shows;"
+                f"a part of the secret's WHERE reads {names}, which no single view shows;"
                 " join parts that each read one view with AND"
             )
     return selecting, readable
@@ -186,11 +182,6 @@ def _drop_implied(shown_columns: Sequence[set[str]]) -> list[int]:
     return kept_places
 
 
-def _find_holder(condition: Condition, shown_columns: Sequence[set[str]], kept_places: Sequence[int]) -> int:
-    """Return the view whose nodes a condition tells apart: the first that shows its columns."""
-    return next(number for number in kept_places if condition.columns <= shown_columns[number])
-
-
 def _find_join(kept_columns: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], bool]:
     """Return the columns that the views share, and whether different pairs share different ones."""
     shared = [
@@ -198,7 +189,3 @@ def _find_join(kept_columns: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...]
     ]
     common = set.intersection(*shared) if shared else set()
     return tuple(column for column in kept_columns[0] if column in common), any(pair != common for pair in shared)
-
-
-def _list_names(names: frozenset[str]) -> str:
-    return ", ".join(repr(name) for name in sorted(names))

@@ -43,16 +43,6 @@ class Candidate:
         return self.identifier != identifier or self.property == property_
 
 
-@dataclass(frozen=True)
-class AssociationFigures:
-    """What the worlds tell of one association; `restricted` is None where no world fits that model."""
-
-    sizes: tuple[tuple[int, int], ...]
-    cover: int
-    unrestricted: Fraction
-    restricted: Fraction | None
-
-
 def join_candidates(rows: Sequence[Row], parts: Sequence[tuple[str, ...]]) -> list[Candidate]:
     """Join the views' rows, each part's columns given, match_1 … telling which rows match the secret there."""
     joined: list[dict[str, Hashable]] = [{}]
@@ -124,47 +114,45 @@ def count_covers(tuples: Iterable[Candidate], nodes: Iterable[Node]) -> int:
     return counts.get((1 << len(bits)) - 1, 0)
 
 
-class Enumeration:
-    """The pieces of one set of views, each with its worlds counted once."""
+Measured = tuple[list[tuple[int, int]], int, Fraction, Fraction | None]
 
-    def __init__(self, tuples: Sequence[Candidate], identifier_part: int, property_part: int) -> None:
-        """Split the candidates; the parts say which nodes are counted as m and n."""
-        self.sides = (identifier_part, property_part)
-        self.tuples = tuples
-        self.pieces = [(piece, {node for c in piece for node in c.nodes}) for piece in split_pieces(tuples)]
-        self.worlds = [count_covers(piece, nodes) for piece, nodes in self.pieces]
 
-    def measure(self, identifier: Hashable, property_: Hashable) -> AssociationFigures:
-        """Return what the worlds tell of one association: P = 1 - Π (share of worlds without it) over pieces."""
-        cover = {c.property for c in self.tuples if c.identifier == identifier}
+def measure_associations(
+    tuples: Sequence[Candidate], pairs: Iterable[tuple[Hashable, Hashable]], sides: tuple[int, int] = (0, 1)
+) -> Iterator[Measured]:
+    """Yield what the worlds tell of each association: P = 1 - Π (share of worlds without it) over pieces.
+
+    pairs: id and property of each. sides: the parts whose nodes are counted as m and n. Yields the sizes of its pieces,
+    its cover, and its probability in both models; the restricted one is None where no world fits that model.
+    """
+    pieces = [
+        (piece, nodes, count_covers(piece, nodes))  # worlds are counted once
+        for piece in split_pieces(tuples)
+        for nodes in [{node for c in piece for node in c.nodes}]
+    ]
+    for identifier, property_ in pairs:
+        cover = {c.property for c in tuples if c.identifier == identifier}
         sizes, absent = [], Fraction(1)
-        for (piece, nodes), worlds in zip(self.pieces, self.worlds, strict=True):
+        for piece, nodes, worlds in pieces:
             rest = [c for c in piece if not c.shows(identifier, property_)]
             if len(rest) < len(piece):
-                m, n = (sum(node[0] == side for node in nodes) for side in self.sides)
+                m, n = (sum(node[0] == side for node in nodes) for side in sides)
                 sizes.append((m, n))
                 absent *= Fraction(count_covers(rest, nodes), worlds)
-        restricted = self._measure_restricted(identifier, property_, cover)
-        return AssociationFigures(tuple(sizes), len(cover), 1 - absent, restricted)
-
-    def _measure_restricted(self, identifier: Hashable, property_: Hashable, cover: set[Hashable]) -> Fraction | None:
-        """Return the share of worlds that show the association among those that give the id one property."""
-        pieces = [pair for pair in self.pieces if any(c.identifier == identifier for c in pair[0])]
-
-        def count_worlds(other: Hashable, shown: bool = True) -> int:
-            """Count the worlds in which the id has the property `other` only; not `shown`: and that show nothing."""
-            return prod(
-                count_covers(
-                    [c for c in piece if c.allows(identifier, other) and (shown or not c.shows(identifier, other))],
-                    nodes,
-                )
-                for piece, nodes in pieces
+        # of the worlds that give the id one property: how many give it another one only, or show nothing of this one
+        own = [(piece, nodes) for piece, nodes, _ in pieces if any(c.identifier == identifier for c in piece)]
+        singles = {
+            other: prod(count_covers([c for c in piece if c.allows(identifier, other)], nodes) for piece, nodes in own)
+            for other in {*cover, property_}
+        }
+        hidden = prod(
+            count_covers(
+                [c for c in piece if c.allows(identifier, property_) and not c.shows(identifier, property_)], nodes
             )
-
-        total = sum(count_worlds(other) for other in cover)
-        if not total:
-            return None
-        return Fraction(count_worlds(property_) - count_worlds(property_, shown=False), total)
+            for piece, nodes in own
+        )
+        total = sum(singles[other] for other in cover)
+        yield sizes, len(cover), 1 - absent, Fraction(singles[property_] - hidden, total) if total else None
 
 
 def enumerate_associations(
@@ -174,15 +162,14 @@ def enumerate_associations(
 
     together: whether one view shows id and property. Raises TooManyWorldsError where there are too many.
     """
-    enumeration = Enumeration(join_candidates(rows, parts), 0, 0 if together else 1)
+    pairs = [(row["identifier"], row["property"]) for row in associations]
+    measured = measure_associations(join_candidates(rows, parts), pairs, (0, 0 if together else 1))
     lines = []
-    for row in associations:
-        figures = enumeration.measure(row["identifier"], row["property"])
-        single = figures.restricted if restricted else None
-        share = figures.unrestricted if single is None else single
+    for row, (sizes, cover, unrestricted, single) in zip(associations, measured, strict=True):
         reason = ALONE if restricted and single is None else None
-        m, n = (", ".join(str(pair[side]) for pair in figures.sizes) for side in (0, 1))
+        share = single if restricted and single is not None else unrestricted
+        m, n = (", ".join(str(pair[side]) for pair in sizes) for side in (0, 1))
         # A Fraction is exact: only its conversion to a double rounds, by half a unit in the last place.
-        lines.append((row["number"], m, n, figures.cover, float(share), float(share) * 2.0**-53, reason))
+        lines.append((row["number"], m, n, cover, float(share), float(share) * 2.0**-53, reason))
     columns = ["number", "m", "n", "cover", "probability", "error_bound", "note"]
     return pd.DataFrame(lines, columns=columns).astype({"m": "str", "n": "str", "note": "object"})

@@ -4,17 +4,9 @@ from pathlib import Path
 
 from sqlanon.atomic_files import check_new_file
 from sqlanon.engines.base import Engine
-from sqlanon.errors import SqlanonError, TargetError, UsageError
+from sqlanon.errors import SqlanonError, TargetError
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
-
-
-def check_limits(threshold: float | None, cover: int | None) -> None:
-    """Raise UsageError for limits that no association could meet or miss."""
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise UsageError(f"the threshold {threshold:g} is no probability; it lies between 0 and 1")
-    if cover is not None and cover < 1:
-        raise UsageError(f"a cover of {cover} properties cannot be asked for; say 1 or more")
 
 
 def check_file(target: Path, overwrite: bool) -> None:

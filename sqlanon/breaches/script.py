@@ -4,10 +4,8 @@ A script holds the chapters of the verb, but for what the verb does in Python: o
 alone. Macros take a view of ids and one of properties.
 """
 
-from collections.abc import Sequence
-
 from sqlanon.breaches import chapters
-from sqlanon.breaches.analysis import BreachQuestion, check_question, connect_question
+from sqlanon.breaches.analysis import BreachQuestion, connect_question
 from sqlanon.breaches.chapters import Model
 from sqlanon.breaches.connectivity import Graph, Part
 from sqlanon.errors import TemplateError, UsageError
@@ -39,7 +37,6 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
     source: the base, as the other engine reads it. Raises UsageError for what SQL alone cannot answer, QueryError for a
     definition.
     """
-    check_question(question)
     _, graph = connect_question(question, name_columns((*question.views, question.secret)))
     if question.model == "restricted" and not graph.has_closed_form:
         raise UsageError(
@@ -59,13 +56,11 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
     else:
         written += [chapters.associations(graph), *chapters.join_views(graph), chapters.bounds(graph, counted=False)]
     try:
-        return write_statements(_build(written, dialect), head, dialect)
+        return write_statements(
+            [step for step in build(written, PREFIX, {}, dialect) if isinstance(step, Statement)], head, dialect
+        )
     except TemplateError as error:
         raise UsageError(f"no script for {dialect}: {error}") from None
-
-
-def _build(written: Sequence[Chapter], dialect: str = "duckdb") -> list[Statement]:
-    return [step for step in build(written, PREFIX, {}, dialect) if isinstance(step, Statement)]
 
 
 PARAMETERS = (macro_steps.TABLE, "id_name", "join_names", "property_name")

@@ -6,8 +6,6 @@ of nodes that are left uncovered,
     worlds = Σ_U (-1)^|U| 2^(tuples that touch no node of U).
 """
 
-from functools import cached_property
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -25,53 +23,23 @@ def measure_cases(cases: pd.DataFrame) -> pd.DataFrame:
     solved: list[tuple[str, str, float]] = []
     work_left = MOST_WORK
     for shape, group in cases.groupby("shape", sort=False):
-        piece = Piece(str(shape))
-        work_left -= piece.work * (1 + len(group))
+        tuples = _read_masks(str(shape))
+        size = max(mask.bit_length() for mask in tuples)
+        work_left -= (len(tuples) << size) * (1 + len(group))
         if work_left < 0:
             break
-        solved += [(str(shape), tuples, piece.measure_absence(tuples)) for tuples in group["own"]]
+        uncovered = np.arange(1 << size)
+        parity = uncovered.copy()
+        for shift in (16, 8, 4, 2, 1):  # numpy counts bits from version 2 on
+            parity ^= parity >> shift
+        signs, free = 1 - 2 * (parity & 1), _count_free(tuples, uncovered)
+        worlds = _sum_powers(free, signs)  # the sets of tuples that cover every node, for all associations in the piece
+        for own in group["own"]:
+            free_of_own = _count_free(_read_masks(own), uncovered)
+            solved.append((str(shape), own, _sum_powers(free - free_of_own, signs) / worlds))
     return pd.DataFrame(solved, columns=["shape", "own", "absence"]).astype(
         {"shape": "str", "own": "str", "absence": "float64"}
     )
-
-
-class Piece:
-    """A piece as its tuples tell it; its worlds are counted once for all associations in it."""
-
-    def __init__(self, shape: str) -> None:
-        """Read the tuples."""
-        self.tuples = _read_masks(shape)
-        self.size = max(mask.bit_length() for mask in self.tuples)
-
-    @property
-    def work(self) -> int:
-        """Return how many sets of nodes are looked at, times tuples."""
-        return len(self.tuples) << self.size
-
-    @cached_property
-    def _uncovered(self) -> NDArray[np.int64]:
-        return np.arange(1 << self.size)
-
-    @cached_property
-    def _signs(self) -> NDArray[np.int64]:
-        parity = self._uncovered.copy()
-        for shift in (16, 8, 4, 2, 1):  # numpy counts bits from version 2 on
-            parity ^= parity >> shift
-        return 1 - 2 * (parity & 1)
-
-    @cached_property
-    def _free(self) -> NDArray[np.int64]:
-        return _count_free(self.tuples, self._uncovered)
-
-    @cached_property
-    def worlds(self) -> int:
-        """Count the sets of tuples that cover every node."""
-        return _sum_powers(self._free, self._signs)
-
-    def measure_absence(self, own: str) -> float:
-        """Return the share of worlds that hold none of `own`."""
-        free_of_own = _count_free(_read_masks(own), self._uncovered)
-        return _sum_powers(self._free - free_of_own, self._signs) / self.worlds
 
 
 def _read_masks(text: str) -> list[int]:

@@ -29,7 +29,7 @@ INK = "#010203"  # stands for the colour of the text around a drawing
 _FONT = "Arial, Liberation Sans, Helvetica, Arimo, DejaVu Sans Condensed, sans-serif"
 _PADDING = {"left": 24, "right": 18, "top": 4, "bottom": 4}
 _HEADING = 46  # letters of a line above a chart
-_LINES = 16  # pixels of a line of a chart
+LINE = 16  # pixels of a line of a chart
 
 
 def is_installed() -> bool:
@@ -68,11 +68,6 @@ def labels(values: list[object], longest: int = LONGEST) -> list[str]:
         counts[text] = counts.get(text, 0) + 1
         written.append(text if counts[text] == 1 else f"{text} ({counts[text]})")
     return written
-
-
-def heights(lines: int) -> int:
-    """Return the height of a chart with so many horizontal lines."""
-    return max(lines, 1) * _LINES
 
 
 def data_of(lines: list[dict[str, Any]]) -> "alt.InlineData":

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.charts.drawing import RELEASE, SOURCE, WIDTH, data_of, heights, label, labels
+from sqlanon.charts.drawing import LINE, RELEASE, SOURCE, WIDTH, data_of, label, labels
 
 if TYPE_CHECKING:
     import altair as alt
@@ -32,20 +32,17 @@ def draw_intervals(
     above = 3.5 if has_truth else 0  # pixels by which neither hides the other
     legend = alt.Legend() if has_truth else None
     row = alt.Y("name:N", sort=names, title=None)
-    base = alt.Chart(data_of(drawn)).encode(y=row).properties(width=width, height=heights(len(drawn)))
+    base = alt.Chart(data_of(drawn)).encode(y=row).properties(width=width, height=LINE * max(len(drawn), 1))
     interval = base.mark_rule(strokeWidth=2, color=RELEASE, yOffset=-above).encode(
         x=alt.X("low:Q", title=title), x2="high:Q"
     )
-    point = base.mark_point(filled=True, size=45, opacity=1, yOffset=-above).encode(
-        x=alt.X("value:Q", title=title),
-        color=alt.Color("estimated:N", scale=scale, legend=legend, title=None),
-        shape=alt.Shape("estimated:N", scale=shape, legend=legend, title=None),
-    )
-    if not has_truth:
-        return alt.layer(interval, point)
-    true = base.mark_point(filled=True, size=45, opacity=1, yOffset=above).encode(
-        x=alt.X("truth:Q", title=title),
-        color=alt.Color("true:N", scale=scale, legend=legend, title=None),
-        shape=alt.Shape("true:N", scale=shape, legend=legend, title=None),
-    )
-    return alt.layer(interval, point, true)
+
+    def mark(value: str, kind: str, offset: float) -> Any:
+        return base.mark_point(filled=True, size=45, opacity=1, yOffset=offset).encode(
+            x=alt.X(f"{value}:Q", title=title),
+            color=alt.Color(f"{kind}:N", scale=scale, legend=legend, title=None),
+            shape=alt.Shape(f"{kind}:N", scale=shape, legend=legend, title=None),
+        )
+
+    points = [mark("value", "estimated", -above), *([mark("truth", "true", above)] if has_truth else [])]
+    return alt.layer(interval, *points)

@@ -1,7 +1,7 @@
 """Plot the error of candidates against what attacks reach, with a line through those that no other beats."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlanon.charts.drawing import COLOURS, FAINT, INK, WIDTH, data_of, label
@@ -68,11 +68,15 @@ def _place(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     That is decided by the errors as they were measured; for a log scale, those below .01 % are then drawn there.
     """
+
+    def known(line: Mapping[str, Any]) -> str:
+        return f" by {line['knowing']}" if line.get("knowing") else ""
+
     return [
         {
             **line,
             "error": max(line["error"], 1e-4),
-            "label": label(_named(line), 40),
+            "label": label(line["parameter"] + known(line) if line["parameter"] else line["method"], 40),
             "beaten": any(
                 (other["reached"], other["error"]) != (line["reached"], line["error"])
                 and other["reached"] <= line["reached"]
@@ -84,12 +88,6 @@ def _place(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _named(line: Mapping[str, Any]) -> str:
-    """Return a point's label: its method is told by the colour."""
-    known = f" by {line['knowing']}" if line.get("knowing") else ""
-    return f"{line['parameter']}{known}" if line["parameter"] else str(line["method"])
-
-
 def _ends(points: list[dict[str, Any]], target: float | None) -> tuple[float, float, float]:
     """Return the ends of both scales; put a label beside each point where it covers no other."""
     shares = [share for point in points for share in (point["reached"], point["promised"] or 0.0)]
@@ -98,8 +96,9 @@ def _ends(points: list[dict[str, Any]], target: float | None) -> tuple[float, fl
     low, high = min(errors) / 1.6, max(errors) * 1.6
     width, tall = WIDTH - _ROOM, HEIGHT - 60
     scale = tall / math.log(high / low)
-    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in _pixels(points, right, low, width, scale)]
-    for point, (x, y) in zip(points, _pixels(points, right, low, width, scale), strict=True):
+    pixels = [(point["reached"] / right * width, math.log(point["error"] / low) * scale) for point in points]
+    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in pixels]
+    for point, (x, y) in zip(points, pixels, strict=True):
         long = _LETTER * len(point["label"])
         boxes = [(x + dx - (0 if dx > 0 else long), y + dy - _LINE / 2) for dx, dy in _PLACES]
         covered = [_covered((left, top, left + long, top + _LINE), taken, width, tall) for left, top in boxes]
@@ -112,13 +111,6 @@ def _ends(points: list[dict[str, Any]], target: float | None) -> tuple[float, fl
             "label_y": low * math.exp((y + dy) / scale),
         }
     return right, low, high
-
-
-def _pixels(
-    points: list[dict[str, Any]], right: float, low: float, width: float, scale: float
-) -> Iterator[tuple[float, float]]:
-    for point in points:
-        yield point["reached"] / right * width, math.log(point["error"] / low) * scale
 
 
 def _covered(

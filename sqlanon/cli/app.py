@@ -35,21 +35,16 @@ def _faults_in_one_line() -> Iterator[None]:
         # a verb without any word shows its help
         if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
             raise
-        _refuse_removed(error)
+        value = re.search(r"'([^']*)' is not one of ", error.format_message())
+        names = [getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())]
+        verb = getattr(getattr(getattr(error, "ctx", None), "command", None), "name", None) or ""
+        for name in filter(None, names):
+            if words := removed(name, value[1] if value else "") or removed(verb, name):
+                raise UsageError(words) from None
         text = error.format_message().rstrip(".").replace(". Did you", "; did you")
         for pattern, words in _WORDS.items():
             text = re.sub(pattern, words, text)
         raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(getattr(error, 'ctx', None))}") from None
-
-
-def _refuse_removed(error: Any) -> None:
-    """Raise UsageError where an option, or the value of one, was there in an earlier version."""
-    value = re.search(r"'([^']*)' is not one of ", error.format_message())
-    names = [getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())]
-    verb = getattr(getattr(getattr(error, "ctx", None), "command", None), "name", None) or ""
-    for name in filter(None, names):
-        if words := removed(name, value[1] if value else "") or removed(verb, name):
-            raise UsageError(words) from None
 
 
 def _remedy(context: Any) -> str:

@@ -86,11 +86,7 @@ def show_frame(frame: "pd.DataFrame", how: Format) -> None:
     elif how == "csv":
         write_out(frame.to_csv(index=False))
     else:
-        _print_rows(frame)
-
-
-def _print_rows(columns: "pd.DataFrame | Mapping[str, Any]") -> None:
-    _print_table(list(columns.keys()), [list(row.values()) for row in records(columns)])
+        _print_table(list(frame.keys()), [list(row.values()) for row in records(frame)])
 
 
 def show_answer(answer: "Answered", how: Format) -> None:
@@ -125,6 +121,15 @@ def show_mapping(mapping: Mapping[str, Any], how: Format) -> None:
         _print_csv(["key", "value"], rows)
     else:
         _print_table(["", ""], rows, header=False)
+
+
+def show_to_programs(result: Any, how: Format) -> bool:
+    """Print a result as JSON or as CSV; tell whether that was asked for: people read it otherwise."""
+    if how == "json":
+        show_mapping(result.as_plain(), how)
+    elif how == "csv":
+        show_frame(result.df(), how)
+    return how != "table"
 
 
 def show_publication(manifest: Mapping[str, Any], where: str, how: Format) -> None:

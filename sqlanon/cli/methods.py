@@ -1,7 +1,6 @@
 """Verbs of the publisher: publish and compile, each with a command for every method, made of what it declares."""
 
 import inspect
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_type_hints
@@ -23,7 +22,6 @@ from sqlanon.cli.publication import (
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
-from sqlanon.methods.parameters import Parameter
 
 # The scripts of a breach analysis and of a check, beside those of the methods: compile breach, compile check.
 CHECK_EPILOG = "Example: sqlanon compile check ward.patients --quasi age,sex --sensitive disease --dialect spark"
@@ -53,64 +51,41 @@ def commands_of(verb: str) -> dict[str, Any]:
     """Return the commands of `publish` or `compile`, one for every method; breach and check have scripts too."""
     app = typer.Typer(rich_markup_mode=None)
     for method in METHODS.values():
-        (_add_publish if verb == "publish" else _add_compile)(app, method)
+        _add(app, method, verb)
     if verb == "compile":
         app.command("breach", epilog=BREACH_EPILOG)(compile_breach)
         app.command("check", epilog=CHECK_EPILOG)(compile_check)
     return dict(typer.main.get_group(app).commands)
 
 
-def _add_publish(app: typer.Typer, method: Method[Any]) -> None:
-    def command(**given: Any) -> None:
-        publish_release(method, given)
-
-    example = f"publish {method.name} {method.example}"
-    options, arguments = PublicationOptions, dict(method.arguments)
-    if method.plans_promises:
-        # with --plan it need not be given: what is missing without it is told when that is known
-        options, name = PlanOptions, method.plans_promises
-        arguments[name] = replace(arguments[name], default=None)
-    _add(
-        app, method, command=command, sentence=method.sentence, example=example, options=options,
-        declared=arguments, cls=SourceCommand,
-    )  # fmt: skip
-
-
-def _add_compile(app: typer.Typer, method: Method[Any]) -> None:
-    def command(**given: Any) -> None:
-        print_script(method, given)
-
-    declared = {name: argument for name, argument in method.arguments.items() if argument.compiled}
-    options = CompilationOptions if method.reads_source else ScriptOptions
-    example = f"compile {method.name} {method.compile_example}"
-    _add(
-        app, method, command=command, sentence=method.compile_sentence, example=example, options=options,
-        declared=declared, cls=ScriptCommand,
-    )  # fmt: skip
-
-
-def _add(
-    app: typer.Typer,
-    method: Method[Any],
-    command: Callable[..., None],
-    sentence: str,
-    example: str,
-    options: type,
-    declared: Mapping[str, Parameter],
-    cls: type[TyperCommand],
-) -> None:
+def _add(app: typer.Typer, method: Method[Any], verb: str) -> None:
     """Register a command whose signature holds the verb's own options and the method's parameters.
 
     typer reads a command from its signature: the one made here is all that it sees.
     """
-    method_options = [typed_option(parameter) for parameter in declared.values()]
-    shared = [_shared(options, name, hint) for name, hint in get_type_hints(options, include_extras=True).items()]
+    publishes, declared = verb == "publish", dict(method.arguments)
+
+    def command(**given: Any) -> None:
+        (publish_release if publishes else print_script)(method, given)
+
+    options: type = PublicationOptions
+    if not publishes:
+        declared = {name: argument for name, argument in declared.items() if argument.compiled}
+        options = CompilationOptions if method.reads_source else ScriptOptions
+    elif name := method.plans_promises:
+        # with --plan it need not be given: what is missing without it is told when that is known
+        options, declared[name] = PlanOptions, replace(declared[name], default=None)
+    arguments = [typed_option(parameter) for parameter in declared.values()]
+    for own, hint in get_type_hints(options, include_extras=True).items():
+        default = getattr(options, own, inspect.Parameter.empty)
+        arguments.append(inspect.Parameter(own, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint))
     # required ones first, as Python's signatures want it; the order is the declaration's otherwise
-    arguments = sorted((*method_options, *shared), key=lambda argument: argument.default is not inspect.Parameter.empty)
-    command.__name__, command.__doc__ = method.name, sentence
+    arguments.sort(key=lambda argument: argument.default is not inspect.Parameter.empty)
+    command.__name__, command.__doc__ = method.name, method.sentence if publishes else method.compile_sentence
     command.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
     command.__annotations__ = {argument.name: argument.annotation for argument in arguments} | {"return": None}
-    app.command(method.name, cls=cls, epilog=f"Example: sqlanon {example}")(command)
+    epilog = f"Example: sqlanon {verb} {method.name} {method.example if publishes else method.compile_example}"
+    app.command(method.name, cls=SourceCommand if publishes else ScriptCommand, epilog=epilog)(command)
 
 
 class SourceCommand(TyperCommand):
@@ -141,8 +116,3 @@ class ScriptCommand(SourceCommand):
         except _WRONG_WORDS as error:
             METHODS[self.name or ""].refuse_in_scripts([getattr(error, "option_name", "")])
             raise
-
-
-def _shared(options: type, name: str, hint: Any) -> inspect.Parameter:
-    default = getattr(options, name, inspect.Parameter.empty)
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)

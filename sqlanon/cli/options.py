@@ -1,10 +1,9 @@
 """Options that several verbs share, one name each, and how their texts are read."""
 
 import os
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +11,6 @@ from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
 from sqlanon.wording import spoken
-
-if TYPE_CHECKING:
-    from sqlanon.engines.base import Engine
 
 
 class Format(StrEnum):
@@ -75,30 +71,13 @@ KeyFile = Annotated[
 ]
 
 
-def open_engine(
-    engine: EngineName,
-    database: str | None,
-    write: bool,
-    master: str | None = None,
-    dsn: str | None = None,
-    threads: int | None = None,
-    memory: str | None = None,
-    temporary: str | None = None,
-    readable: Sequence[str] | None = None,
-) -> "Engine":
-    """Open the engine that was named; a DSN that stands nowhere else is read from SQLANON_DSN."""
-    from sqlanon.engines import connect
-
+def given_dsn(engine: EngineName, dsn: str | None) -> str | None:
+    """Return the DSN; one that stands nowhere else is read from SQLANON_DSN."""
     # a DSN on the command line may hold a password, which process lists show
-    if "--dsn" in ENGINES[engine].options and dsn is None:
-        dsn = os.environ.get("SQLANON_DSN")
-    return connect.open_engine(
-        engine.value, database, write, master=master, dsn=dsn, threads=threads, memory_limit=memory,
-        temp_directory=temporary, readable=readable,
-    )  # fmt: skip
+    return os.environ.get("SQLANON_DSN") if dsn is None and "--dsn" in ENGINES[engine].options else dsn
 
 
-def chosen_key(key: str | None, key_file: Path | None) -> Key | None:
+def chosen_key(key: Key | None, key_file: Path | None) -> Key | None:
     """Read the key from where it was given; None where a fresh one is to be drawn."""
     if key is not None and key_file is not None:
         raise UsageError("say --key or --key-file, not both")
@@ -106,7 +85,7 @@ def chosen_key(key: str | None, key_file: Path | None) -> Key | None:
         return Key.from_file(key_file)
     if key is not None:
         say("warning: --key stands in the process list and the shell's history; use --key-file or SQLANON_KEY")
-        return Key.of(key)
+        return key
     text = os.environ.get("SQLANON_KEY")
     return Key.of(text) if text is not None else None
 

@@ -18,13 +18,14 @@ from sqlanon.cli.options import (
     OptionalSource,
     QueryOption,
     chosen_key,
-    open_engine,
     say,
 )
 from sqlanon.cli.session_options import SessionOptions
+from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter, read_given
+from sqlanon.plans.manifest import of_people
 from sqlanon.risks.given_away import find_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
 from sqlanon.wording import option
@@ -80,14 +81,19 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
     # said before an engine is opened, which may take long or fail for a reason of its own
-    _refuse_missing(method, given)
+    name = method.plans_promises
+    if name and not given[name] and not given["plan"]:
+        raise UsageError(f"say --{name}; --plan prints what several values of it promise, and publishes nothing")
     arguments = _arguments(method.arguments, given)
     accept = require(map(threshold_of, arguments["require"]))
     out, into, overwrite = arguments["out"], arguments["into"], arguments["overwrite"]
     if given["show_steps"] is not None:
         _refuse_beside_steps(method, given, arguments)
     elif not given.get("plan"):
-        _refuse_place(out, into, given)
+        if (out is None) == (into is None):
+            raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
+        if into is not None and given["database"] is None and given["engine"] is DUCKDB:
+            raise UsageError("--into names a schema of a database; say which with --database FILE")
     # SQLANON_KEY and --key-file are the command line's own ways to hand a key over
     arguments["key"] = chosen_key(arguments["key"], given["key_file"])
     source = choose_source(given["source"], given["query"], given["engine"].value, NO_SOURCE)
@@ -95,12 +101,20 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     request = request_of(arguments, method.name, source, files)
     parameters = {name: arguments[name] for name in method.parameters}
     session = SessionOptions(**{field.name: given[field.name] for field in fields(SessionOptions)})
+    engine = session.open(write=into is not None and not given.get("plan"))
     if given.get("plan"):
-        _print_promises(request, session, parameters)
+        from sqlanon.publishing.plan_text import plan_promises, plan_statements
+
+        if session.sql:
+            write_out(plan_statements(request, engine))
+        else:
+            display.show_frame(plan_promises(request, engine, **parameters), session.how.value)
         return
-    engine = session.open(write=into is not None)
     if given["show_steps"] is not None:
-        _print_steps(request, engine, given["show_steps"], parameters)
+        from sqlanon.publishing.shown_steps import show_steps
+
+        say("what follows is microdata, for your own eyes: rows of the source, step by step; nothing is published")
+        show_steps(request, engine, given["show_steps"], display.show_step, **parameters)
         return
     if session.sql:
         _print_statements(request, engine, arguments, parameters)
@@ -113,7 +127,7 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
         say(note)
     if "influence" in release.learned:
         display.show_learned(release.learned["influence"])
-    single = () if arguments["rows_per_person"] == "many" else arguments["id"]
+    single = () if arguments["unit"] == "row" else arguments["id"]
     say_next_steps(session, request.original, single, out, into)
 
 
@@ -153,7 +167,8 @@ def coarser_command(release: "Release", telling: str, source: object, identifier
     columns, rules = release.manifest["columns"], dict(release.manifest["parameters"].get("coarsen", {}))
     table = next(iter(release.tables))
     sql_type = release.published_tables.columns(table).get(telling, "")
-    if not sql_type or telling in rules or "compare" in release.engine.lacks:
+    # compare takes one row of a person
+    if not sql_type or telling in rules or "compare" in release.engine.lacks or of_people(release.manifest):
         return []
     rule = find_rule(release.engine, release.tables[table], telling, sql_type)
     if not rule:
@@ -172,31 +187,6 @@ def report_command(release: str, against: Sequence[str]) -> list[str]:
     return ["sqlanon", "report", release, *against, "--out", str(page), *(["--overwrite"] if page.exists() else [])]
 
 
-def _print_promises(request: Any, session: SessionOptions, parameters: Mapping[str, Any]) -> None:
-    from sqlanon.cli import display
-    from sqlanon.publishing.plan_text import plan_promises, plan_statements
-
-    engine = session.open()
-    if session.sql:
-        write_out(plan_statements(request, engine))
-        return
-    display.show_frame(plan_promises(request, engine, **parameters), session.how.value)
-
-
-def _refuse_missing(method: Method[Any], given: Mapping[str, Any]) -> None:
-    """Refuse a request without the parameter whose promises --plan would show."""
-    name = method.plans_promises
-    if name and not given[name] and not given["plan"]:
-        raise UsageError(f"say --{name}; --plan prints what several values of it promise, and publishes nothing")
-
-
-def _refuse_place(out: object, into: str | None, given: Mapping[str, Any]) -> None:
-    if (out is None) == (into is None):
-        raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
-    if into is not None and given["database"] is None and given["engine"] is DUCKDB:
-        raise UsageError("--into names a schema of a database; say which with --database FILE")
-
-
 def _refuse_beside_steps(method: Method[Any], given: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
     """Refuse what would write, or judge, a release beside the rows that lead to it: they are microdata."""
     writing = ("out", "into", "overwrite", "require", "ledger", *([method.saved] if method.saved else []))
@@ -207,14 +197,6 @@ def _refuse_beside_steps(method: Method[Any], given: Mapping[str, Any], argument
         raise UsageError(
             f"--show-steps prints microdata for your own eyes and publishes nothing: leave out {', '.join(names)}"
         )
-
-
-def _print_steps(request: Any, engine: Any, count: int, parameters: Mapping[str, Any]) -> None:
-    from sqlanon.cli import display
-    from sqlanon.publishing.shown_steps import show_steps
-
-    say("what follows is microdata, for your own eyes: rows of the source, step by step; nothing is published")
-    show_steps(request, engine, count, display.show_step, **parameters)
 
 
 def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
@@ -237,11 +219,17 @@ def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
     declared = {name: argument for name, argument in method.arguments.items() if argument.compiled}
     arguments = _arguments(declared, given)
     request = request_of(arguments, method.name, given["source"])
-    engine = open_engine(DUCKDB, given["database"], False) if method.reads_source else None
+    engine = open_duckdb(given["database"]) if method.reads_source else None
     parameters = {name: arguments[name] for name in method.parameters if name in declared}
     write_out(compiled(request, given["dialect"].value, engine, **parameters))
 
 
 def _arguments(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the declared parameters' values as methods take them."""
-    return read_given(declared, given, lambda parameter, value: parameter.type.read(parameter.option, value))
+
+    def value(parameter: Parameter, typed: Any) -> Any:
+        if typed is None:
+            return None if parameter.required else parameter.default
+        return parameter.type.check(parameter.option, parameter.type.read(parameter.option, typed))
+
+    return read_given(declared, given, value)

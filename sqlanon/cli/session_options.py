@@ -25,9 +25,9 @@ from sqlanon.cli.options import (
     Temporary,
     Threads,
     TypesOption,
-    open_engine,
+    given_dsn,
 )
-from sqlanon.engines.connect import Opener, read_as, read_missing, read_types
+from sqlanon.engines.connect import Opener, open_engine, read_as, read_missing, read_types
 from sqlanon.errors import UsageError
 from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.sources.queried_source import read_files
@@ -56,8 +56,9 @@ class SessionOptions:
     def open(self, write: bool = False, readable: Sequence[str] | None = None) -> "Engine":
         """Open the engine; with --sql nothing is ever written. readable: as `connect.open_engine` takes it."""
         engine = open_engine(
-            self.engine, self.database, write and not self.sql, master=self.master, dsn=self.dsn, threads=self.threads,
-            memory=self.memory_limit, temporary=self.temp_directory, readable=readable,
+            self.engine.value, self.database, write and not self.sql, self.master,
+            given_dsn(self.engine, self.dsn), readable, threads=self.threads, memory_limit=self.memory_limit,
+            temp_directory=self.temp_directory,
         )  # fmt: skip
         return read_as(engine, types=read_types(self.types or ()), missing=read_missing(self.missing or ()))
 
@@ -113,7 +114,9 @@ class SessionOptions:
         from sqlanon.releases.release import open_release
 
         query, rules, others = values.pop("query", None), values.pop("coarsen", None), values.pop("others", ())
-        source = source_against(values.get("against"), query, rules, self.engine.value, values.get("id", ()))
+        source = source_against(
+            values.get("against"), query, rules, self.engine.value, values.get("id", ()), values.get("vary")
+        )
         opened = self.open_release(release, *map(str, read_files(source)), *others, *files)
         values["against"] = source
         if others:

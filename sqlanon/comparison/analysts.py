@@ -8,13 +8,13 @@ from sqlanon.comparison.comparison import BANDS, SMALL
 from sqlanon.comparison.own_queries import answer_over
 from sqlanon.comparison.workload import (
     CONJUNCTIONS,
-    MOST_VALUES,
     AskedQuery,
     Conditions,
     Microdata,
     count_truths,
     draw_conjunctions,
     name_count,
+    read_domains,
     write_constant,
 )
 from sqlanon.errors import DataError
@@ -42,11 +42,7 @@ def draw_analysts(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
     import numpy as np
 
     random = np.random.default_rng(seed)
-    frames = {
-        name: data.frame("comparison/domain", column=name, most=MOST_VALUES + 1)
-        for name in (*data.quasi, *data.sensitive)
-    }
-    domains = {name: frame for name, frame in frames.items() if 0 < len(frame) <= MOST_VALUES}
+    domains = read_domains(data)
     part = int(wanted * SHARE)
     texts = list(dict.fromkeys(_draw_groups(data, domains, part, random) + _draw_averages(data, domains, part, random)))
     left = wanted - len(texts)

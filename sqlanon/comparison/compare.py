@@ -23,10 +23,10 @@ from sqlanon.comparison.resistance import (
     resists,
     search,
 )
-from sqlanon.comparison.rivals import largest_share
 from sqlanon.comparison.workload import WORKLOADS, AskedQuery, Microdata, draw_queries
 from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import refuse_endless
+from sqlanon.engines.runner import read_persons
 from sqlanon.errors import DataError, QueryError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.coarsening import resolve_rules
@@ -39,6 +39,10 @@ from sqlanon.sql.query_reader import parse_query
 from sqlanon.wording import STEP
 
 log = logging.getLogger("sqlanon")
+SEVERAL_ROWS = (
+    "{:,} persons have more than one row, and compare holds answers against rows: publish with anatomy or robust, which"
+    " put the rows of a person together, and attack what is published; or compare a table of one row per person"
+)
 NEWS = 20  # seconds that are left, from which on it is said where no wheel turns
 
 
@@ -58,6 +62,10 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
         raise UsageError(f"column {nested[0]!r} holds nested values; roles take columns of single values")
     for name in (name for name in roles.quasi if types[name].startswith(("DATE", "TIMESTAMP"))):
         refuse_endless(engine, source.relation, name, source.expression(name), "no ranges are drawn to compare by: ")
+    if roles.identifier:
+        repeating = read_persons(engine, source.relation, roles.identifier)["repeating_persons"]
+        if repeating:
+            raise DataError(SEVERAL_ROWS.format(repeating))
     workspace = Workspace(engine, {}, {}, {})
     try:
         data = Microdata.read(workspace, source, types, roles.quasi, roles.sensitive)
@@ -74,7 +82,11 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     if not row["row_count"]:
         raise DataError("the source has no rows to compare methods on; name another table, or widen its query")
     log.info("asking the source")
-    queries, notes = _find_queries(question, data)
+    if isinstance(question.queries, Path):
+        queries, notes = read_queries(data, question.queries)
+    else:
+        draw, notes = draw_analysts if question.workload == WORKLOADS[0] else draw_queries, []
+        queries = draw(data, question.queries, question.seed)
     if question.resist is not None:
         check_target(data, question.resist, question.options.get("nulls") == "drop")
     outcomes: list[Found] = []
@@ -84,7 +96,12 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
 
     @cache
     def attack(trial: Candidate) -> Resistance | None:
-        return _attack_trial(question, roles, engine, trial)
+        """Return what attacks reach on a candidate, None where the data does not allow it."""
+        log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
+        with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
+            original = trial.original(question.source)
+            return attack_candidate(release, original, roles.identifier, telling=True)
+        return None
 
     def try_candidate(candidate: Candidate, begin: float) -> None:
         log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
@@ -115,7 +132,6 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         notes += way
         if shorter is not None:
             try_candidate(shorter, begin)
-    outcomes += _ask_rivals(question, data, queries, notes)
     if not outcomes:
         raise next(iter(refused.values()))
     return replace(
@@ -135,29 +151,18 @@ def _say_progress(done: int, whole: int, seconds: float) -> None:
     )
 
 
-def _find_queries(question: CompareQuestion, data: Microdata) -> tuple[list[AskedQuery], list[str]]:
-    """Return what is asked, and what is to be said of it."""
-    if isinstance(question.queries, Path):
-        return read_queries(data, question.queries)
-    draw = draw_analysts if question.workload == WORKLOADS[0] else draw_queries
-    return draw(data, question.queries, question.seed), []
-
-
 def _first_candidates(question: CompareQuestion, data: Microdata) -> list[Candidate]:
     """Return what is compared: where no attack decides that, each candidate as it is and with what may be coarser."""
-    candidates = question.candidates(_known_column(data))
+    terms = ", ".join(f"count(distinct {ident(name)})" for name in data.quasi)
+    (row,) = data.workspace.engine.rows(f"select {terms} from {data.relation}")
+    # a column of one value tells nobody anything
+    candidates = question.candidates(
+        min(zip(row.values(), data.quasi, strict=True), key=lambda pair: pair[0] if pair[0] > 1 else float("inf"))[1]
+    )
     if question.resist is not None or not question.coarsen:
         return candidates
     rules = tuple(question.coarsen.items())
     return [form for candidate in candidates for form in (candidate, replace(candidate, coarsen=rules))]
-
-
-def _known_column(data: Microdata) -> str:
-    """Return the quasi column with the fewest values: what robust's adversary is taken to know the distribution by."""
-    terms = ", ".join(f"count(distinct {ident(name)})" for name in data.quasi)
-    (row,) = data.workspace.engine.rows(f"select {terms} from {data.relation}")
-    # a column of one value tells nobody anything
-    return min(zip(row.values(), data.quasi, strict=True), key=lambda pair: pair[0] if pair[0] > 1 else float("inf"))[1]
 
 
 def _answers(
@@ -236,15 +241,6 @@ def _without_columns(
     return (shorter if way else None), [f"{named}: {'; '.join(way)}"] if way else []
 
 
-def _attack_trial(question: CompareQuestion, roles: Roles, engine: Engine, trial: Candidate) -> Resistance | None:
-    """Return what attacks reach on a candidate, None where the data does not allow it."""
-    log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
-    with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
-        original = trial.original(question.source)
-        return attack_candidate(release, original, roles.identifier, telling=True)
-    return None
-
-
 @contextmanager
 def _published(question: CompareQuestion, roles: Roles, candidate: Candidate, engine: Engine) -> Iterator[Release]:
     """Publish a candidate in the session for the block."""
@@ -291,28 +287,3 @@ def _reads_left_out(query: AskedQuery, candidate: Candidate, roles: Roles) -> bo
     except QueryError:
         return bool(candidate.without)
     return False
-
-
-def _ask_rivals(
-    question: CompareQuestion, data: Microdata, queries: Sequence[AskedQuery], notes: list[str]
-) -> list[Found]:
-    """Ask every rival the counts of all queries; add to the notes what is left out."""
-    rivals = question.rivals()
-    if rivals and len(data.sensitive) > 1:
-        raise UsageError(f"{rivals[0].method} takes one sensitive column; {len(data.sensitive)} are given")
-    counts = [(number, query.counting()) for number, query in enumerate(queries, start=1) if query.shape.counts]
-    if rivals and any(set(query.shape.figures) - query.shape.counts for query in queries):
-        notes.append("sums and averages are not asked of rivals: they answer counts alone")
-    # who has no answer at all names the most frequent value
-    prior = largest_share(data, data.sensitive[0], False) if rivals else 0.0
-    outcomes = []
-    for rival in rivals:
-        log.info("asking %s", " ".join(filter(None, (rival.method, rival.parameter))))
-        begin = time.perf_counter()
-        lines: list[dict[str, Any]] = []
-        answers = rival.answer(data, [query for _, query in counts], question.seed)
-        for (number, query), answer in zip(counts, answers, strict=True):
-            lines += write_lines(number, query, answer)
-        spent = time.perf_counter() - begin
-        outcomes.append(Found(rival, spent, rival.confidence(prior, len(counts)), lines))
-    return outcomes

@@ -1,7 +1,7 @@
 """The result of a comparison: a line for each candidate, workload and band of selectivity, and a summary."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,10 @@ SMALL = 10  # rows: what the papers call small counts
 BANDS = ((0.005, "up to 0.5 %"), (0.01, "0.5 to 1 %"), (0.05, "1 to 5 %"), (math.inf, "above 5 %"))
 SMALL_COUNTS, OTHERS = f"1 to {SMALL} rows", "sums, averages"
 ORDER = (SMALL_COUNTS, *(name for _, name in BANDS), OTHERS)
+CANDIDATE = (
+    *("method", "parameter", "knowing", "reached", "sure", "family", "promised", "left_out", "error"),
+    *("half_width", "coverage", "unanswered", "seconds"),
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Comparison:
     target_error: float | None = None
     resist: float | None = None
     command: str = ""
-    strongest: tuple[str, str] | None = None
+    strongest: tuple[str, str] = ("", "")
     failed: tuple[tuple[str, str, str], ...] = ()
 
     @property
@@ -77,51 +81,19 @@ class Comparison:
         """Return what draws each chart, by what it shows."""
         points = [point for point in self.candidates() if point["reached"] is not None]
         chart = {WHAT: partial(draw_risk_utility, points, self.resist)} if points else {}
-        return chart | {describe_errors(workload): partial(self._draw, workload) for workload in self._workloads()}
+        strongest = ", ".join(self.strongest)
+        return chart | {
+            describe_errors(workload): partial(draw_errors, lines, bands, strongest)
+            for workload, lines, bands in by_workload(self.lines)
+        }
 
     def candidates(self) -> list[dict[str, Any]]:
         """Return a line per candidate: method, parameter, what attacks reach and the promise, error, share left out.
 
         sure: the share of the people whose value is told with more than 80 % confidence, `told` in what is shown.
         """
-        return [
-            {
-                "method": line["candidate"],
-                "parameter": line["parameter"],
-                "knowing": line["knowing"],
-                "reached": line["reached"],
-                "sure": line["sure"],
-                "family": line["family"],
-                "promised": line["confidence"],
-                "left_out": line["left_out"],
-                "error": line["median"],
-                "half_width": line["half_width"],
-                "coverage": line["coverage"],
-                "unanswered": line["unanswered"],
-                "seconds": line["seconds"],
-            }
-            for line in self.overall
-        ]
-
-    def _draw(self, workload: str) -> Any:
-        return draw_errors(*self._drawn(workload), ", ".join(self.strongest or ()))
-
-    def _workloads(self) -> list[str]:
-        return list(dict.fromkeys(line["workload"] for line in self.lines))
-
-    def _drawn(self, workload: str) -> tuple[list[dict[str, Any]], list[str]]:
-        """Return what a chart shows of one workload, and its bands in their order."""
-        lines = [line for line in self.lines if line["workload"] == workload]
-        drawn = [
-            {
-                "candidate": ", ".join(filter(None, (line["method"], line["parameter"]))),
-                "band": line["selectivity"],
-                "error": line["median_relative_error"],
-            }
-            for line in lines
-        ]
-        bands = {line["selectivity"] for line in lines}
-        return drawn, [band for band in ORDER if band in bands]
+        renamed = {"method": "candidate", "promised": "confidence", "error": "median"}
+        return [{name: line[renamed.get(name, name)] for name in CANDIDATE} for line in self.overall]
 
     def as_plain(self) -> dict[str, Any]:
         """Return it as JSON has it: the proposal's command ('' where none is), a line per candidate, and all lines."""
@@ -184,3 +156,15 @@ class Comparison:
 
 def _percent(share: float | None, digits: int = 1) -> str:
     return "" if share is None or math.isnan(share) else f"{share:.{digits}%}"
+
+
+def by_workload(lines: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]], list[str]]]:
+    """Yield each workload, the candidate, band and median error of each line of it that has one, and its bands."""
+    workloads: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        if isinstance(error := line["median_relative_error"], float) and line["selectivity"] in ORDER:
+            candidate = ", ".join(str(line[name]) for name in ("method", "parameter") if line[name])
+            drawn = {"candidate": candidate, "band": line["selectivity"], "error": error}
+            workloads.setdefault(str(line["workload"]), []).append(drawn)
+    for workload, drawn_lines in workloads.items():
+        yield workload, drawn_lines, [band for band in ORDER if any(line["band"] == band for line in drawn_lines)]

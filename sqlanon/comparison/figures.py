@@ -10,7 +10,6 @@ from sqlanon.adversary.findings import CLEAR
 from sqlanon.comparison.comparison import BANDS, ORDER, OTHERS, SMALL, SMALL_COUNTS, Comparison
 from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.resistance import Resistance
-from sqlanon.comparison.rivals import Rival
 from sqlanon.comparison.workload import AskedQuery, pair_figures
 from sqlanon.errors import DataError
 from sqlanon.plans.roles import Roles
@@ -21,17 +20,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _WORDS = ["comparison/words.txt"]
+# what a line says of attacks, None where none was run, and what `Resistance` calls it
+ATTACKED = {"reached": "named", "sure": "sure", "danger": "reached", "family": "family", "left_out": "left_out"}
 DIGITS = 12  # of an answer that counts
 
 
 @dataclass(frozen=True)
 class Found:
-    """What one candidate or rival answered: a line per figure, its time, and what an adversary may reach.
+    """What one candidate answered: a line per figure, its time, and what an adversary may reach.
 
     attacked: what attacks reach, None where none was run.
     """
 
-    candidate: Candidate | Rival
+    candidate: Candidate
     seconds: float
     confidence: float
     lines: Sequence[Mapping[str, Any]]
@@ -57,7 +58,7 @@ def summarize(
     import pandas as pd
 
     answers = pd.concat([_frame(outcome, rows) for outcome in found], ignore_index=True)
-    empty = _is_empty(answers)
+    empty = answers["truth"].isna() | (answers["truth"] == 0)  # which have no relative error
     judged = answers[~empty]
     if judged.empty:
         raise DataError("every true answer is 0 or NULL; there is no relative error to compare")
@@ -70,28 +71,23 @@ def summarize(
             remarks.append(f"{candidate.method}, {candidate.parameter}: no attack was scored: {attacked.unscored}")
     overall = [_overall(outcome, judged) for outcome in found]
     overall = [line for line in overall if line["figures"]]
-    published = [line for line in overall if isinstance(line["candidate"], Candidate)]
-    chosen, remark = _choose(question, published)
+    chosen, remark = _choose(question, overall)
     remarks += [remark] if remark else []
+    strongest = max(overall, key=_strength)
     overall.sort(key=lambda line: (not _resists(question, line), line["median"]))
     return Comparison(
         answers=answers,
         lines=tuple(line for outcome in found for line in _lines(outcome, judged)),
         overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter,
-                       "arguments": _arguments(line["candidate"]), "without": getattr(line["candidate"], "without", ())}
+                       "arguments": _arguments(line["candidate"]), "without": line["candidate"].without}
                       for line in overall),
-        summary=_summary(question, overall, chosen),
+        summary=_summary(question, overall, strongest, chosen),
         notes=tuple(dict.fromkeys(remarks)),
         target_error=question.target_error,
         resist=question.resist,
         command=_command(question, roles, chosen["candidate"]) if chosen else "",
-        strongest=_strongest(published),
+        strongest=(strongest["candidate"].method, strongest["candidate"].parameter),
     )  # fmt: skip
-
-
-def _is_empty(answers: "pd.DataFrame") -> "pd.Series[bool]":
-    """Tell which truths have no relative error."""
-    return answers["truth"].isna() | (answers["truth"] == 0)
 
 
 def _frame(outcome: Found, rows: int) -> "pd.DataFrame":
@@ -119,14 +115,14 @@ def _band(truth: float, is_count: bool, rows: int) -> str:
     return SMALL_COUNTS if truth <= SMALL else next(name for most, name in BANDS if not truth / rows > most)
 
 
-def _of(candidate: Candidate | Rival, judged: "pd.DataFrame") -> "pd.DataFrame":
+def _of(candidate: Candidate, judged: "pd.DataFrame") -> "pd.DataFrame":
     same = (judged["method"] == candidate.method) & (judged["parameter"] == candidate.parameter)
     return judged[same & (judged["knowing"] == _knowing(candidate))]
 
 
-def _knowing(candidate: Candidate | Rival) -> str:
+def _knowing(candidate: Candidate) -> str:
     """Return the columns by which robust's adversary knows the distribution."""
-    return ", ".join(candidate.background) if isinstance(candidate, Candidate) else ""
+    return ", ".join(candidate.background)
 
 
 def _lines(outcome: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
@@ -150,10 +146,8 @@ def _lines(outcome: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
     return lines
 
 
-def _arguments(candidate: Candidate | Rival) -> dict[str, Any] | None:
-    """Return the method's parameters of what can be published, None for a rival."""
-    if not isinstance(candidate, Candidate):
-        return None
+def _arguments(candidate: Candidate) -> dict[str, Any]:
+    """Return the method's parameters."""
     return candidate.arguments | ({"coarsen": dict(candidate.coarsen)} if candidate.coarsen else {})
 
 
@@ -173,11 +167,7 @@ def _overall(outcome: Found, judged: "pd.DataFrame") -> dict[str, Any]:
         "confidence": outcome.confidence,
         "knowing": _knowing(candidate),
         "seconds": outcome.seconds,
-        "reached": None if attacked is None else attacked.named,
-        "sure": None if attacked is None else attacked.sure,
-        "danger": None if attacked is None else attacked.reached,
-        "family": None if attacked is None else attacked.family,
-        "left_out": None if attacked is None else attacked.left_out,
+        **{name: getattr(attacked, attribute, None) for name, attribute in ATTACKED.items()},
     }
 
 
@@ -196,12 +186,13 @@ def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -
     Where attacks were run it is the most accurate of those that resist, else the strongest promise.
     """
     if question.target_error is None and question.resist is None:
-        return _keeps_promise(published), ""
+        counted = [line for line in published if line["danger"] is not None]
+        keeping = [line for line in counted if line["danger"] <= line["confidence"] + CLEAR]
+        return min(keeping, key=lambda line: line["median"]) if keeping else _least_attacked(published), ""
     resisting = [line for line in published if _resists(question, line)]
     values = {
         "resist": question.resist,
         "target": question.target_error,
-        "any_published": bool(published),
         "clear": CLEAR,
         "least_attacked": _least_attacked(published),
         "nearest": min(resisting, key=lambda line: line["median"], default=None),
@@ -216,16 +207,6 @@ def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -
     return min(reached, key=lambda line: line["median"]), ""
 
 
-def _keeps_promise(published: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Return the most accurate candidate that attacks reach no further than promised, else the one they reach least.
-
-    None where nothing was attacked.
-    """
-    counted = [line for line in published if line["danger"] is not None]
-    keeping = [line for line in counted if line["danger"] <= line["confidence"] + CLEAR]
-    return min(keeping, key=lambda line: line["median"]) if keeping else _least_attacked(published)
-
-
 def _least_attacked(published: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     counted = [line for line in published if line["danger"] is not None]
     return min(counted, key=lambda line: line["danger"], default=None)
@@ -237,18 +218,12 @@ def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:
     return candidate.value, candidate.strength.rank, -line["median"]
 
 
-def _strongest(published: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
-    if not published:
-        return None
-    candidate = max(published, key=_strength)["candidate"]
-    return candidate.method, candidate.parameter
+Line = Mapping[str, Any]
 
 
-def _summary(question: CompareQuestion, overall: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any] | None) -> str:
+def _summary(question: CompareQuestion, overall: Sequence[Line], strongest: Line, chosen: Line | None) -> str:
     """Say in sentences what accuracy costs, and what the proposed release is."""
-    published = [line for line in overall if isinstance(line["candidate"], Candidate)]
-    strongest = max(published, key=_strength, default=None)
-    if strongest is not None and math.isnan(strongest["coverage"]):
+    if math.isnan(strongest["coverage"]):
         strongest = {**strongest, "coverage": None}
     values = {
         "least": min(overall, key=lambda line: line["median"]),

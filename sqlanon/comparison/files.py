@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlanon.atomic_files import DirectoryExchange
 from sqlanon.charts.drawing import is_installed
@@ -14,9 +13,6 @@ from sqlanon.errors import TargetError
 from sqlanon.plans.plan import relation_name
 from sqlanon.read_places import refuse_read_directory
 from sqlanon.wording import option
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHARTS = ("errors.svg", "errors.png")  # where what draws them is installed
 TABLES = ("comparison", "answers", "candidates")  # each as CSV and as Parquet
@@ -55,7 +51,9 @@ def write_comparison(found: Comparison, target: Path) -> None:
         )
         for name, frame in zip(TABLES, frames, strict=True):
             frame.to_csv(exchange.new / f"{name}.csv", index=False)
-            _write_parquet(frame, exchange.new / f"{name}.parquet")
+            engine, table = open_engine("duckdb"), relation_name("", "kept")
+            engine.keep_frame(table, frame)
+            engine.write_parquet(f"select * from {table}", (exchange.new / f"{name}.parquet"))
         (exchange.new / "comparison.json").write_text(json.dumps(found.as_plain(), indent=1), encoding="utf-8")
         for name in CHARTS if is_installed() else ():
             found.plot().save(exchange.new / name)
@@ -65,10 +63,3 @@ def write_comparison(found: Comparison, target: Path) -> None:
         raise TargetError(f"cannot write {str(target)!r}: {error.strerror}") from None
     finally:
         exchange.close()
-
-
-def _write_parquet(frame: "pd.DataFrame", path: Path) -> None:
-    """Write a frame in a session of our own: the comparison's may be closed, and pandas alone writes no Parquet."""
-    engine, table = open_engine("duckdb"), relation_name("", "kept")
-    engine.keep_frame(table, frame)
-    engine.write_parquet(f"select * from {table}", path)

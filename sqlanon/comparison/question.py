@@ -1,4 +1,4 @@
-"""What a comparison is asked to do: source, roles, candidates, rivals, and how many queries of which sort."""
+"""What a comparison is asked to do: source, roles, candidates, and how many queries of which sort."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlanon.comparison.rivals import RIVALS, Rival, read_rivals
 from sqlanon.comparison.workload import WORKLOADS
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.forms import form_of_method
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Strength
+from sqlanon.removed import removed
 from sqlanon.sql.sources.queried_source import read_files, source_of_release
 from sqlanon.wording import option
 
@@ -25,7 +25,6 @@ USUAL_GAMMA: tuple[int, ...] = (5,)
 SEARCHED_GAMMA = (5, 10)
 USUAL_QUERIES = 200
 MOST_QUERIES = 20_000
-LEAST_EPSILON, MOST_EPSILON = 1e-9, 100.0  # beyond them noise is all there is, or none
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class Candidate:
 class CompareQuestion:
     """What to publish in the session, and what to ask of it.
 
-    strengths: values by parameter (l, also robust's r; gamma). noise: the same of rivals (epsilon, share). queries: how
+    strengths: values by parameter (l, also robust's r; gamma). queries: how
     many to draw, as `workload` says, or a file of the user's own.
     target_error: the largest median relative error that is acceptable. resist: the largest share of people whose value
     the best attack may name. quick: nothing is attacked. coarsen:
@@ -149,7 +148,6 @@ class CompareQuestion:
     strengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     queries: int | Path = USUAL_QUERIES
     seed: int = 1
-    noise: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     target_error: float | None = None
     resist: float | None = None
     quick: bool = False
@@ -160,14 +158,14 @@ class CompareQuestion:
 
     def __post_init__(self) -> None:
         """Refuse what no data could meet."""
-        methods = [*(name for name, method in METHODS.items() if method.strength is not None), *RIVALS]
+        methods = [name for name, method in METHODS.items() if method.strength is not None]
         unknown = [name for name in self.methods if name not in methods]
         if unknown or not self.methods:
             method = repr(unknown[0]) if unknown else "none"
             mark = METHODS[unknown[0]].lacks.get("compare") if unknown and unknown[0] in METHODS else None
             reason = f", which is not compared: {mark.why}" if mark else ""
-            raise UsageError(f"compared are {', '.join(methods)}; {option('methods')} names {method}{reason}")
-        _check_noise(self.noise)
+            gone = removed("methods", *unknown[:1])
+            raise UsageError(gone or f"compared are {', '.join(methods)}; {option('methods')} names {method}{reason}")
         for name, values in self.strengths.items():
             if not values or any(value < 2 for value in values):
                 raise UsageError(f"{option(name)} takes whole numbers of at least 2, for example 3,5,10")
@@ -200,7 +198,7 @@ class CompareQuestion:
         return [
             Candidate(method, value, (background,) if strength.knows else (), self.max_suppressed)
             for method in dict.fromkeys(self.methods)
-            if method not in RIVALS and (strength := METHODS[method].strength) is not None
+            if (strength := METHODS[method].strength) is not None
             for value in self.values_of(strength.takes)
         ]
 
@@ -213,15 +211,3 @@ class CompareQuestion:
         if possible is None or possible >= candidate.value or candidate.strength.takes in self.strengths:
             return None
         return replace(candidate, value=possible)
-
-    def rivals(self) -> list[Rival]:
-        """Return the rivals that are compared with them."""
-        methods = [method for method in dict.fromkeys(self.methods) if method in RIVALS]
-        return [rival for method in methods for rival in read_rivals(method, self.noise.get(RIVALS[method], ()))]
-
-
-def _check_noise(noise: Mapping[str, tuple[float, ...]]) -> None:
-    """Refuse strengths that rivals cannot have."""
-    for name, least, most in (("epsilon", LEAST_EPSILON, MOST_EPSILON), ("share", 0.0, 1.0)):
-        if not all(least < value < most for value in noise.get(name, ())):
-            raise UsageError(f"{option(name)} takes numbers between {least:g} and {most:g}, for example 0.1,0.01")

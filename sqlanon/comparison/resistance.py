@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from sqlanon.adversary.findings import VITAL
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.comparison.question import Candidate
-from sqlanon.comparison.rivals import largest_share
-from sqlanon.comparison.workload import Microdata
+from sqlanon.comparison.workload import Microdata, largest_share
 from sqlanon.errors import UsageError
 from sqlanon.releases.release import Release
 from sqlanon.wording import option

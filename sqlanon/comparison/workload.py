@@ -39,11 +39,6 @@ class AskedQuery:
     shape: SourceQuery
     truth: "pd.DataFrame"
 
-    def counting(self) -> "AskedQuery":
-        """Return the query with its counts as the only figures."""
-        figures = tuple(name for name in self.shape.figures if name in self.shape.counts)
-        return replace(self, shape=replace(self.shape, figures=figures))
-
 
 @dataclass(frozen=True)
 class Microdata:
@@ -101,14 +96,16 @@ def draw_queries(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
     return [name_count(*pair, truth) for pair, truth in zip(drawn, truths, strict=True)]
 
 
+def read_domains(data: Microdata) -> dict[str, "pd.DataFrame"]:
+    """Return the values of each column that has few enough, with how many rows have each."""
+    names = (*data.quasi, *data.sensitive)
+    frames = {name: data.frame("comparison/workload/domain", column=name, most=MOST_VALUES + 1) for name in names}
+    return {name: frame for name, frame in frames.items() if 0 < len(frame) <= MOST_VALUES}
+
+
 def _draw_sets(data: Microdata, count: int, random: "np.random.Generator") -> list[Conditions]:
     """Draw predicates of Anatomy's paper: qd quasi columns, a sensitive one, ceil(|A| s^(1/(qd+1))) values of each."""
-    names = (*data.quasi, *data.sensitive)
-    value_texts = {
-        name: data.frame("comparison/domain", column=name, most=MOST_VALUES + 1)["value_text"].tolist()
-        for name in names
-    }
-    domains = {name: values for name, values in value_texts.items() if 0 < len(values) <= MOST_VALUES}
+    domains = {name: frame["value_text"].tolist() for name, frame in read_domains(data).items()}
     quasi = [name for name in data.quasi if name in domains]
     sensitive = [name for name in data.sensitive if name in domains]
     if not quasi or not sensitive:
@@ -136,7 +133,7 @@ def draw_conjunctions(data: Microdata, count: int, seed: int, random: "np.random
         drawn = [*random.choice(data.quasi, 1 + turn % most, replace=False), random.choice(data.sensitive)]
         names = [str(name) for name in drawn]
         share = (count - len(different)) // (turns - turn)
-        frame = data.frame("comparison/conjunction", columns=names, seed=f"{seed}/{turn}", most=share)
+        frame = data.frame("comparison/workload/conjunction", columns=names, seed=f"{seed}/{turn}", most=share)
         for row in frame[names].itertuples(index=False):
             pairs = zip(names, row, strict=True)
             terms = ((name, Sql(f"{ident(name)} = {write_constant(data, name, text)}")) for name, text in pairs)
@@ -198,3 +195,13 @@ def _key(row: Mapping[Any, Any], keys: Sequence[str]) -> tuple[Any, ...]:
 
 def _number(value: Any, missing: float = math.nan) -> float:
     return missing if value is None else float(value)
+
+
+def largest_share(data: Microdata, name: str, drops: bool) -> float:
+    """Return the share of the most frequent value of a sensitive column; drops: of the rows without NULL in any."""
+    known = data.sensitive if drops else ()
+    values = {"column": name, "known_columns": known}
+    (row,) = data.workspace.engine.rows(
+        data.workspace.render("comparison/workload/largest_share", {"microdata": data.relation}, **values)
+    )
+    return float(row["largest"])

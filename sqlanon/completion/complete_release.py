@@ -10,7 +10,7 @@ from sqlanon.completion.completed import Completed
 from sqlanon.completion.model_rows import ModelRows
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
-from sqlanon.plans.manifest import Manifest, follows
+from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.sensitive_tables import one_column
@@ -101,7 +101,7 @@ def _keep(space: ModelRows, number: int, dealt: Dealt) -> Sql:
         for place, (column, rows, values) in enumerate(dealt, start=1)
     ]
     columns = {"quasi": list(space.quasi.items()), "sensitive": sensitive}
-    sql = space.render_own("completion/completed", {"numbered": space.numbered}, **columns)
+    sql = space.render_own("completion/rows/completed", {"numbered": space.numbered}, **columns)
     relation = relation_name(space.prefix, f"completed_{number}")
     space.engine.create(Statement("completed", sql, "table", str(relation)))
     return relation
@@ -109,7 +109,9 @@ def _keep(space: ModelRows, number: int, dealt: Dealt) -> Sql:
 
 def _count_alike(space: ModelRows, earlier: tuple[str, Sql, Sql], later: tuple[str, Sql, Sql]) -> float:
     """Return the share of rows that hold the same value in two completed tables."""
-    (row,) = space.engine.rows(space.render_own("completion/alike_rows", {"earlier": earlier[1], "later": later[1]}))
+    (row,) = space.engine.rows(
+        space.render_own("completion/rows/alike_rows", {"earlier": earlier[1], "later": later[1]})
+    )
     return float(row["alike_rows"]) / max(int(row["row_count"]), 1)
 
 
@@ -129,6 +131,11 @@ def _of_column(
 
 
 def _check_columns(manifest: Manifest, parts: bool) -> None:
+    if of_people(manifest):
+        raise UsageError(
+            "complete deals one value to each person, and people of this release have several: which of them belong to"
+            " one person is published nowhere"
+        )
     if parts and len(manifest["columns"]["sensitive"]) > 1 and "group" in manifest["columns"]:
         raise UsageError(
             "a release of groups with several sensitive columns is completed one column at a time, named with"

@@ -19,17 +19,18 @@ def salt_of(seed: int, *purpose: object) -> int:
 
 
 def keep_effects(space: ModelRows, effects: Array) -> Sql:
-    """Keep effects, T x V, as a relation: a list for each level."""
-    level, value = np.divmod(np.arange(effects.size), effects.shape[1])
-    frame = pd.DataFrame({"level": level, "value_number": value + 1, "effect": effects.ravel()})
-    return space.make("effects", "completion/effects", {"effect": space.keep_frame("effect", frame)})
+    """Keep effects, T x K, as a relation: a list for each level."""
+    level, number = np.divmod(np.arange(effects.size), effects.shape[1])
+    frame = pd.DataFrame({"level": level, "number": number, "effect": effects.ravel()})
+    return space.make("effects", "completion/rows/effects", {"effect": space.keep_frame("effect", frame)})
 
 
-def count_dealt(space: ModelRows, dealt: Sql, shape: tuple[int, ...]) -> Array:
-    """Return how many rows were dealt by level and value, T x V."""
-    frame = space.engine.frame(space.render_own("completion/level_count", {"dealt": dealt}, levels=space.levels))
+def count_dealt(space: ModelRows, dealt: Sql, value: Sql, shape: tuple[int, ...]) -> Array:
+    """Return how many rows were dealt by level and kind of value, T x K."""
+    inputs = {"dealt": dealt, "value": value}
+    frame = space.engine.frame(space.render_own("completion/rows/level_count", inputs, levels=space.levels))
     counts = np.zeros(shape)
-    counts[frame["level"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1] = frame["row_count"]
+    counts[frame["level"].to_numpy(dtype=int), frame["code"].to_numpy(dtype=int) - 1] = frame["row_count"]
     return counts
 
 

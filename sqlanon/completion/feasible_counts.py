@@ -13,7 +13,7 @@ import numpy as np
 
 from sqlanon.estimators.evidence import Array
 
-LEAST_SHARE, LEAST_ERROR = 0.1, 0.5  # of the count that independence says, and of its square root: the smaller counts
+LEAST_SHARE, LEAST_ERROR = 0.01, 0.05  # of the count that independence says, and of its square root: the smaller counts
 ROUNDS = 20  # of alternating projections
 HALVINGS = 40  # that find a row's multiplier
 SCALINGS = 20  # of the last step, proportional fitting

@@ -1,6 +1,7 @@
 """What groups say of how values go with levels, in draws of weights of the groups (a Bayesian bootstrap, Rubin 1981).
 
-Least squares of how many rows of a level have a value, around what independence inside classes of groups says.
+Least squares of how many rows of a level have a value, around what independence inside classes of groups says; a value
+stands here for a kind of values, those of one code.
 
 With s_g(v) a group's values, n_g(c) its rows in a level c, |g| its size, and in its class k the totals f_kv and n_kc
 over N_k rows,
@@ -14,25 +15,16 @@ independence: the pseudo-inverse says 0 of it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from sqlanon.completion.feasible_counts import make_feasible
 from sqlanon.completion.model_rows import ModelRows
-from sqlanon.errors import DataError
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
 
-if TYPE_CHECKING:
-    from scipy import sparse
-
 CUTOFF = 1e-9  # of the largest eigenvalue: what is smaller is none
-MOST_DENSE = 500  # values for which S is held whole and its pseudo-inverse made; of more only what is not 0 is held
-PULL = 1e-3  # of S's diagonal, added to it where values are many: what groups hardly tell is left at independence too
-RESIDUAL = 1e-8  # of the evidence, in units of what each value's rows vary by, where steps of the solution end
-MOST_STEPS = 2_000
 
 
 @dataclass(frozen=True)
@@ -48,10 +40,10 @@ class ClassTotals:
     sized_levels: Array
 
 
-def estimate_level_counts(normal: "Array | sparse.csr_array", shared: Array, totals: ClassTotals) -> Array:
+def estimate_level_counts(normal: Array, shared: Array, totals: ClassTotals) -> Array:
     """Return the estimated rows by level and value, T x V.
 
-    normal: Σ_g w_g s_g s_g^T, V x V, sparse where values are many. shared: Σ_g w_g n_g(c) s_g(v), T x V. The estimates
+    normal: Σ_g w_g s_g s_g^T, V x V. shared: Σ_g w_g n_g(c) s_g(v), T x V. The estimates
     sum to the values' totals over the levels of a column, and to the levels' over values; they may be negative.
     """
     rows = totals.values.sum(axis=1, keepdims=True)
@@ -59,47 +51,11 @@ def estimate_level_counts(normal: "Array | sparse.csr_array", shared: Array, tot
     sized_share = value_share * totals.sized_values.sum(axis=1, keepdims=True)
     evidence = shared.T - totals.sized_values.T @ level_share - value_share.T @ totals.sized_levels
     evidence += sized_share.T @ level_share
-    if isinstance(normal, np.ndarray):
-        centred = normal - totals.sized_values.T @ value_share - value_share.T @ totals.sized_values
-        centred += sized_share.T @ value_share
-        deviations = np.linalg.pinv(centred, rcond=CUTOFF, hermitian=True) @ evidence
-    else:
-        deviations = solve_in_steps(normal, totals.sized_values - sized_share / 2, value_share, evidence)
+    centred = normal - totals.sized_values.T @ value_share - value_share.T @ totals.sized_values
+    centred += sized_share.T @ value_share
+    deviations = np.linalg.pinv(centred, rcond=CUTOFF, hermitian=True) @ evidence
     added = totals.values.sum(axis=0)[:, None] * deviations - totals.values.T @ (value_share @ deviations)
     return np.asarray((totals.values.T @ level_share + added).T)
-
-
-def solve_in_steps(normal: "sparse.csr_array", sized: Array, share: Array, evidence: Array) -> Array:
-    """Return δ with (C + PULL diag C) δ = evidence, C = S - sized' share - share' sized, by conjugate gradients, V x T.
-
-    normal: S, V x V, sparse. sized, share: K x V. Steps are scaled by the diagonal, so that their number does not grow
-    with the values. Raises DataError where `MOST_STEPS` do not reach `RESIDUAL`.
-    """
-    from scipy import sparse  # slow to load
-
-    few_sized, few_share = sparse.csr_array(sized), sparse.csr_array(share)
-    turned_sized, turned_share = few_sized.T.tocsr(), few_share.T.tocsr()
-    diagonal = normal.diagonal() - 2 * (sized * share).sum(axis=0)
-    pull = PULL * np.maximum(diagonal, CUTOFF * diagonal.max(initial=0.0))[:, None]
-    scale = diagonal[:, None] + pull
-    solution, rest = np.zeros_like(evidence), evidence.copy()
-    step = scaled = rest / scale
-    size = first = (rest * scaled).sum(axis=0)
-    for _ in range(MOST_STEPS):
-        if (size <= RESIDUAL**2 * first).all():
-            return solution
-        product = normal @ step + pull * step
-        product -= turned_sized @ (few_share @ step) + turned_share @ (few_sized @ step)
-        length = (step * product).sum(axis=0)
-        along = np.divide(size, length, out=np.zeros_like(size), where=(length > 0) & (size > RESIDUAL**2 * first))
-        solution += along * step
-        rest -= along * product
-        scaled = rest / scale
-        before, size = size, (rest * scaled).sum(axis=0)
-        step = scaled + np.divide(size, before, out=np.zeros_like(size), where=before > 0) * step
-    raise DataError(
-        f"what the groups say of {len(evidence):,} values was not solved to {RESIDUAL:g} in {MOST_STEPS:,} steps"
-    )
 
 
 class GroupEvidence:
@@ -113,7 +69,7 @@ class GroupEvidence:
         """Return how many rows by level and value are to be dealt in each draw, draws x T x V, none negative."""
         levels, parts = self.space.rows_of_levels, self.space.parts
         values, normal, shared = len(self.values), self._read_products(), self._read_shared()
-        rows, sized_values = self._read_classes("value_number", values)
+        rows, sized_values = self._read_classes("code", values)
         level_rows, sized_levels = self._read_classes("level", len(levels))
         targets = []
         for draw in range(len(self.draws)):
@@ -124,30 +80,21 @@ class GroupEvidence:
             )
         return np.stack(targets)
 
-    def _read_products(self) -> "Sequence[Array | sparse.csr_array]":
-        """Return S of each draw, V x V."""
-        frame, values = self._frame("completion/value_product"), len(self.values)
-        value, other = (frame[name].to_numpy(dtype=int) - 1 for name in ("value_number", "other_number"))
+    def _read_products(self) -> Array:
+        """Return S of each draw, draws x V x V."""
+        frame, values = self._frame("completion/groups/value_product"), len(self.values)
+        value, other = (frame[name].to_numpy(dtype=int) - 1 for name in ("code", "other_code"))
         # S is symmetric; the query sums each pair of values once
-        if values <= MOST_DENSE:
-            normal = np.zeros((len(self.draws), values, values))
-            normal[:, value, other] = normal[:, other, value] = frame[self.draws].to_numpy(dtype=float).T
-            return list(normal)
-        from scipy import sparse  # slow to load
-
-        apart = other != value
-        place = np.concatenate([value, other[apart]]), np.concatenate([other, value[apart]])
-        products = (frame[draw].to_numpy(dtype=float) for draw in self.draws)
-        return [
-            sparse.csr_array((np.concatenate([line, line[apart]]), place), shape=(values, values)) for line in products
-        ]
+        normal = np.zeros((len(self.draws), values, values))
+        normal[:, value, other] = normal[:, other, value] = frame[self.draws].to_numpy(dtype=float).T
+        return normal
 
     def _read_shared(self) -> Array:
         """Return b, draws x T x V."""
         shared = np.zeros((len(self.draws), len(self.space.rows_of_levels), len(self.values)))
         for level in self.space.levels:
-            frame = self._frame("completion/level_product", level=level)
-            place = (frame["level"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
+            frame = self._frame("completion/groups/level_product", level=level)
+            place = (frame["level"].to_numpy(dtype=int), frame["code"].to_numpy(dtype=int) - 1)
             shared[:, *place] = frame[self.draws].to_numpy(dtype=float).T
         return shared
 
@@ -157,7 +104,9 @@ class GroupEvidence:
         if name != "level":
             items, first, counted, row_count = [name], 1, "holding", "counted.held"
         read: dict[str, object] = {"counted": self.given[counted], "row_count": Sql(row_count)}
-        frame = pd.concat([self._frame("completion/class_value", item=item, name=name, **read) for item in items])
+        frame = pd.concat(
+            [self._frame("completion/groups/class_value", item=item, name=name, **read) for item in items]
+        )
         number = frame[name].to_numpy(dtype=int) - first
         place = (frame["class_number"].to_numpy(dtype=int), number)
         rows = np.zeros((int(place[0].max()) + 1, count))

@@ -1,21 +1,26 @@
-"""The rows of a release as a model reads them: quasi values as codes, sensitive values as numbers."""
+"""The rows of a release as a model reads them: quasi values as levels, sensitive values as numbers, of kinds."""
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
+from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array
 from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.build import render_query
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 
-BINS = 10  # codes of a column of numbers or dates, and of all rare values of another
+BINS = 10  # codes of a quasi column of numbers or dates, and of all rare values of another
 MOST_CODES = 50  # at most so many values of a column have a code of their own
-ROWS_PER_VALUE = 10  # a code needs so many rows per sensitive value; with fewer the release tells nothing about it
+ROWS_PER_HIDDEN = 300  # a kind of sensitive values needs so many for each value among which a row's own one hides:
+# with fewer, what releases say of kinds is mostly noise, and no way to deal values has as many rows as it asks for
+FEW_VALUES = 20  # so many are kinds each, however rare
+ROWS_PER_KIND = 10  # a level needs so many rows per kind of sensitive values; fewer tell nothing of it
+Whole = NDArray[np.int64]
 
 
 class ModelRows(Workspace):
@@ -28,7 +33,7 @@ class ModelRows(Workspace):
         self.levels = [f"level_{number}" for number in range(1, len(quasi) + 1)]
         self.kept = dict(kept)
         columns = {"quasi": list(self.quasi.items()), "kept": list(self.kept.items())}
-        self.numbered = self.make("numbered", "completion/numbered_row", {"published": published}, **columns)
+        self.numbered = self.make("numbered", "completion/rows/numbered_row", {"published": published}, **columns)
 
     def make(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation; return it."""
@@ -47,17 +52,39 @@ class ModelRows(Workspace):
             self.forget([str(before)])
         return relation
 
-    def code(self, value_count: int) -> Sql:
-        """Code the rows for a model of so many sensitive values; return them with their levels.
+    def number_values(
+        self, name: str, published: Sql, column: str, rows: Sql, hidden: float
+    ) -> tuple[Sql, Whole, Array]:
+        """Number and code the values of a sensitive column; return the relation, each value's code, and rows by code.
+
+        published: a table with the column. rows: for how many rows a row of it stands. hidden: among how many values
+        a row's own one hides. Codes are numbered from 1.
+        """
+        counted = f"select count(distinct {ident(column)}) as n, cast(sum({rows}) as bigint) as whole from {published}"
+        (read,) = self.engine.rows(counted)
+        least = 1
+        if int(read["n"]) > FEW_VALUES:
+            least = ceil(min(ROWS_PER_HIDDEN * hidden, int(read["whole"]) / FEW_VALUES))
+        # numbers may be codes of what is no scale: each value that is frequent is a kind, also of numbers
+        value = self._code(name, published, column, rows, least=least, bins=MOST_CODES, is_ordered=False)
+        values = self.engine.frame(f"select code, row_count from {value} order by value_number asc nulls last")
+        codes: Whole = values["code"].to_numpy(dtype=np.int64)
+        return value, codes, np.bincount(codes - 1, values["row_count"].to_numpy(dtype=float)).astype(float)
+
+    def _code(self, name: str, published: Sql, column: str, rows: Sql, **values: object) -> Sql:
+        columns = {"column": column, "rows": rows, "most": MOST_CODES, **values}
+        return self.make(name, "completion/rows/value", {"published": published}, **columns)
+
+    def code(self, kinds: int) -> Sql:
+        """Code the rows for a model of so many kinds of sensitive values; return them with their levels.
 
         `rows_of_levels` holds the rows of each level, T; `parts`, for each column, the levels that are its own.
         """
         types = self.engine.columns(f"select * from {self.numbered}")
         codes, counts = [], []
         for name in self.quasi.values():
-            inputs, ordered = {"numbered": self.numbered}, is_ordered(types[name])
-            least = {"least": ROWS_PER_VALUE * value_count, "most": MOST_CODES, "bins": BINS, "is_ordered": ordered}
-            codes.append(self.make(f"codes_of_{name}", "completion/code", inputs, name=name, **least))
+            least = {"least": ROWS_PER_KIND * kinds, "bins": BINS, "is_ordered": is_ordered(types[name])}
+            codes.append(self._code(f"codes_of_{name}", self.numbered, name, Sql("1"), **least))
             query = f"select code, cast(sum(row_count) as bigint) as row_count from {codes[-1]} group by code"
             counts.append(self.engine.frame(f"{query} order by code asc nulls last")["row_count"].to_numpy(dtype=float))
         firsts = list(accumulate((len(count) for count in counts), initial=0))
@@ -66,11 +93,5 @@ class ModelRows(Workspace):
         coded = list(zip(codes, self.quasi.values(), self.levels, firsts, strict=False))
         kept_columns = list(self.kept.values())
         return self.make(
-            "coded_row", "completion/coded_row", {"numbered": self.numbered}, kept=kept_columns, codes=coded
+            "coded_row", "completion/rows/coded_row", {"numbered": self.numbered}, kept=kept_columns, codes=coded
         )
-
-
-def refuse_many_values(count: int, most: int) -> None:
-    """Raise DataError for more sensitive values than models of such a release are learned of."""
-    if count > most:
-        raise DataError(f"the release has {count:,} sensitive values; complete learns of {most:,} at most here")

@@ -1,9 +1,9 @@
 """Draw plausible true values of randomized rows.
 
-A row with codes c that shows y has the true value x with probability in proportion to exp(Σ_j β_j(c_j, x)) T_xy; T is
-the channel of the closed form. As for groups, the effects β are such that tables have as many rows by code and value as
-the closed form finds without bias, in draws of weights of the rows (a Bayesian bootstrap). Each sensitive column is
-recovered on its own.
+A row with codes c that shows y has the true value x of the kind k with probability in proportion to
+exp(Σ_j β_j(c_j, k)) f_x/f_k T_xy; T is the channel of the closed form. As for groups, the effects β are such that
+tables have as many rows by code and kind as the closed form finds without bias, in draws of weights of the rows (a
+Bayesian bootstrap). Each sensitive column is recovered on its own.
 """
 
 import logging
@@ -15,8 +15,9 @@ import numpy as np
 
 from sqlanon.completion.effects import count_dealt, find_step, keep_effects, salt_of
 from sqlanon.completion.feasible_counts import make_feasible
-from sqlanon.completion.model_rows import ModelRows, refuse_many_values
+from sqlanon.completion.model_rows import ModelRows, Whole
 from sqlanon.engines.base import Engine
+from sqlanon.errors import DataError
 from sqlanon.estimation.randomized.tables import Randomized
 from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.estimators.evidence import Array
@@ -34,7 +35,7 @@ class Recovering:
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any], seed: int) -> None:
         """Number the release's rows; raise ReleaseError where the manifest does not say γ."""
-        self.seed, self.loaded = seed, Randomized(engine, tables, manifest)
+        self.seed, self.loaded = seed, Randomized(engine, {"data": tables["data"]}, manifest)
         self.sensitive = self.loaded.sensitive
         shown_columns = {name: f"shown_{number}" for number, name in enumerate(self.sensitive, start=1)}
         self.published = tables["data"]
@@ -42,14 +43,18 @@ class Recovering:
 
     def complete(self, tables: int) -> Iterator[Recovered]:
         """Yield for each completed table its sensitive columns, each with the relation of its true values' numbers."""
-        values = [
-            self.space.make(f"value_{place}", "completion/value", {"published": self.published}, sensitive=column)
+        numbered = [
+            self.space.number_values(f"value_{place}", self.published, column, Sql("1"), self.loaded.gamma[place])
             for place, column in enumerate(self.sensitive)
         ]
-        counts = [self.space.engine.rows(f"select count(*) as n from {value}")[0]["n"] for value in values]
-        refuse_many_values(max(counts), MOST_VALUES)
-        self.coded = self.space.code(max(counts))
-        models = [_Column(self, place, values[place], counts[place], tables) for place in range(len(values))]
+        most = max(len(codes) for _, codes, _ in numbered)
+        if most > MOST_VALUES:
+            raise DataError(
+                f"the release has {most:,} sensitive values; complete learns of {MOST_VALUES:,} at most where they are"
+                " randomized"
+            )
+        self.coded = self.space.code(max(len(rows) for *_, rows in numbered))
+        models = [_Column(self, place, value, codes, tables) for place, (value, codes, _) in enumerate(numbered)]
         for number in range(1, tables + 1):
             log.info("recovering table %d of %d", number, tables)
             yield [model.draw(number) for model in models]
@@ -63,26 +68,27 @@ class Recovering:
 class _Column:
     """One randomized column of numbered rows: its channel, what each table is to hold of it, and the shared effects."""
 
-    def __init__(self, release: Recovering, place: int, value: Sql, values: int, tables: int) -> None:
+    def __init__(self, release: Recovering, place: int, value: Sql, codes: Whole, tables: int) -> None:
         self.release, self.column, self.place, self.value = release, release.sensitive[place], place, value
+        self.codes, self.kinds = codes - 1, np.eye(codes.max())[codes - 1]  # V, and V x K
         self.space, self.loaded = release.space, release.loaded
         # the level of the rows that show the first value; levels of quasi columns come before
         self.first = len(self.space.rows_of_levels)
         columns = {"levels": self.space.levels, "shown": f"shown_{place + 1}", "first": self.first}
         inputs = {"coded_row": release.coded, "value": value}
-        self.shown = self.space.make(f"shown_row_{place}", "completion/shown_row", inputs, **columns)
-        self.target = self._learn(tables, values)
+        self.shown = self.space.make(f"shown_row_{place}", "completion/randomized/shown_row", inputs, **columns)
+        self.target = self._learn(tables)
         log.info("learning what all tables share of one column")
         none = np.zeros(self.target.shape[1:])
         relation, self.effects = self._converge(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
         self.space.forget([str(relation)])
 
-    def _find_targets(self, weights: Sql, draws: Sequence[str], values: int) -> Array:
-        """Return how many rows by level and value the closed form finds in each draw of weights, draws x T x V."""
+    def _find_targets(self, weights: Sql, draws: Sequence[str]) -> Array:
+        """Return how many rows by level and kind the closed form finds in each draw of weights, draws x T x K."""
         inputs = {"shown_row": self.shown, "row_weight": weights}
-        shown_counts = np.zeros((len(draws), self.first, values))
+        shown_counts = np.zeros((len(draws), self.first, len(self.codes)))
         for level in self.space.levels:
-            sql = self.space.render_own("completion/shown_product", inputs, level=level, draws=draws)
+            sql = self.space.render_own("completion/randomized/shown_product", inputs, level=level, draws=draws)
             frame = self.space.engine.frame(sql)
             place = (frame["level"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
             shown_counts[:, *place] = frame[list(draws)].to_numpy(dtype=float).T
@@ -90,31 +96,35 @@ class _Column:
         return np.stack([self._solve(counts) for counts in shown_counts])
 
     def _write_channel(self) -> Array:
-        """Return ln T_xy as effects of the level that a row shows: V (y) x V (x)."""
+        """Return ln(T_xy f_x / f_k) as effects of the level that a row shows: V (y) x V (x).
+
+        Effects say how many rows have values of a kind; inside it values x are as frequent as they are everywhere.
+        """
         self.loaded.load([self.place])
         self.form: ClosedForm = self.loaded.closed_form(self.place)
         shares = self.form.expected(np.eye(len(self.form.counts)))  # row y: what is shown as y, by true value
-        return np.asarray(np.log(np.maximum(shares, 1e-12)))
+        inside = self.form.counts / (self.form.counts @ self.kinds)[self.codes]
+        return np.asarray(np.log(np.maximum(shares, 1e-12)) + np.log(np.maximum(inside, 1e-12)))
 
     def _solve(self, counts: Array) -> Array:
-        """Return feasible counts of true values, T x V, of weighed rows by level and shown value."""
+        """Return feasible counts by kind of the true values, T x K, of weighed rows by level and shown value."""
         levels, parts = self.space.rows_of_levels, self.space.parts
         rows, whole = levels[parts[0]].sum(), counts[parts[0]].sum(axis=0)
         # every draw has published counts, and by these a channel, of its own: with another's, totals would be far off
         values = np.minimum(whole * self.form.rows / whole.sum(), np.floor(self.form.rows / self.form.gamma))
         drawn = replace(self.form, counts=values)
-        solved = drawn.solved(counts * (levels / np.maximum(counts.sum(axis=1), 1e-12))[:, None])
-        values = values * rows / values.sum()
+        solved = drawn.solved(counts * (levels / np.maximum(counts.sum(axis=1), 1e-12))[:, None]) @ self.kinds
+        values = values @ self.kinds * rows / values.sum()
         return np.concatenate([make_feasible(solved[part], levels[part], values) for part in parts])
 
-    def _learn(self, tables: int, values: int) -> Array:
-        """Return how many rows by level and value each table is to have, tables x T x V."""
+    def _learn(self, tables: int) -> Array:
+        """Return how many rows by level and kind of value each table is to have, tables x T x K."""
         draws = {f"weight_{n}": salt_of(self.release.seed, "weight", self.place, n) for n in range(1, tables + 1)}
         inputs = {"numbered": self.space.numbered}
         weights = self.space.make(
-            f"row_weight_{self.place}", "completion/row_weight", inputs, draws=list(draws.items())
+            f"row_weight_{self.place}", "completion/randomized/row_weight", inputs, draws=list(draws.items())
         )
-        targets = self._find_targets(weights, list(draws), values)
+        targets = self._find_targets(weights, list(draws))
         self.space.forget([str(weights)])
         return targets
 
@@ -124,17 +134,17 @@ class _Column:
         return self.column, relation, self.value
 
     def _converge(self, target: Array, effects: Array, table: int, updates: int) -> tuple[Sql, Array]:
-        """Draw until counts are those of the target, T x V, as far as draws allow; return the last draw, and β."""
+        """Draw until counts are those of the target, T x K, as far as draws allow; return the last draw, and β."""
         before: Sql | None = None
         for update in range(updates + 1):
-            listed = keep_effects(self.space, np.concatenate([effects, self.channel]))
+            listed = keep_effects(self.space, np.concatenate([effects[:, self.codes], self.channel]))
             name, inputs = f"recovered_{self.place}_{table}_{update}", {"shown_row": self.shown, "effects": listed}
             salt = salt_of(self.release.seed, "recover", self.place, table, update)
-            values = {"levels": self.space.levels, "salt": salt, "values": target.shape[1]}
-            before = self.space.replace(name, before, "completion/recovered", inputs, **values)
+            values = {"levels": self.space.levels, "salt": salt, "values": len(self.codes)}
+            before = self.space.replace(name, before, "completion/randomized/recovered", inputs, **values)
             self.space.forget([str(listed)])
             if update < updates:
-                dealt = count_dealt(self.space, before, target.shape)
+                dealt = count_dealt(self.space, before, self.value, target.shape)
                 effects = effects + find_shared_step(target, dealt, update, self.space.parts)
         assert before is not None
         return before, effects

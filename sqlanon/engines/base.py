@@ -12,7 +12,7 @@ from sqlanon.key import Key
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,6 +79,7 @@ class Engine(Protocol):
 
     def arrays(self, sql: str) -> "dict[str, Numbers]":
         """Run one SELECT of numbers and fetch it as arrays by name; NULL is NaN."""
+        return {str(name): column.to_numpy() for name, column in self.frame(sql).items()}
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""
@@ -88,6 +89,7 @@ class Engine(Protocol):
 
     def free_memory(self) -> int | None:
         """Return how many bytes the session's memory limit leaves of itself, None where nothing limits this process."""
+        return None
 
     def interruptible(self) -> AbstractContextManager[Callable[[], None]]:
         """Give what interrupts, from another thread, whatever statement runs inside."""
@@ -111,12 +113,14 @@ class Engine(Protocol):
 
         whole_files: where tables lie in parts, read each file by one worker, for windows over a file's rows by place.
         """
+        return relation
 
     def in_stretches(self, relation: Sql) -> Sequence[Sql]:
         """Return SQLs that read a published table in its order, stretch by stretch, each by a worker of its own.
 
         Each but the first begins with the last row of the one before it: all neighbours meet in one of them.
         """
+        return [self.in_stored_order(relation)]
 
     # -- rows that a session of DuckDB keeps
 
@@ -133,6 +137,12 @@ class Engine(Protocol):
 
     def tables(self, schema: str) -> list[str] | None:
         """Return the names of a schema's tables and views, None where there is no such schema."""
+        contents = self.contents(schema)
+        return (
+            None
+            if contents is None
+            else [name for kind, name in contents if kind.startswith(("table", "view", "relation"))]
+        )
 
     def contents(self, schema: str) -> list[tuple[str, str]] | None:
         """Return what a schema holds, kind (`table`, `view`, `macro` …) and name; None where there is none."""
@@ -151,6 +161,7 @@ class Engine(Protocol):
 
     def full_name(self, parts: Sequence[str]) -> Sql:
         """Return the name of a user's table, given as TABLE or SCHEMA.TABLE, as statements of ours have to write it."""
+        return Sql(".".join(ident(part) for part in parts))  # the session looks it up where the user does
 
     def reserve(self, schema: str) -> bool:
         """Keep other runs away from a schema until `release`, at most as long as the session; False: one has it."""

@@ -34,7 +34,37 @@ def coarsen_source(
             refuse_endless(engine, source.relation, column, source.expression(column), named, lies)
     mapped = {column: rule for column, rule in resolved.items() if rule.table}
     if mapped:
-        source = _join_labels(engine, source, types, mapped)
+        names, lines, tables = list(types), [], dict[str, Sql]()
+        for column, rule in mapped.items():
+            table, table_types = engine.find_source(rule.table, as_text=True)
+            from_name, to_name = _find_columns(column, rule, list(table_types))
+            expression = source.expression(column).removesuffix(' collate "C"')
+            reading = Sql(f'cast({expression} as varchar) collate "C"')
+            relations = {"origin": source.relation, "labels": table.relation}
+            values = {"from_name": from_name, "to_name": to_name, "reading": reading, "places": SHOWN_PLACES}
+            queries = render_queries(Chapter("labels", values), relations)
+            _refuse_faults(column, rule, *engine.rows(queries["faults"]))
+            _refuse_unmapped(column, rule, *engine.rows(queries["unmapped"]))
+            names.append(free_name("value", names))
+            value, label = (f"cast({ident(name)} as varchar)" for name in (from_name, to_name))
+            tables[column] = Sql(f'(select {value} collate "C" as value, {label} as label from {table.relation})')
+            lines.append((column, reading, names[-1], tables[column]))
+        number_name = free_name("row_number", names)
+        values = {
+            "kept": [name for name in types if name not in mapped],
+            "numbering": source.numbering,
+            "number_name": number_name,
+            "mapped": lines,
+        }
+        sql = render_query("labelled", values, {"origin": source.relation})
+        source = replace(
+            source,
+            relation=Sql(f"(\n{sql}\n)"),
+            numbering=ident(number_name),
+            casts={name: sql_type for name, sql_type in source.casts.items() if name not in mapped},
+            floats={name: sql_type for name, sql_type in source.floats.items() if name not in mapped},
+            labels=tables,
+        )
     return source.coarsened(types, resolved)
 
 
@@ -57,41 +87,6 @@ def refuse_endless(
             f" CASE WHEN isfinite({column}) THEN {column} END AS {column} in a view or a {option('query')}",
             about=["coarsen"] if named else [column],
         )
-
-
-def _join_labels(engine: Engine, source: Source, types: Mapping[str, str], mapped: Mapping[str, Coarsening]) -> Source:
-    """Return the source with labels in the place of values, under the same names."""
-    names, lines, tables = list(types), [], dict[str, Sql]()
-    for column, rule in mapped.items():
-        table, table_types = engine.find_source(rule.table, as_text=True)
-        from_name, to_name = _find_columns(column, rule, list(table_types))
-        expression = source.expression(column).removesuffix(' collate "C"')
-        reading = Sql(f'cast({expression} as varchar) collate "C"')
-        relations = {"origin": source.relation, "labels": table.relation}
-        values = {"from_name": from_name, "to_name": to_name, "reading": reading, "places": SHOWN_PLACES}
-        queries = render_queries(Chapter("labels", values), relations)
-        _refuse_faults(column, rule, *engine.rows(queries["faults"]))
-        _refuse_unmapped(column, rule, *engine.rows(queries["unmapped"]))
-        names.append(free_name("value", names))
-        value, label = (f"cast({ident(name)} as varchar)" for name in (from_name, to_name))
-        tables[column] = Sql(f'(select {value} collate "C" as value, {label} as label from {table.relation})')
-        lines.append((column, reading, names[-1], tables[column]))
-    number_name = free_name("row_number", names)
-    values = {
-        "kept": [name for name in types if name not in mapped],
-        "numbering": source.numbering,
-        "number_name": number_name,
-        "mapped": lines,
-    }
-    sql = render_query("labelled", values, {"origin": source.relation})
-    return replace(
-        source,
-        relation=Sql(f"(\n{sql}\n)"),
-        numbering=ident(number_name),
-        casts={name: sql_type for name, sql_type in source.casts.items() if name not in mapped},
-        floats={name: sql_type for name, sql_type in source.floats.items() if name not in mapped},
-        labels=tables,
-    )
 
 
 def _find_columns(column: str, rule: Coarsening, names: list[str]) -> tuple[str, str]:

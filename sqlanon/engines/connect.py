@@ -1,9 +1,9 @@
 """Find the engine for a connection or for the options of the command line; libraries are imported when needed."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
@@ -13,6 +13,9 @@ from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.engines.duckdb.engine import DuckDBEngine
+
+
+_CLASSES = {"duckdb": "DuckDBEngine", "spark": "SparkEngine", "postgres": "PostgresEngine"}
 
 
 @dataclass(frozen=True)
@@ -38,19 +41,9 @@ def engine_of(connection: Any) -> Engine:
     if "sqlanon" in libraries:
         return cast(Engine, connection)
     engine = next((name for name, declared in ENGINES.items() if libraries.intersection(declared.libraries)), "")
-    if engine == "spark":
-        with _extra(engine):
-            from sqlanon.engines.spark.engine import SparkEngine
-        return SparkEngine(connection)
-    if engine == "postgres":
-        with _extra(engine):
-            from sqlanon.engines.postgres.engine import PostgresEngine
-        return PostgresEngine(connection)
-    if engine == "duckdb":
-        from sqlanon.engines.duckdb.engine import DuckDBEngine
-
-        return DuckDBEngine(connection)
-    raise UsageError(f"a {type(connection).__name__} is no connection of {', '.join(ENGINES)}")
+    if not engine:
+        raise UsageError(f"a {type(connection).__name__} is no connection of {', '.join(ENGINES)}")
+    return cast(Engine, _load(engine, "engine", _CLASSES[engine])(connection))
 
 
 def read_as(con: Any, *, types: Mapping[str, str] | None = None, missing: str | Iterable[str] = ()) -> Engine:
@@ -90,32 +83,23 @@ def open_engine(
     write: bool = False,
     master: str | None = None,
     dsn: str | None = None,
-    threads: int | None = None,
-    memory_limit: str | None = None,
-    temp_directory: str | None = None,
     readable: Sequence[str] | None = None,
+    **limits: Any,
 ) -> Engine:
     """Open a session of our own; raise UsageError for an option that the engine does not know.
 
-    readable: of a database file that is a stranger's, the files that are read beside it; None for one's own.
+    readable: of a database file that is a stranger's, the files that are read beside it; None for one's own. limits:
+    threads, memory_limit, temp_directory; None is none.
     """
-    options = {"--database": database, "--master": master, "--dsn": dsn, "--threads": threads}
-    options |= {"--memory-limit": memory_limit, "--temp-directory": temp_directory}
-    foreign = [name for name, value in options.items() if value is not None and name not in ENGINES[engine].options]
-    if foreign:
-        raise UsageError(f"{foreign[0]} is not for --engine {engine}; leave it out")
+    for name, value in {"database": database, "master": master, "dsn": dsn, **limits}.items():
+        flag = f"--{name.replace('_', '-')}"
+        if value is not None and flag not in ENGINES[engine].options:
+            raise UsageError(f"{flag} is not for --engine {engine}; leave it out")
+    if engine == "duckdb":
+        return open_duckdb(database, write, readable, **limits)
     if engine == "spark":
-        with _extra(engine):
-            from sqlanon.engines.spark.engine import SparkEngine
-            from sqlanon.engines.spark.session import connect as connect_spark
-        return SparkEngine(connect_spark(master, threads, memory_limit, temp_directory))
-    if engine == "postgres":
-        with _extra(engine):
-            from sqlanon.engines.postgres.connection import connect as connect_postgres
-            from sqlanon.engines.postgres.engine import PostgresEngine
-        return PostgresEngine(connect_postgres(dsn))
-    limits = {"threads": threads, "memory_limit": memory_limit, "temp_directory": temp_directory}
-    return open_duckdb(database, write, readable, **limits)
+        return engine_of(_load(engine, "session", "connect")(master, **limits))
+    return engine_of(_load(engine, "connection", "connect")(dsn))
 
 
 def open_duckdb(
@@ -144,10 +128,10 @@ def open_reader() -> "DuckDBEngine":
     return DuckDBEngine(connect_beside(), "memory")
 
 
-@contextmanager
-def _extra(engine: str) -> Iterator[None]:
-    subject, name = ENGINES[engine].extra
+def _load(engine: str, module: str, name: str) -> Any:
+    """Return what a module of an engine has; raise UsageError where the extra that it needs is not installed."""
     try:
-        yield
+        return getattr(import_module(f"sqlanon.engines.{engine}.{module}"), name)
     except ImportError:
-        raise UsageError(f"{subject} not installed here; type: pip install 'sqlanon[{name}]'") from None
+        subject, extra = ENGINES[engine].extra
+        raise UsageError(f"{subject} not installed here; type: pip install 'sqlanon[{extra}]'") from None

@@ -10,11 +10,20 @@ from dataclasses import replace
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
-from sqlanon.plans.chapters import TURN
+from sqlanon.plans.build import render_queries
+from sqlanon.plans.chapters import TURN, Chapter
 from sqlanon.plans.plan import Loop, Plan, Report, Row, refuse_as_said
 from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
 
 log = logging.getLogger("sqlanon")
+
+
+def read_persons(engine: Engine, rows: Sql, identifier: Sequence[str]) -> Row:
+    """Return how many persons have several of these rows (`repeating_persons`), and what refuses it (`refusal`)."""
+    chapter = Chapter("persons", {"identifiers": identifier})
+    (question,) = render_queries(chapter, {"population": rows}, engine.dialect).values()
+    return engine.rows(question)[0]
 
 
 def fresh_prefix() -> str:

@@ -14,7 +14,8 @@ from sqlanon.estimation.answered import Answered
 from sqlanon.plain_values import plain
 
 MOST_DRAWN = 60  # lines of one chart
-_SIDES = (("", "_low", "_high"), ("_expected", "_certain", "_possible"))  # value, low, high: estimates, uncertain rows
+# value, low, high: of estimates; of uncertain rows, which may have no bounds
+_SIDES = (("", "_low", "_high"), ("_expected",) * 3, ("_expected", "_certain", "_possible"))
 
 
 class Answer(pd.DataFrame):

@@ -119,14 +119,14 @@ class CodedRows:
         if self._coded is not None:
             return
         for number, column in enumerate(self.columns, start=1):
-            text = self.space.render("estimation/coded_rows/domain", {"rows": self.rows}, column=column)
+            text = self.space.render("estimate/coded_rows/domain", {"rows": self.rows}, column=column)
             self.domains[column] = self.space.keep(f"{self.name}_{number}", text)
         domains = [(column, self.domains[column]) for column in self.columns]
         if not domains:
             self._coded = self.rows
             return
         text = self.space.render(
-            "estimation/coded_rows/coded_row", {"rows": self.rows}, domains=domains, kept=list(self.kept)
+            "estimate/coded_rows/coded_row", {"rows": self.rows}, domains=domains, kept=list(self.kept)
         )
         self._coded = self.space.keep(self.name, text)
 
@@ -145,7 +145,7 @@ class CodedRows:
 
         def count(cells: Cells) -> Array:
             lines = self.space.engine.arrays(
-                self.space.render("estimation/coded_rows/cell_count", {"celled": cells.relation}, apart=[])
+                self.space.render("estimate/coded_rows/cell_count", {"celled": cells.relation}, apart=[])
             )
             return cells.count_up(lines["cell"].astype(np.int64), lines["row_count"].astype(float))
 
@@ -196,7 +196,7 @@ class CodedRows:
                 factor *= holds.shape[1]
             assert self._coded is not None
             celled = self.space.render(
-                "estimation/coded_rows/celled", {"coded": self._coded}, signatures=signatures, kept=list(self.kept)
+                "estimate/coded_rows/celled", {"coded": self._coded}, signatures=signatures, kept=list(self.kept)
             )
             yield Cells(inline(celled), len(questions), [holds for _, _, holds in tables])
         finally:
@@ -205,11 +205,11 @@ class CodedRows:
     def _keep_signatures(self, column: str, conditions: Sequence[Sql]) -> Sql:
         holds = inline(
             self.space.render(
-                "estimation/coded_rows/holds", {"domain": self.domains[column]}, conditions=list(conditions)
+                "estimate/coded_rows/holds", {"domain": self.domains[column]}, conditions=list(conditions)
             )
         )
         words = [(first, first + BITS - 1) for first in range(1, len(conditions) + 1, BITS)]
-        text = self.space.render("estimation/coded_rows/signature", {"holds": holds}, words=words)
+        text = self.space.render("estimate/coded_rows/signature", {"holds": holds}, words=words)
         return self.space.keep(f"{self.name}_signature_{self.columns.index(column) + 1}", text)
 
     def _read_signatures(self, relation: Sql, count: int) -> BoolArray:
@@ -246,7 +246,7 @@ def tell_holding(space: Workspace, domain: Sql, size: int, conditions: Sequence[
     """
     holds = np.zeros((size, len(conditions)), dtype=bool)
     if conditions:
-        text = space.render("estimation/coded_rows/holds", {"domain": domain}, conditions=list(conditions))
+        text = space.render("estimate/coded_rows/holds", {"domain": domain}, conditions=list(conditions))
         code, number = (line.astype(np.int64) for line in space.engine.arrays(text).values())
         holds[code, number - 1] = True
     return holds

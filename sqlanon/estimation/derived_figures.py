@@ -1,13 +1,12 @@
 """Expressions over aggregates, with their errors: the database evaluates them at the estimates and at points around."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sqlanon.errors import AnswerError, QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.failures import is_numeric
-from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array, Estimate
 from sqlanon.estimators.propagation import (
     Estimates,
@@ -18,10 +17,11 @@ from sqlanon.estimators.propagation import (
     step_points,
 )
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Derived, Query
+from sqlanon.sql.aggregate_query import Derived
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
+    from sqlanon.estimation.query_run import QueryRun
 
 LARGEST_POINTS = 5_000_000  # answers x points x aggregates
 _NARROW = "{} answers are too many for expressions over aggregates; group by fewer columns, or narrow WHERE"
@@ -31,25 +31,12 @@ Correlations = Mapping[tuple[int, int], Array]
 Figures = Mapping[str, "Numbers"]  # columns of one length: a line per answer, with cell and set_number
 
 
-class Expressions(Protocol):
-    """The expressions of a query's run, and how they are written."""
-
-    space: Workspace
-    query: Query
-
-    def spread_of(self, derived: Derived) -> tuple[Sql, tuple[int, ...]]:
-        """Return the expression whose error is followed, and the numbers of the aggregates that it reads."""
-
-    def render_points(self, expression: Sql) -> str:
-        """Write the query for an expression over aggregates at points."""
-
-
 class DerivedFigures:
     """Add the expressions over aggregates of one query to its figures; messages say which intervals are bounds."""
 
     def __init__(
         self,
-        run: Expressions,
+        run: "QueryRun",
         estimates: Sequence[Estimate],
         correlations: Correlations,
         made: list[str],
@@ -64,9 +51,11 @@ class DerivedFigures:
     def evaluate(self, figure: Figures) -> dict[str, Array]:
         """Return the figures of every expression, from those of the aggregates."""
         columns: dict[str, Array] = {}
+        numbers = range(len(self.estimates))
+        values = np.stack([figure[f"value_{number}"].astype(float) for number in numbers], axis=1)[:, None]
         for number, derived in enumerate(self.run.query.derived, start=len(self.estimates)):
             name = next(item.name for item in self.run.query.items if item.aggregate == number)
-            value = self._evaluate(derived.sql, figure, self._read_values(figure)[:, None])[:, 0]
+            value = self._evaluate(derived.sql, figure, values)[:, 0]
             fields = self._spread(derived, figure, value, name)
             if derived.is_share:
                 fields = self._bound_share(derived, figure, fields)
@@ -81,10 +70,6 @@ class DerivedFigures:
         bounded = {name: np.clip(array, 0.0, 1.0) for name, array in fields.items() if name != "std_error"}
         bounded["std_error"] = np.where(whole, 0.0, np.minimum(fields["std_error"], 0.5))
         return {**bounded, **{end: np.where(whole, 1.0, bounded[end]) for end in ("low", "high")}}
-
-    def _read_values(self, figure: Figures) -> Array:
-        numbers = range(len(self.estimates))
-        return np.stack([figure[f"value_{number}"].astype(float) for number in numbers], axis=1)
 
     def _spread(self, derived: Derived, figure: Figures, value: Array, name: str) -> dict[str, Array]:
         """Return value, standard error and interval of one expression."""
@@ -125,6 +110,7 @@ class DerivedFigures:
         fields = ("value", "centre", "std_error", "low", "high")
         arrays = {field: np.stack([figure[f"{field}_{n}"].astype(float) for n in numbers], axis=1) for field in fields}
         arrays["centre"] = np.clip(arrays["centre"], arrays["low"], arrays["high"])
+        arrays["std_error"] = np.where(np.isnan(arrays["value"]), 0.0, arrays["std_error"])
         place = (figure["cell"], figure["set_number"])
         size = len(numbers)
         correlation = np.broadcast_to(np.eye(size), (len(place[0]), size, size)).copy()

@@ -55,13 +55,8 @@ def require_finite_measures(columns: "Mapping[str, Numbers]", name: str, count: 
         endless = round(np.bincount(columns["case_number"].astype(np.int64), line, 1).max())
         if endless:
             raise AnswerError(ENDLESS.format(f"on {endless} rows"))
-    if count:
-        require_finite_sums(columns)
-
-
-def require_finite_sums(columns: "Mapping[str, Numbers]") -> None:
-    """Raise AnswerError where a sum of finite numbers is infinite itself; NaN stands for NULL."""
-    if any(np.isinf(line.astype(float)).any() for line in columns.values()):
+    # a sum of finite numbers may be infinite itself; NaN stands for NULL
+    if count and any(np.isinf(line.astype(float)).any() for line in columns.values()):
         raise AnswerError("SUM and AVG were asked of numbers whose squares are too large; divide them first")
 
 

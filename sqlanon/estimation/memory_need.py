@@ -3,8 +3,6 @@
 The engine keeps to its own limit and spills. Arrays grow with groups, values and questions, and do not spill.
 """
 
-from dataclasses import dataclass
-
 from sqlanon.engines.base import Engine
 from sqlanon.errors import AnswerError
 from sqlanon.wording import option
@@ -12,19 +10,6 @@ from sqlanon.wording import option
 ALWAYS = 256_000_000  # bytes that any answer may hold beside the engine, however little its limit leaves
 NUMBER = 8  # bytes
 UNIFORM_FITS = f"{option('estimator', 'uniform')} solves nothing and takes less"
-
-
-@dataclass(frozen=True, kw_only=True)
-class NumbersHeld:
-    """How many numbers a way of answering holds at once, by measurement.
-
-    copies: of the lines that are read, LINE numbers each. value: of a value in a cell and case. measure: of each
-    measure, beside every line and every value.
-    """
-
-    value: int
-    measure: int
-    copies: int = 1
 
 
 LINE, ANSWER, SET = 6, 15, 8  # numbers of a line that is read, of an answer, of a value in one of several sets

@@ -74,13 +74,11 @@ class MissingValues:
         """Return what might be meant, of published values only."""
         sql_type = self.space.read_type(comparison.side, domain(comparison.column))
         if not sql_type.startswith(_TEXTS):
-            (row,) = self.space.engine.rows(
-                self._render("estimation/missing_values/published_range", domain, comparison)
-            )
+            (row,) = self.space.engine.rows(self._render("estimate/missing_values/published_range", domain, comparison))
             return f"; its values lie between {row['least']} and {row['largest']}" if row["least"] is not None else ""
         constant = _unquote(comparison.constant)
         rendered = self._render(
-            "estimation/missing_values/published_text", domain, comparison, length=len(constant), most=MOST_COMPARED
+            "estimate/missing_values/published_text", domain, comparison, length=len(constant), most=MOST_COMPARED
         )
         published = [str(row["text"]) for row in self.space.engine.rows(rendered)]
         near = find_near(constant, published)
@@ -91,7 +89,7 @@ class MissingValues:
 
     def _render_occurrence(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> str:
         return self._render(
-            "estimation/missing_values/occurrence",
+            "estimate/missing_values/occurrence",
             domain,
             comparisons[0],
             constants=[comparison.constant for comparison in comparisons],

@@ -1,17 +1,21 @@
 """Answer many plain counts together: COUNT(*) with conditions joined by AND, each over one column."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+
 from sqlanon.errors import QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.coded_rows import Condition
+from sqlanon.estimation.coded_rows import Condition, tell_holding
 from sqlanon.estimation.portions import cut
+from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.aggregates import COUNT
+from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Aggregate, Comparison, Query
+from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Query
 
 T = TypeVar("T")
 _COLUMN = re.compile(r"quasi_\d+")
@@ -51,6 +55,22 @@ def read_plain_count(query: Query) -> PlainCount | None:
         conditions.append((columns.pop(), piece.sql))
     sensitive = tuple(piece.sql for piece in query.filters("sensitive"))
     return PlainCount(tuple(item.name for item in query.items), tuple(conditions), sensitive, query.comparisons)
+
+
+def choose_values(space: Workspace, value_count: int, queries: Sequence[PlainCount]) -> BoolArray:
+    """Tell which sensitive values each query asks for, V x Q."""
+    conditions = list(dict.fromkeys(condition for query in queries for condition in query.sensitive))
+    holds = tell_holding(space, space.relations["value"], value_count, conditions)
+    chosen = [holds[:, [conditions.index(one) for one in query.sensitive]].all(axis=1) for query in queries]
+    return np.stack(chosen, axis=1)
+
+
+def write_answer(query: PlainCount, figures: Mapping[str, Array], messages: Sequence[str]) -> Answered:
+    """Write one answer as it would be alone; figures: the fields of its estimate, one number each."""
+    columns: dict[str, Array] = {}
+    for name in query.names:
+        columns |= {name: figures["value"]} | {f"{name}_{end}": figures[end] for end in INTERVAL}
+    return Answered(columns, messages, messages)
 
 
 def answer_in_chunks(

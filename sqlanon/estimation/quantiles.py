@@ -23,7 +23,7 @@ from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
 
 if TYPE_CHECKING:
-    from sqlanon.engines.base import Numbers
+    pass
 
 MOST, FEWEST = 200, 24  # thresholds of one quantile
 MOST_SHARES = 480  # shares of single cells at all thresholds
@@ -41,19 +41,12 @@ Start = Callable[[Query], QueryRun]
 def count_rows_of_quantiles(query: Query) -> Query:
     """Return the query with the numbers of their rows in the place of quantiles."""
     aggregates = [
-        replace(aggregate, function=COUNT, argument=_write_counted(aggregate.argument))
-        if aggregate.function.inverts
+        replace(aggregate, function=COUNT, argument=aggregate.argument.counted)
+        if aggregate.function.inverts and aggregate.argument
         else aggregate
         for aggregate in query.aggregates
     ]
     return replace(query, aggregates=tuple(aggregates))
-
-
-def _write_counted(argument: Piece | None) -> Piece:
-    """Return 1 where an expression is not NULL, else NULL."""
-    assert argument is not None
-    sql, other = (Sql(f"(case when {text} is not null then 1 end)") for text in (argument.sql, argument.other))
-    return Piece(argument.role, sql, other)
 
 
 def find_quantiles(query: Query, start: Start, estimate: Estimator) -> dict[int, dict[str, Any]]:
@@ -82,7 +75,9 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
         raise QueryError(_MIXED)
     of_values = argument.role in ("constant", "sensitive")
     selected, weights = run.read_selected()
-    cells = run.count_groups()
+    *made, _ = run.counting_steps()
+    run_steps(made, run.space.engine, run.made)
+    cells, _ = run.count_cells()
     thresholds = _read_thresholds(run, argument, of_values, min(max(MOST_SHARES // max(cells, 1), FEWEST), MOST))
     if in_expression and not thresholds.numeric:
         raise QueryError(_DERIVED)
@@ -245,28 +240,3 @@ def _reach(ranks: IntArray, curve: Array, level: Array) -> IntArray:
     part = np.divide(level - start, rise, out=np.ones(len(answers)), where=rise > 0)
     step = np.ceil(np.clip(part, 0.0, 1.0) * width - _ROUNDING)
     return np.asarray(before + np.clip(step, 1, width), dtype=np.int64)
-
-
-def cumulate(
-    lines: "Mapping[str, Numbers]", count: int, counted: Mapping[str, tuple[str, str]]
-) -> "dict[str, Numbers]":
-    """Return lines of moments by threshold: cell becomes cell · T + t, and 1 below t is what is measured.
-
-    lines: of hits in parts, `bucket` the first threshold that is not below (NaN: no value). count: T. counted: by a
-    column that counts hits, the columns that are given how many hits have a value, and how many of them lie below t.
-    """
-    known = ~np.isnan(lines["bucket"].astype(float))
-    names = [name for name in lines if name not in ("bucket", *counted) and not name.startswith("flag_")]
-    keys = np.stack([lines[name].astype(np.int64) for name in names])
-    different, place = np.unique(keys, axis=1, return_inverse=True)
-    bucket = np.where(known, np.nan_to_num(lines["bucket"].astype(float)), 0).astype(np.int64)
-    found: dict[str, Numbers] = {name: np.repeat(line, count) for name, line in zip(names, different, strict=True)}
-    found["cell"] = found["cell"] * count + np.tile(np.arange(count), different.shape[1])
-    for source, (has_value, below) in counted.items():
-        all_rows, by_bucket = np.zeros(different.shape[1]), np.zeros((different.shape[1], count))
-        np.add.at(all_rows, place.ravel(), lines[source].astype(float))
-        np.add.at(by_bucket, (place.ravel()[known], bucket[known]), lines[source].astype(float)[known])
-        found[source] = np.repeat(all_rows, count)
-        found[has_value] = np.repeat(by_bucket.sum(axis=1), count)
-        found[below] = by_bucket.cumsum(axis=1).ravel()
-    return found

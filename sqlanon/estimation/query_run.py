@@ -7,6 +7,7 @@ figures (relation `figure`) in SQL.
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +17,19 @@ from sqlanon.engines.runner import run_steps
 from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.derived_figures import DerivedFigures
-from sqlanon.estimation.failures import explain_failure, require_finite_weights, require_numeric
-from sqlanon.estimation.memory_need import ANSWER, LINE, SET, NumbersHeld, require_memory
+from sqlanon.estimation.failures import (
+    explain_failure,
+    require_finite_measures,
+    require_finite_weights,
+    require_numeric,
+)
+from sqlanon.estimation.memory_need import ANSWER, LINE, SET, require_memory
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.temporary_tables import Workspace, inline, text_of
-from sqlanon.estimators.aggregates import LinearAggregate
+from sqlanon.estimators.aggregates import COUNT, LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.moments import SelectedValues
+from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
@@ -33,7 +40,6 @@ if TYPE_CHECKING:
 
     from sqlanon.engines.base import Numbers
 
-_FILTERED = "FILTER is not answered over such rows; put the condition into WHERE"
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
 
 Estimator = Callable[[Evidence], Estimate]
@@ -44,17 +50,17 @@ class QueryRun:
     """Run one query: its pieces sorted, the texts that are made of them, and what every method's answers share.
 
     A method says how its release is read and what follows from it (`estimate_aggregates`).
-    SELECTING: the roles of the conditions that select sensitive values. takes_limits: whether FILTER on quasi columns
-    is answered. counts_values: whether values are published with their rows. held: what `require_memory` counts with.
+    SELECTING: the roles of the conditions that select sensitive values. counts_values: whether values are published
+    with their rows. held: numbers held at once, by measurement: of a value in a
+    cell and case, of each measure beside every line and value, and copies of the lines that are read.
     splits_averages: whether the error of an expression over several aggregates follows from the sum and the count of
-    each AVG in it, else from AVG's own.
+    each AVG in it, else from AVG's own; that of averages of sensitive values always does.
     """
 
     SELECTING: tuple[Role, ...] = ("sensitive",)
     counts_values = False
-    held: NumbersHeld
+    held: tuple[int, int, int]
     splits_averages = True
-    takes_limits = False
 
     def __init__(self, space: Workspace, query: Query) -> None:
         """Sort the query's pieces; nothing runs yet. `relations` must name `value` before `render_asked` is called."""
@@ -76,7 +82,6 @@ class QueryRun:
         self.bucket: Sql | None = None  # of a quantile: the number of the threshold below which a row lies
         self.correlations: dict[tuple[int, int], Array] = {}
         self.made: list[str] = []
-        self.selected_count = 0
         self.selected: SelectedValues
         self.messages: list[str] = []  # warnings
         self.remarks: list[str] = []  # how the answer was found
@@ -84,7 +89,9 @@ class QueryRun:
 
     def spread_of(self, derived: Derived) -> tuple[Sql, tuple[int, ...]]:
         """Return the expression whose error is followed, and the numbers of the aggregates that it reads."""
-        return (derived.spread, derived.linear) if self.splits_averages else (derived.sql, derived.read)
+        read = [self.query.aggregates[number] for number in derived.read]
+        of_values = all(one.argument in self.weights for one in read if one.function.is_ratio)
+        return (derived.spread, derived.linear) if self.splits_averages or of_values else (derived.sql, derived.read)
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return the pairs of aggregates that an expression reads both of."""
@@ -97,7 +104,7 @@ class QueryRun:
         if first is None or second is None or first == second or {first.role, second.role} != {"quasi"}:
             return None
         sql = Sql(f"(cast({first.sql} as double) * cast({second.sql} as double))")
-        return Piece("quasi", sql, sql)
+        return Piece("quasi", sql)
 
     def name_columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of an aggregate called `name` as (figure, name in the answer)."""
@@ -228,11 +235,73 @@ class QueryRun:
     # -- running -------------------------------------------------------------------------------
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
-        """Return a dataclass of arrays per aggregate, and which cells x sets are answered; a method's own.
+        """Return a dataclass of arrays per aggregate, and which cells x sets are answered.
 
         ORDER BY goes by the field `value`.
         """
-        raise NotImplementedError
+        selected, weights = self.read_selected()
+        lines = self.read_lines()
+        cells = self.count_answered(lines)
+        limits = [self.limits_of(number) for number in range(len(self.query.aggregates))]
+        both = {pair: tuple(dict.fromkeys(limits[pair[0]] + limits[pair[1]])) for pair in self.pairs()}
+        inferred = {under: self.infer(self.limit_lines(lines, under), cells) for under in {(), *limits, *both.values()}}
+        vectors = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
+        inferences = [inferred[under].narrow(chosen) for under, (_, chosen) in zip(limits, vectors, strict=True)]
+        estimates = [
+            inference.answer(linear, estimate) for inference, (linear, _) in zip(inferences, vectors, strict=True)
+        ]
+        # Nothing is to be said about answers that are not estimated.
+        if not all(inference.exact for inference in inferences):
+            self.tell_limits(inferred[()].moments.row_count, any(inference.upper_bound for inference in inferences))
+        for (one, other), under in both.items():
+            pair = Pair(vectors[one][0], vectors[other][0], self.number_measure(self.product(one, other)))
+            together = None if limits[one] == limits[other] else inferred[under].moments
+            correlation = inferences[one].correlate(pair, inferences[other], together)
+            if correlation is not None:
+                self.correlations[one, other] = correlation
+        return self.fill_empty_counts(estimates), self.tell_occurring(selected, inferred[()].rows)
+
+    def estimate_shares(
+        self, averages: Sequence[LinearAggregate], chosen: BoolArray, count: int | None, estimate: Estimator
+    ) -> tuple[Estimate, Estimate]:
+        """Return the rows that a quantile is of, cells x sets, and shares of them, T x cells x sets.
+
+        averages: T of them over the chosen values, or of T thresholds (`count`) that the bucket counts one.
+        """
+        # what counts the hits is made again, by other marks
+        self.space.forget([str(self.relations[name]) for name in ("hit", "possible") if name in self.relations])
+        whole = self.read_lines()
+        lines, cells = self.limit_lines(whole, self.limits_of(0)), self.count_answered(whole)
+        if count is not None:
+            lines = choose_lines(lines, ~np.isnan(lines["bucket"].astype(float)))
+        inference, present = self.infer(lines, cells).narrow(chosen), averages[0].present
+        rows = inference.answer(LinearAggregate(COUNT.of_values, None, present, present), estimate)
+        rows = replace(rows, value=np.nan_to_num(rows.value))
+        self.tell_limits(inference.moments.row_count, upper_bound=False)
+        if count is None:
+            shares = [vars(inference.answer(average, estimate)).values() for average in averages]
+            return rows, Estimate(*(np.stack(side) for side in zip(*shares, strict=True)))
+        sets = rows.value.shape[1]
+        if not (count and len(lines["cell"])):
+            return rows, Estimate(*np.zeros((5, count, cells, sets)))
+        (average,), below = averages, self.infer(cumulate(lines, count), cells * count, count).narrow(chosen)
+        sides = vars(below.answer(average, estimate)).values()
+        return rows, Estimate(*(side.reshape(cells, count, sets).transpose(1, 0, 2) for side in sides))
+
+    def limits_of(self, number: int) -> tuple[Piece, ...]:
+        """Return the condition of FILTER of an aggregate, if it has one."""
+        limit = self.query.aggregates[number].limit
+        return () if limit is None else (limit,)
+
+    def limit_lines(self, lines: "Mapping[str, Numbers]", limits: Sequence[Piece]) -> "Mapping[str, Numbers]":
+        """Return the lines of hits for which conditions of FILTER hold."""
+        for limit in limits:
+            lines = choose_lines(lines, lines[self.flags[self.limits.index(limit)]] == 1)
+        return lines
+
+    def count_answered(self, lines: "Mapping[str, Numbers]") -> int:
+        """Return how many cells lines are of: without GROUP BY one, though there may be no line."""
+        return int(lines["cell"].max()) + 1 if len(lines["cell"]) else int(not self.quasi_keys)
 
     def statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of what the query runs, in order; a method's own."""
@@ -242,30 +311,29 @@ class QueryRun:
         """Render what counts the hits; the last one is read: what an estimate needs of them. A method's own."""
         raise NotImplementedError
 
-    def estimate_shares(
-        self, averages: Sequence[LinearAggregate], chosen: BoolArray, count: int | None, estimate: Estimator
-    ) -> tuple[Estimate, Estimate]:
-        """Return the rows that a quantile is of, cells x sets, and shares of them, T x cells x sets; a method's own.
+    def infer(self, lines: "Mapping[str, Numbers]", cells: int, thresholds: int = 1) -> Any:
+        """Return what lines of moments say of so many cells, ready to be asked for evidence; a method's own.
 
-        averages: T of them over the chosen values, or of T thresholds (`count`) that the bucket counts one.
+        thresholds: how many cells in a row are of the same hits, of which something else is measured.
         """
+        raise NotImplementedError
+
+    def tell_limits(self, row_count: float, upper_bound: bool) -> None:
+        """Say where an interval is only a bound, and what the release leaves out."""
+
+    @property
+    def value_count(self) -> int:
+        """Return how many values the release has, or combinations of values; a method's own."""
         raise NotImplementedError
 
     def read_lines(self) -> "dict[str, Numbers]":
         """Count the hits, and read what an estimate needs of them."""
         *made, moment = self.counting_steps()
         run_steps(made, self.space.engine, self.made)
-        return self.space.engine.arrays(text_of(moment))
-
-    def forget_hits(self) -> None:
-        """Drop what counts the hits, to be made again by other marks."""
-        self.space.forget([str(self.relations[name]) for name in ("hit", "possible") if name in self.relations])
-
-    def count_groups(self) -> int:
-        """Return how many groups of rows are answered; what counts them stands."""
-        *made, _ = self.counting_steps()
-        run_steps(made, self.space.engine, self.made)
-        return self.count_cells()[0]
+        self.require_memory(self.selected, self.value_count)
+        lines = self.space.engine.arrays(text_of(moment))
+        require_finite_measures(lines, "endless_uniform", len(self.measures))
+        return lines
 
     def count_cells(self) -> tuple[int, int]:
         """Return how many groups the rows of `hit` make, and how many these rows are; one of each where none is."""
@@ -278,11 +346,12 @@ class QueryRun:
     def require_memory(self, selected: SelectedValues, values: int) -> None:
         """Refuse what would not fit, before more of it is read than its groups. values: that the release has."""
         cells, hits = self.count_cells()
-        cases, measured = int(selected.case.max(initial=0)) + 1, self.held.measure * len(self.measures)
+        value, measure, copies = self.held
+        cases, measured = selected.case_count, measure * len(self.measures)
         lines: float = cases * self.count_lines(values)
         if self.quasi_keys:
             lines = min(lines, self.lines_of_hit() * hits / max(cells, 1))
-        each = lines * self.held.copies * (LINE + measured) + cases * values * (self.held.value + measured)
+        each = lines * copies * (LINE + measured) + cases * values * (value + measured)
         each += selected.set_count * ANSWER * len(self.query.aggregates)
         sets = SET * selected.set_count * values if selected.set_count > 1 else 0
         solved = self.count_solved(1, selected)
@@ -312,8 +381,6 @@ class QueryRun:
 
         quantiles: finds the fields of the estimates of those aggregates that are no sums, by number.
         """
-        if self.limits and not self.takes_limits:
-            raise QueryError(_FILTERED)
         try:
             inverted = quantiles() if quantiles else {}
             self._check_types()
@@ -366,7 +433,6 @@ class QueryRun:
         code, case, value_set = (values[name].astype(np.int64) for name in ("code", "case_number", "set_number"))
         # Without sensitive keys there is one set, though no value may belong to it.
         sets = int(value_set.max(initial=-1)) + 1 if self.sensitive_keys else 1
-        self.selected_count = len(code)
         require_finite_weights(values, len(self.weights))
         weights: dict[str, Array] = {
             piece.sql: values[f"weight_{n}"].astype(float) for n, piece in enumerate(self.weights, start=1)
@@ -376,7 +442,7 @@ class QueryRun:
 
     def vectorize(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> tuple[LinearAggregate, BoolArray]:
         """Say one aggregate in arrays over the selected values that it counts, and tell which these are."""
-        selection = np.ones(self.selected_count, dtype=bool)
+        selection = np.ones(len(self.selected.code), dtype=bool)
         if aggregate.chosen is not None:
             selection = weights[weigh_choice(aggregate.chosen).sql] == 1
         piece = aggregate.argument
@@ -441,9 +507,34 @@ class QueryRun:
         yield from ((sql, self.people) for sql in over_rows)
 
 
+def choose_lines(lines: "Mapping[str, Numbers]", chosen: BoolArray) -> "dict[str, Numbers]":
+    """Return those lines of columns for which `chosen` is true."""
+    return {name: line[chosen] for name, line in lines.items()}
+
+
+def cumulate(lines: "Mapping[str, Numbers]", count: int) -> "dict[str, Numbers]":
+    """Return lines of moments by threshold: cell becomes cell · T + t, and 1 below t is what is measured.
+
+    lines: of hits in parts, `bucket` the first threshold that is not below. count: T.
+    """
+    counted = [name for name in ("shared", "uniform") if name in lines]
+    names = [name for name in lines if name not in ("bucket", *counted) and not name.startswith("flag_")]
+    keys = np.stack([lines[name].astype(np.int64) for name in names])
+    different, place = np.unique(keys, axis=1, return_inverse=True)
+    found: dict[str, Numbers] = {name: np.repeat(line, count) for name, line in zip(names, different, strict=True)}
+    found["cell"] = found["cell"] * count + np.tile(np.arange(count), different.shape[1])
+    for source in counted:
+        by_bucket = np.zeros((different.shape[1], count))
+        np.add.at(by_bucket, (place.ravel(), lines["bucket"].astype(np.int64)), lines[source].astype(float))
+        found[source] = found[f"count_{source}_1"] = np.repeat(by_bucket.sum(axis=1), count)
+        found[f"sum_{source}_1"] = found[f"square_{source}_1"] = by_bucket.cumsum(axis=1).ravel()
+    found["positive_uniform_1"] = found["sum_uniform_1"]
+    return found | {"least_1": np.zeros(len(found["cell"])), "largest_1": np.ones(len(found["cell"]))}
+
+
 def weigh_choice(chosen: Piece) -> Piece:
     """Return a condition on sensitive values as a weight: 1 where it holds."""
-    return Piece(chosen.role, Sql(f"(case when {chosen.sql} then 1 end)"), chosen.other)
+    return Piece(chosen.role, Sql(f"(case when {chosen.sql} then 1 end)"))
 
 
 def require_readable(engine: Engine, answer: str) -> None:

@@ -1,13 +1,13 @@
 """The working space of a release in its database: rendered templates, temporary tables, cached answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.plans.build import build, render_queries
 from sqlanon.plans.chapters import Chapter, variables_of
-from sqlanon.plans.plan import Loop, Report, relation_name
+from sqlanon.plans.plan import Loop, Report, relation_name, statements_of
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison
@@ -107,6 +107,11 @@ def inline(sql: str) -> Sql:
 def relations_of(steps: Sequence[Statement | Report | Loop]) -> dict[str, Sql]:
     """Return the relations that steps make, by their names."""
     return {step.name: Sql(step.relation) for step in steps if isinstance(step, Statement)}
+
+
+def listed(steps: Iterable[Statement | Report | Loop]) -> list[tuple[str, str]]:
+    """Return the names and texts of steps, in order."""
+    return [(made.name, made.sql) for step in steps for made in statements_of(step)]
 
 
 def text_of(step: Statement | Report | Loop) -> str:

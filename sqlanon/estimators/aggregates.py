@@ -18,14 +18,12 @@ class LinearAggregate:
 
     function: what it makes of them. number: of the measured expression e over rows; None: every hit counts 1.
     weights: w of the selected values, length n, 0 for NULL. present: 1 where w is not NULL, else 0.
-    cells: in which it is asked for, length C; in all if None. Solving for others may be left out.
     """
 
     function: "Function"
     number: int | None
     weights: Array
     present: Array
-    cells: BoolArray | None = None
 
     @property
     def degree(self) -> int:
@@ -182,7 +180,8 @@ class Quantile(Function):
 
     def rank_rows(self, rows: Array) -> tuple[Array, Array, Array]:
         """Return which rows in order, from 1, the quantile of so many rows lies between, and how near the second."""
-        level, counted = self._level(), np.maximum(rows, 1.0)
+        level, counted = self.level, np.maximum(rows, 1.0)
+        assert level is not None
         if not self.interpolates:
             rank = np.maximum(np.ceil(level * counted - 1e-9 * (1 + level * counted)), 1.0)
             return rank, rank, np.zeros_like(rank)
@@ -195,20 +194,41 @@ class Quantile(Function):
         Whatever the number of rows is, from the least on, F reaches the lower one not after the first of `rank_rows`,
         and the upper one not before the second.
         """
-        level, counted = self._level(), np.maximum(least_rows, 1.0)
+        level, counted = self.level, np.maximum(least_rows, 1.0)
+        assert level is not None
         if not self.interpolates:
             return np.full_like(counted, level), np.full_like(counted, level)
         # C(t) >= floor(q (N - 1)) + 1 is F(t) > q (1 - 1/N), and C(t) >= ceil(q (N - 1)) + 1 is F(t) >= q + (1 - q)/N
         # where these are whole: both widen as N falls.
         return level * (1 - 1 / counted), level + (1 - level) / counted
 
-    def _level(self) -> float:
-        if self.level is None:
-            raise ValueError(f"{self.name} without a level")
-        return self.level
+
+@dataclass(frozen=True)
+class Moment(Function):
+    """A function of means, which is asked for as an expression over averages.
+
+    formula: SQL over x, y, xx, yy and xy, the means of the arguments (less what is near their means) and of their
+    products, and n, the rows where none is NULL.
+    """
+
+    name: str
+    formula: str
 
 
 COUNT, SUM, AVG = Count(), Sum(), Average()
+_VARIANCE, _OTHER_VARIANCE, _COVARIANCE = "greatest(xx - x * x, 0)", "greatest(yy - y * y, 0)", "(xy - x * y)"
+_SAMPLE = " * case when n > 1 then n / (n - 1) end"
+_MOMENTS = {  # by the name of the parser's node in lower case
+    "variance": Moment("var_samp", _VARIANCE + _SAMPLE),
+    "variancepop": Moment("var_pop", _VARIANCE),
+    "stddev": Moment("stddev", f"sqrt({_VARIANCE}{_SAMPLE})"),
+    "stddevsamp": Moment("stddev_samp", f"sqrt({_VARIANCE}{_SAMPLE})"),
+    "stddevpop": Moment("stddev_pop", f"sqrt({_VARIANCE})"),
+    "covarsamp": Moment("covar_samp", _COVARIANCE + _SAMPLE),
+    "covarpop": Moment("covar_pop", _COVARIANCE),
+    "corr": Moment("corr", f"greatest(least({_COVARIANCE} / sqrt(nullif({_VARIANCE} * {_OTHER_VARIANCE}, 0)), 1), -1)"),
+    "regrslope": Moment("regr_slope", f"{_COVARIANCE} / nullif({_OTHER_VARIANCE}, 0)"),  # of x on y, as in SQL
+}
 MEDIAN = Quantile("median", interpolates=True, level=0.5)
 QUANTILE_CONT, QUANTILE_DISC = Quantile("quantile_cont", interpolates=True), Quantile("quantile_disc", False)
 # By the name of the parser's node in lower case.
@@ -220,6 +240,7 @@ FUNCTIONS: dict[str, Function] = {
     "percentilecont": QUANTILE_CONT,
     "percentiledisc": QUANTILE_DISC,
     "quantile": QUANTILE_DISC,
+    **_MOMENTS,
 }
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.estimators.channel import Array
-from sqlanon.estimators.evidence import Estimate, Evidence, answer_unbiased
 
 LEAST_DIFFERENCE = 1e-9  # of 1/γ - q: a value of every group is published by all rows alike
 
@@ -69,8 +68,3 @@ class ClosedForm:
         """Return w/D less the constant that `solved` takes off through |P|."""
         scaled = weights / self.difference
         return np.asarray(scaled - (scaled @ self.others)[..., None])
-
-
-def estimate(evidence: Evidence) -> Estimate:
-    """Return the closed form, cut to the bounds of the evidence, and its 95 % interval."""
-    return answer_unbiased(evidence)

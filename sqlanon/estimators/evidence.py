@@ -1,6 +1,6 @@
-"""The evidence that a release holds about answers, and what every estimator makes of it."""
+"""The evidence that a release holds about answers, and what every estimator, a function by its name, makes of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,16 +87,58 @@ def bound_error(evidence: Evidence) -> Array:
     return np.where(np.isnan(evidence.std_error), np.nan, np.fmin(evidence.std_error, largest))
 
 
-def answer_unbiased(evidence: Evidence) -> Estimate:
+def closed_form(evidence: Evidence) -> Estimate:
     """Return the unbiased estimate of the evidence and its interval; the plain one where there is none."""
     low, high = score_interval(evidence)
     value = np.where(np.isnan(evidence.unbiased), evidence.plain, evidence.unbiased)
     return Estimate(clip_to_bounds(value, evidence), bound_error(evidence), low, high, value)
 
 
-def answer_plain(evidence: Evidence) -> Estimate:
-    """Return the plain estimate of the evidence; std_error, low and high are NULL (NaN) except where it is exact."""
+def uniform(evidence: Evidence) -> Estimate:
+    """Return the plain estimate: of groups the paper's: every row of one may own each of its values.
+
+    It pulls every answer towards independence; its error is bias: std_error, low and high are NULL (NaN) except where
+    the evidence is exact.
+    """
     exact = evidence.exact
     value = clip_to_bounds(evidence.plain, evidence)
     low = high = np.where(exact, value, np.nan)
     return Estimate(value, np.where(exact, 0.0, np.nan), low, high, value)
+
+
+iterative = uniform  # of counts that are guessed in turns, which have no standard error either
+
+
+def shrinkage(evidence: Evidence) -> Estimate:
+    """Return U + w (LS - U), unbiased where there is evidence, plain where there is none; or what is `shrunk`.
+
+    w = max(0, 1 - se² / (LS - U)²), LS the unbiased estimate and U the plain one. Counts and sums of randomized values
+    are weighed against what their margins say instead (`empirical_bayes`), wherever their channels can be inverted. The
+    interval is the unbiased estimate's, drawn out to hold such an answer.
+    """
+    difference = evidence.unbiased - evidence.plain
+    # A standard error wider than all that the release allows is no evidence either.
+    usable = ~np.isnan(difference) & ~(evidence.std_error > evidence.most - evidence.least)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = np.nan_to_num(np.maximum(1 - (evidence.std_error / difference) ** 2, 0.0), nan=0.0)
+    step = np.where(usable, weight * difference, 0.0)
+    start = np.where(np.isnan(evidence.plain), evidence.unbiased, evidence.plain)
+    low, high = score_interval(evidence)
+    value = clip_to_bounds(start + step, evidence)
+    if evidence.shrunk is not None:
+        value = np.where(np.isnan(evidence.shrunk), value, clip_to_bounds(evidence.shrunk, evidence))
+        low, high = np.minimum(low, value), np.maximum(high, value)
+    return Estimate(value, bound_error(evidence), low, high, np.where(usable, evidence.unbiased, value))
+
+
+def ridge(evidence: Evidence) -> Estimate:
+    """Return the posterior mean and its 95 % interval; the evidence's plain estimate where there is no such answer.
+
+    Of a ratio A/R, both less what the plain estimate makes of them, the value d is told for which E (A - d R)² is
+    least: the plain one and a r / (r² + Var R) more, a and r the posterior means. Where the rows that count are many
+    that is a/r; where they are hardly known, a/r is mostly noise. The interval stays that of a/r (Fieller's).
+    """
+    answer = closed_form(evidence)
+    curve = np.asarray(evidence.curve)  # Var R / r²
+    drawn = clip_to_bounds(evidence.plain + (evidence.unbiased - evidence.plain) / (1 + curve), evidence)
+    return replace(answer, value=np.where((curve > 0) & ~np.isnan(drawn), drawn, answer.value))

@@ -5,13 +5,14 @@ v of w_v f_v p_v, or the ratio of two such sums. Axes: C cells, K cases, V sensi
 value sets, as in `moments`.
 """
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
 from sqlanon.estimators.aggregates import LinearAggregate
-from sqlanon.estimators.evidence import Array, BoolArray, Evidence
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair
 
@@ -29,7 +30,7 @@ class SolvedAggregate:
 class Inference:
     """Turn the moments of one query into evidence, aggregate by aggregate: here by the uniform estimate alone.
 
-    upper_bound: whether a standard error is only a bound.
+    upper_bound: whether a standard error is only a bound. exact: whether all answers so far are exact.
     """
 
     def __init__(self, moments: Moments, selected: SelectedValues) -> None:
@@ -37,7 +38,7 @@ class Inference:
         self.moments, self.selected = moments, selected
         self.rows = moments.count("uniform")
         self.hits_everyone = self.rows == moments.row_count
-        self.upper_bound = False
+        self.upper_bound, self.exact = False, True
 
     def narrow(self, chosen: BoolArray) -> "Inference":
         """Return the same inference about some of the selected values: where `chosen` (n) is true."""
@@ -55,9 +56,15 @@ class Inference:
         """
         return None
 
+    def answer(self, aggregate: LinearAggregate, estimate: Callable[[Evidence], Estimate]) -> Estimate:
+        """Estimate one aggregate, C x J, from its evidence."""
+        evidence = self.gather_evidence(aggregate)
+        self.exact &= bool(evidence.exact.all())
+        return estimate(evidence)
+
     def gather_evidence(self, aggregate: LinearAggregate) -> Evidence:
         """Return what is known of one aggregate, C x J."""
-        least, most = aggregate.function.bound(self.moments, self.selected, aggregate)
+        least, most = self._bound(aggregate)
         uniform = aggregate.function.estimate([self._sum_uniform(aggregate, part) for part in aggregate.parts()])
         uniform = np.clip(uniform, np.fmax(least, -np.inf), np.fmin(most, np.inf))
         solved = self._solve(aggregate)
@@ -76,6 +83,10 @@ class Inference:
             plain=uniform, unbiased=value, std_error=error, least=least, most=most, exact=exact & ~null, growth=growth,
             curve=curve, left_out_low=low, left_out_high=high,
         )  # fmt: skip
+
+    def _bound(self, aggregate: LinearAggregate) -> tuple[Array, Array]:
+        """Return the least and the largest answer that the release allows, C x J; NaN where none is known."""
+        return aggregate.function.bound(self.moments, self.selected, aggregate)
 
     def _tell_exact(self, aggregate: LinearAggregate) -> BoolArray:
         """Tell where the release leaves one answer alone: every value selected alike, or every row hit (or none)."""

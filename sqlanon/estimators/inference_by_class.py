@@ -5,7 +5,7 @@ at random. Axes: C cells, K cases, V sensitive values, J value sets, as in `infe
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
@@ -59,26 +59,30 @@ class ClassInference(Inference):
     """Solve each class of a release for one query, aggregate by aggregate."""
 
     def __init__(
-        self, moments: Moments, selected: SelectedValues, systems: ClassSystems, hit_sums: HitSums, left_out: float = 0
+        self,
+        moments: Moments,
+        selected: SelectedValues,
+        systems: ClassSystems,
+        hit_sums: HitSums,
+        left_out: float = 0,
+        thresholds: int = 1,
     ) -> None:
         """Take moments over all classes, selected values, the release's classes and the hits' sums by class.
 
-        left_out: rows of the source that the release leaves out.
+        left_out: rows of the source that the release leaves out. thresholds: how many cells in a row are of the same
+        hits.
         """
         super().__init__(moments, selected)
+        self.thresholds = thresholds
         self.systems, self.hit_sums, self.left_out = systems, hit_sums, left_out
         self._solved_cases: dict[tuple[int, int, Summand, bytes], _SolvedCase] = {}
+        self._kept = 0  # numbers in these
         self._merged: dict[bytes, ClassSystems] = {}
 
     def _solve(self, aggregate: LinearAggregate) -> SolvedAggregate:
-        wanted, nothing = aggregate.cells, SolvedAggregate(*np.full((4, self.selected.set_count), np.nan))
-        cells = [
-            self._solve_cell(aggregate, cell) if wanted is None or wanted[cell] else nothing
-            for cell in range(len(self.rows))
-        ]
-        lines = zip(*((solved.value, solved.std_error, solved.growth, solved.curve) for solved in cells), strict=True)
-        stacked = [np.stack(line) for line in lines]
-        return SolvedAggregate(*(stacked or np.zeros((4, 0, self.selected.set_count))))
+        self._counted: dict[int, tuple[Array, Array]] = {}  # by the first cell of these hits
+        cells = [self._solve_cell(aggregate, cell) for cell in range(len(self.rows))]
+        return stack_cells(cells, self.selected.set_count)
 
     # -- sums and averages, one cell ------------------------------------------------------------
 
@@ -107,12 +111,10 @@ class ClassInference(Inference):
         above, above_error = self._weigh_sums(cell, Summand(number, centre), aggregate.weights, grades)
         # where no e is NULL all hits count, whatever e is: they are solved once for many expressions
         counted = HITS if count == self.moments.columns["uniform"][cell].sum() else Summand(number)
-        rows, rows_error = self._weigh_sums(cell, counted, aggregate.present, grades)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distance = np.where(rows > 0, above / rows, np.nan)
-            error = np.sqrt(above_error**2 + distance**2 * rows_error**2) / rows
-            growth = 2 * distance * rows_error**2 / rows**2
-            return _bound_ratio(centre + distance, error, growth, rows_error**2 / rows**2)
+        first = cell - cell % self.thresholds
+        if first not in self._counted or counted != HITS:
+            self._counted[first] = self._weigh_sums(cell, counted, aggregate.present, grades)
+        return divide_sums(centre, (above, above_error), self._counted[first])
 
     def _solve_average_of_values(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
         """Return the ratio r = A/B of two sums over the same shares; its variance is that of A - r B over B²."""
@@ -337,11 +339,12 @@ class ClassInference(Inference):
         merged = b"" if kind is None else kind.tobytes()
         key = (cell, case, summand, merged)
         if key not in self._solved_cases:
-            if sum(solved.posterior.size for solved in self._solved_cases.values()) > MOST_KEPT:
+            if self._kept > MOST_KEPT:
                 self._solved_cases.clear()
+                self._kept = 0
             elif summand != HITS:  # another expression, or another cell's, is not asked again
                 for other in [other for other in self._solved_cases if other[0] != cell and other[2] != HITS]:
-                    del self._solved_cases[other]
+                    self._kept -= self._solved_cases.pop(other).posterior.size
             sums = self.hit_sums.sum_hits(cell, case, summand)
             systems, told = self.systems, sums
             if kind is not None:
@@ -350,6 +353,7 @@ class ClassInference(Inference):
                 systems = self._merged[merged]
                 told = replace(sums, shared=sums.shared @ np.eye(int(kind.max()) + 1)[kind])
             self._solved_cases[key] = _SolvedCase(Posterior(systems, centre_outcome(systems, told)), sums)
+            self._kept += self._solved_cases[key].posterior.size
         return self._solved_cases[key]
 
 
@@ -402,6 +406,23 @@ def _deal_rest(sums: ClassSums, count: int, values: _WeighedValues) -> tuple[Arr
     np.add.at(squares, values.place, values.weight**2 * sums.square[-1, values.code])
     rows = max(float(sums.count[-1].sum()), 1.0)
     return rest, np.maximum(squares - rest**2 / rows, 0.0)
+
+
+def stack_cells(cells: Sequence[SolvedAggregate], set_count: int) -> SolvedAggregate:
+    """Return the estimates of C cells, each of J value sets, as one of C x J."""
+    lines = zip(*((solved.value, solved.std_error, solved.growth, solved.curve) for solved in cells), strict=True)
+    stacked = [np.stack(line) for line in lines]
+    return SolvedAggregate(*(stacked or np.zeros((4, 0, set_count))))
+
+
+def divide_sums(centre: float, above: tuple[Array, Array], rows: tuple[Array, Array]) -> SolvedAggregate:
+    """Return the ratio centre + A/B of two sums, each with its standard error, whose errors are independent."""
+    (top, top_error), (count, count_error) = above, rows
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = np.where(count > 0, top / count, np.nan)
+        error = np.sqrt(top_error**2 + distance**2 * count_error**2) / count
+        curve = count_error**2 / count**2
+        return _bound_ratio(centre + distance, error, 2 * distance * curve, curve)
 
 
 def _bound_ratio(value: Array, error: Array, growth: Array, curve: Array) -> SolvedAggregate:

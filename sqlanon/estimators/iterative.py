@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from sqlanon.errors import UsageError
 from sqlanon.estimators.channel import Array
-from sqlanon.estimators.evidence import Estimate, Evidence, answer_plain
 from sqlanon.wording import option
 
 
@@ -136,8 +135,3 @@ def _along(array: Array, axis: int, move: Array) -> Array:
 def _ratio(top: Array, bottom: Array) -> Array:
     """Divide where there is something to divide by; 0/0 counts as 0."""
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom != 0)
-
-
-def estimate(evidence: Evidence) -> Estimate:
-    """Return the iterated counts, the evidence's plain estimate; the paper gives them no standard error: NaN."""
-    return answer_plain(evidence)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.estimators.channel import Array
-from sqlanon.estimators.evidence import Estimate, Evidence, answer_unbiased
 
 LEAST_REPEATED, MOST_REPEATED = 8, 40
 ENOUGH_ROWS = 1_000_000  # rows that the repetitions deal together; larger tables are dealt at a smaller scale
@@ -120,8 +119,3 @@ class Matrix:
     def pulled(self, weights: Array) -> Array:
         """Return T⁻¹ w."""
         return np.asarray(weights @ self.inverse.T)
-
-
-def estimate(evidence: Evidence) -> Estimate:
-    """Return the solution, cut to the bounds of the evidence, and its 95 % interval."""
-    return answer_unbiased(evidence)

@@ -6,8 +6,10 @@ same), V sensitive values, n selected values, J value sets (combinations of sens
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 
@@ -20,6 +22,11 @@ class SelectedValues:
     case: IntArray
     set: IntArray
     set_count: int
+
+    @property
+    def case_count(self) -> int:
+        """Return K, one where no value is selected."""
+        return int(self.case.max(initial=0)) + 1
 
     def narrow(self, chosen: BoolArray) -> "SelectedValues":
         """Return the selection of those values for which `chosen` (n) is true; its sets keep their numbers."""
@@ -63,18 +70,40 @@ class SelectedValues:
         return least.transpose(2, 0, 1), largest.transpose(2, 0, 1)
 
 
+def lay_out(lines: Mapping[str, NDArray[Any]], code: IntArray, shape: tuple[int, int, int]) -> dict[str, Array]:
+    """Return the columns of the moment query's lines as arrays C x K x V (`shape`), by the `code` of each line."""
+    place, columns = (*(lines[name].astype(np.int64) for name in ("cell", "case_number")), code), dict[str, Array]()
+    for name, line in lines.items():
+        kind = name.partition("_")[0]
+        if kind in ("cell", "case", "code", "class", "flag", "bucket", "endless"):
+            continue
+        # NULL adds nothing to a sum, and is no value that could be the least or the largest.
+        extreme = {"least": np.fmin, "largest": np.fmax}.get(kind)
+        columns[name] = np.zeros(shape) if extreme is None else np.full(shape, np.nan)
+        if extreme is None:
+            np.add.at(columns[name], place, np.nan_to_num(line.astype(float)))
+        else:
+            extreme.at(columns[name], place, line.astype(float))
+    return columns
+
+
 @dataclass(frozen=True)
 class Moments:
-    """Hold the columns of the moment query as arrays C x K x V, and the release's totals f (V)."""
+    """Hold the columns of the moment query as arrays C x K x V, and the release's totals f (V).
+
+    everybody: whether the last of the values stands for all people of a group, who have several of the others.
+    """
 
     columns: Mapping[str, Array]
     totals: Array
+    everybody: bool = False
 
     @property
     def row_count(self) -> float:
         """Return N, the rows of the release."""
-        return float(self.totals.sum())
+        return float(self.totals[-1] if self.everybody else self.totals.sum())
 
     def count(self, column: str) -> Array:
         """Return the rows of QIT that a `uniform` column counts, C x K: the sum of all values' estimates."""
-        return np.asarray(np.rint(self.columns[column].sum(axis=2)))
+        each = self.columns[column]
+        return np.asarray(np.rint(each[:, :, -1] if self.everybody else each.sum(axis=2)))

@@ -64,8 +64,9 @@ class Estimates:
     correlation: Array
 
     def tell_known(self) -> BoolArray:
-        """Return which answers have errors and intervals of all that they read, n."""
-        return np.asarray(np.isfinite(self.value + self.centre + self.std_error + self.low + self.high).all(axis=1))
+        """Return which answers have errors and intervals of all that they read and that is not NULL, n."""
+        known = np.isfinite(self.value + self.centre + self.std_error + self.low + self.high)
+        return np.asarray((known | np.isnan(self.value)).all(axis=1))
 
     def choose(self, answers: BoolArray) -> "Estimates":
         """Return the estimates of some answers."""

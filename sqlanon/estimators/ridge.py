@@ -15,7 +15,6 @@ Axes: L classes, V values, R eigenvectors with a positive root (of all classes),
 (one f per class and value), T1 and T2 places of the grid.
 """
 
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +24,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from sqlanon.estimators.class_moments import CentredOutcome
 from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems, leave_rest
-from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, answer_unbiased, clip_to_bounds
+from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.estimators.one_core import on_one_core
 
 SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
@@ -247,17 +246,3 @@ def _keep(directions: sparse.csr_array, kept: BoolArray) -> sparse.csr_array:
         return directions
     starts = np.concatenate([[0], np.cumsum(kept)])[directions.indptr].astype(directions.indptr.dtype)
     return sparse.csr_array((directions.data[kept], directions.indices[kept], starts), directions.shape)
-
-
-def estimate(evidence: Evidence) -> Estimate:
-    """Return the posterior mean and its 95 % interval; the evidence's plain estimate where there is no such answer.
-
-    Of a ratio A/R, both less what the plain estimate makes of them, the value d is told for which E (A - d R)² is
-    least: the plain one and a r / (r² + Var R) more, a and r the posterior means. Where the rows that count are many
-    that is a/r; where they are hardly known, a/r is mostly noise. The interval stays that of a/r (Fieller's).
-    """
-    answer = answer_unbiased(evidence)
-    curve = np.asarray(evidence.curve)  # Var R / r²
-    drawn = clip_to_bounds(evidence.plain + (evidence.unbiased - evidence.plain) / (1 + curve), evidence)
-    value = np.where((curve > 0) & ~np.isnan(drawn), drawn, answer.value)
-    return replace(answer, value=value)

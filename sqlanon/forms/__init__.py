@@ -36,9 +36,7 @@ def form_of_method(method: str) -> Form:
 
 def form_of(manifest: Mapping[str, Any]) -> Form:
     """Return the form of a release, by the method that its manifest names and the columns that it publishes."""
-    form = form_of_method(manifest["method"])
-    several = len(manifest.get("columns", {}).get("sensitive", ())) > 1
-    return type(form)(dict(manifest)) if several and form.parts else form
+    return form_of_method(manifest["method"]).of(manifest)
 
 
 def has_several(manifest: Mapping[str, Any]) -> bool:

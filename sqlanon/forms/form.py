@@ -10,7 +10,7 @@ from sqlanon.forms.schema_parts import BALANCES
 from sqlanon.forms.weights import first_views, weight_name
 from sqlanon.plain_values import plain
 from sqlanon.plans.json_schema import Schema
-from sqlanon.plans.manifest import Manifest, departed
+from sqlanon.plans.manifest import Manifest, departed, of_people
 from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
@@ -79,11 +79,17 @@ class Form:
     words: tuple[str, ...]
     warning: str
     shown_parameters: tuple[str, ...] | None = None
-    hidden_parameters: tuple[str, ...] = ("rows_per_person",)  # which stands in the promise
+    # what stands in the promise, and what answers alone read
+    hidden_parameters: tuple[str, ...] = ("rows_per_person", "unit", "owner_values")
 
     def __init__(self, several: Manifest | None = None) -> None:
         """Take the manifest where it tells how many tables there are."""
         self.several = several
+
+    def of(self, manifest: Mapping[str, Any]) -> "Form":
+        """Return the form of a release of several sensitive columns, where these have a table each; else this one."""
+        several = len(manifest.get("columns", {}).get("sensitive", ())) > 1
+        return type(self)(dict(manifest)) if several and self.parts else self
 
     def nested_columns(self, manifest: Manifest) -> set[str]:
         """Return the names of the published columns that hold nested values."""
@@ -161,7 +167,7 @@ class Form:
         self, names: Iterable[str], manifest: Mapping[str, Any], values: Mapping[str, object] = {}
     ) -> dict[str, str]:
         """Return what macros of the form's words say, by their names."""
-        known = {**manifest, "several": self.several is not None, **values}
+        known = {**manifest, "several": self.several is not None, "sets": of_people(manifest), **values}
         return write_parts((*self.words, "forms/words.txt"), names, known)
 
     def tables(self, manifest: Mapping[str, Any]) -> list[Table]:
@@ -185,7 +191,13 @@ class Form:
         columns = manifest["columns"]
         several, named = self.several is not None, {"sensitive": columns["sensitive"][0], "group": columns.get("group")}
         views = first_views(manifest)
-        return {"several": several, "weight": weight_name(manifest), "views": views, **named}
+        return {
+            "several": several,
+            "sets": of_people(manifest),
+            "weight": weight_name(manifest),
+            "views": views,
+            **named,
+        }
 
     def write_script(self, manifest: Manifest) -> str | None:
         """Return estimate.sql; None where answers are no sum of weights."""

@@ -131,18 +131,32 @@ class LedgerRun:
                     f"releases before had other labels of {', '.join(other)}: who keeps them learns more of a value"
                     " that has two"
                 )
-        releases = newest.releases_beside(place, self.engine)
+        if place.out is not None:
+            releases = newest.releases_within(Path(place.out).absolute().parent)
+        else:
+            releases = {} if place.into is None else newest.releases_in_schemas(self.engine)
         if place.named is not None and (published := self._read_published(place)) is not None:
             releases[place.named] = published
             newest.refuse_fork(ledger_name, self.before, place.named, published, False)
         if (since := self.asked.since) is not None:
-            earlier = self._earlier(since, place)
+            both = (manifest_in_directory(since), manifest_in_schema(since, self.engine))
+            # where releases like this one lie, or else in the other place
+            earlier = next(filter(None, both if place.into is None else both[::-1]), None)
             newest.refuse_fork(ledger_name, self.before, since, earlier, True)
             releases |= {} if earlier is None else {since: earlier}
         note = newest.Evidence(str(note_path(self.file.path)), read_note(self.file.path), releases)
         newest.refuse_outdated(ledger_name, self.before, note)
         if self.before is None:
-            self._note_others(releases, now["sensitive"])
+            sensitive = now["sensitive"]
+            others = {
+                name: release for name, release in releases.items() if release["columns"]["sensitive"] == [sensitive]
+            }
+            if others:
+                name, release = max(others.items(), key=lambda item: item[1]["parameters"]["release"])
+                self.notes.append(
+                    f"release {release['parameters']['release']} of another ledger lies beside this one ({name}): if"
+                    " it is of the same people, the two intersect; publish with its ledger"
+                )
         unknown = unknown_words(self.before.description) if self.before is not None else {}
         if unknown:
             self.notes.append(
@@ -153,25 +167,10 @@ class LedgerRun:
         (sensitive,) = plan.publication.columns["sensitive"]
         self.value = Sql(f"(select {source.expression(sensitive)} as sensitive from {source.relation})")
 
-    def _note_others(self, releases: Mapping[str, Manifest], sensitive: str) -> None:
-        """Tell of releases of another ledger where the first one of this goes: they may be of the same people."""
-        others = {name: release for name, release in releases.items() if release["columns"]["sensitive"] == [sensitive]}
-        if others:
-            name, release = max(others.items(), key=lambda item: item[1]["parameters"]["release"])
-            self.notes.append(
-                f"release {release['parameters']['release']} of another ledger lies beside this one ({name}): if it is"
-                " of the same people, the two intersect; publish with its ledger"
-            )
-
     def _read_published(self, place: Destination) -> Manifest | None:
         if place.into is not None:
             return manifest_in_schema(place.into, self.engine)
         return None if place.out is None else manifest_in_directory(place.out)
-
-    def _earlier(self, since: str, place: Destination) -> Manifest | None:
-        """Return the manifest of the release before, where releases like this one lie or else in the other place."""
-        both = (manifest_in_directory(since), manifest_in_schema(since, self.engine))
-        return next(filter(None, both if place.into is None else both[::-1]), None)
 
     def take_rows(self) -> None:
         """Let the engine read the persons and values of before, where the plan looks for them: in its snapshot."""
@@ -239,9 +238,20 @@ def open_ledger(
     """Hold a ledger for the block; what a dead run left of it is mended first.
 
     When the block ends, so has the transaction in which a release appears, and ledger and release are in step.
-    request: what else was asked for: identifier, draws, many_rows_per_person. Raises UsageError and TargetError.
+    request: what else was asked for: identifier, draws, unit. Raises UsageError and TargetError.
     """
-    key = _required_key(key, request)
+    if key is None or not key.given:
+        raise UsageError(
+            f"a ledger needs a key that stays: make one with openssl rand -hex 32, and hand it over as"
+            f" {option('key')}, {option('key_file', 'FILE')} or SQLANON_KEY, or in a job with key_env"
+        )
+    if not request["identifier"] or request["unit"] == "row":
+        raise UsageError(
+            f"a ledger needs {option('id', 'COLUMN')}, one row each: without it nobody is known again the next time",
+            about=["id"],
+        )
+    if request["draws"] != "keyed":
+        raise UsageError(f"a ledger needs keyed draws; leave {option('draws', 'random')} out")
     path, keeper = _place_of(asked.path, engine, place), keeper_of(engine)
     prefix = fresh_prefix()
     known = {name: Sql(ident(f"{prefix}{name}")) for name in ("known_person", "known_value")}
@@ -264,19 +274,3 @@ def open_ledger(
                     engine.drop([str(relation) for relation in known.values()])
         if not file.place_note():
             run.notes.append(f"release and ledger stand, and {str(note_path(file.path))!r} could not be written")
-
-
-def _required_key(key: Key | None, request: Mapping[str, Any]) -> Key:
-    if key is None or not key.given:
-        raise UsageError(
-            f"a ledger needs a key that stays: make one with openssl rand -hex 32, and hand it over as"
-            f" {option('key')}, {option('key_file', 'FILE')} or SQLANON_KEY, or in a job with key_env"
-        )
-    if not request["identifier"] or request["many_rows_per_person"]:
-        raise UsageError(
-            f"a ledger needs {option('id', 'COLUMN')}, one row each: without it nobody is known again the next time",
-            about=["id"],
-        )
-    if request["draws"] != "keyed":
-        raise UsageError(f"a ledger needs keyed draws; leave {option('draws', 'random')} out")
-    return key

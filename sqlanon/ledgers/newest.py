@@ -9,7 +9,7 @@ together, nobody notices.
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from sqlanon.bounded_files import parse_json
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.ledgers.contents import Contents
-from sqlanon.ledgers.request import Destination
 from sqlanon.plans.manifest import Manifest
 from sqlanon.read_places import MANIFEST
 from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
@@ -59,13 +58,6 @@ def note_text(release: Mapping[str, Any]) -> str:
     return json.dumps({"release": release["number"], "fingerprint": release["fingerprint"]}) + "\n"
 
 
-def releases_beside(place: Destination, engine: Engine) -> dict[str, Manifest]:
-    """Return the releases in the folder of a directory, or in the database of a schema, by name."""
-    if place.out is not None:
-        return releases_within(Path(place.out).absolute().parent)
-    return {} if place.into is None else releases_in_schemas(engine)
-
-
 def releases_within(folder: Path) -> dict[str, Manifest]:
     """Return the manifests of releases that lie in a folder, or of the release that it is, by their directories."""
     try:
@@ -81,12 +73,9 @@ def releases_in_schemas(engine: Engine) -> dict[str, Manifest]:
     """Return the manifests of releases in the schemas of the engine's database, by schema."""
     names = [str(row["table_schema"]) for row in engine.rows(_SCHEMAS)]
     # schemas of other databases are not the engine's; a view would be run, and so would a stranger's policy
-    plain = [name for name in names if _is_plain(engine.contents(name) or ())]
+    held = ((name, {*(engine.contents(name) or ())}) for name in names)
+    plain = (name for name, kinds in held if ("table", "manifest") in kinds and not _STRANGERS & kinds)
     return _followers((name, manifest_in_schema(name, engine)) for name in plain)
-
-
-def _is_plain(contents: Sequence[tuple[str, str]]) -> bool:
-    return ("table", "manifest") in contents and not _STRANGERS & {*contents}
 
 
 def _followers(pairs: Iterator[tuple[str, Manifest | None]]) -> dict[str, Manifest]:
@@ -101,25 +90,37 @@ def _number(manifest: Manifest) -> int:
 def reasons_against(named: str, before: Contents | None, evidence: Evidence) -> Iterator[str]:
     """Say what tells that a ledger is not the newest one, or that nothing tells that it is."""
     if evidence.note is not None:
-        yield from _against_note(named, before, evidence.note, evidence.note_name)
+        number, noted = _read_note(evidence.note)
+        if number < 1:
+            yield (
+                f"{evidence.note_name!r} does not say which release was the last one of {named!r}: put it back as a"
+                f" run wrote it, or remove it and name the last release with {option('since', 'RELEASE')}"
+            )
+        elif before is None:
+            yield (
+                f"{evidence.note_name!r} says that release {number} was published under {named!r}, which is not there:"
+                " put the ledger back. To begin another one, whose releases intersect with those of this one, choose"
+                f" another name or remove {evidence.note_name!r}"
+            )
+        elif number > before.last["number"]:
+            yield (
+                f"{evidence.note_name!r} says that release {number} was the last one, and {named!r} knows"
+                f" {before.last['number']}: " + OUTDATED
+            )
+        elif not noted or not any(noted.items() <= release.items() for release in before.releases[number - 1 : number]):
+            yield f"{evidence.note_name!r} notes another release {number} than {named!r} has: {OUTDATED}"
     if before is None:
         return
-    last = before.last["number"]
     for name, manifest in evidence.releases.items():
         of_this = manifest["parameters"].get("chain") == before.description["chain"]
         if of_this and (reason := _against_release(named, before, name, manifest)):
             yield reason
-    if evidence.note is None:
-        fingerprints = {release["number"]: release["fingerprint"] for release in before.releases}
-        if not any(
-            _number(manifest) == last and fingerprints[last] == fingerprint(manifest)
-            for manifest in evidence.releases.values()
-        ):
-            yield (
-                f"{evidence.note_name!r}, which says what the last release of {named!r} was, is not there, so that an"
-                f" older copy of the ledger would not be noticed: put it back, or name its last release ({last}) with"
-                f" {option('since', 'RELEASE')}"
-            )
+    if evidence.note is None and before.last["fingerprint"] not in map(fingerprint, evidence.releases.values()):
+        yield (
+            f"{evidence.note_name!r}, which says what the last release of {named!r} was, is not there, so that an older"
+            f" copy of the ledger would not be noticed: put it back, or name its last release"
+            f" ({before.last['number']}) with {option('since', 'RELEASE')}"
+        )
 
 
 def refuse_outdated(named: str, before: Contents | None, evidence: Evidence) -> None:
@@ -139,36 +140,13 @@ def _read_note(text: str) -> tuple[int, dict[str, str]]:
         return 0, {}
 
 
-def _against_note(ledger_name: str, before: Contents | None, text: str, file: str) -> Iterator[str]:
-    number, noted = _read_note(text)
-    if number < 1:
-        yield (
-            f"{file!r} does not say which release was the last one of {ledger_name!r}: put it back as a run wrote it,"
-            f" or remove it and name the last release with {option('since', 'RELEASE')}"
-        )
-    elif before is None:
-        yield (
-            f"{file!r} says that release {number} was published under {ledger_name!r}, which is not there: put the"
-            " ledger back. To begin another one, whose releases intersect with those of this one, choose another name"
-            f" or remove {file!r}"
-        )
-    elif number > before.last["number"]:
-        yield (
-            f"{file!r} says that release {number} was the last one, and {ledger_name!r} knows {before.last['number']}: "
-            + OUTDATED
-        )
-    elif not noted or {name: before.releases[number - 1].get(name) for name in noted} != noted:
-        yield f"{file!r} notes another release {number} than {ledger_name!r} has: {OUTDATED}"
-
-
-def _against_release(ledger_name: str, before: Contents, release_name: str, manifest: Manifest) -> str:
+def _against_release(ledger_name: str, before: Contents | None, release_name: str, manifest: Manifest) -> str:
     """Say why a release tells that the ledger is not the newest that it was published under; '' where it does not."""
-    number, last = _number(manifest), before.last["number"]
+    number, last = _number(manifest), before.last["number"] if before else 0
     label = f"{release_name!r} is release {number} of a ledger"
-    if number > last:
+    if before is None or number > last:
         return f"{label}, and {ledger_name!r} knows {last}: {OUTDATED}"
-    fingerprints = {release["number"]: release["fingerprint"] for release in before.releases}
-    if fingerprints.get(number) != fingerprint(manifest):
+    if fingerprint(manifest) not in [release["fingerprint"] for release in before.releases]:
         return f"{label}, and not of {ledger_name!r}, whose release {number} is another one"
     return ""
 
@@ -176,19 +154,16 @@ def _against_release(ledger_name: str, before: Contents, release_name: str, mani
 def refuse_fork(named: str, before: Contents | None, release_name: str, manifest: Manifest | None, asked: bool) -> None:
     """Raise UsageError where a release tells that the ledger is not the one that it was published under.
 
-    standing, manifest: a release that is to be replaced, or that `since` names (asked: then it has to be the last one).
+    release_name, manifest: a release that is to be replaced, or that `since` names (asked: it has to be the last one).
     """
-    if manifest is None or not _number(manifest):
-        if asked:
-            raise UsageError(
-                f"{release_name!r} is no release under a ledger; name one that was published with {option('ledger')}"
+    reason, last = "", before.last["number"] if before else 0
+    if manifest is not None and _number(manifest):
+        reason = _against_release(named, before, release_name, manifest)
+        if asked and not reason and _number(manifest) != last:
+            reason = (
+                f"{release_name!r} is release {_number(manifest)} of a ledger, and the last one of {named!r} is {last}"
             )
-        return
-    label = f"{release_name!r} is release {_number(manifest)} of a ledger"
-    if before is None:
-        raise UsageError(f"{label}, and {named!r} knows 0: {OUTDATED}")
-    reason = _against_release(named, before, release_name, manifest)
+    elif asked:
+        reason = f"{release_name!r} is no release under a ledger; name one that was published with {option('ledger')}"
     if reason:
         raise UsageError(reason)
-    if asked and _number(manifest) != before.last["number"]:
-        raise UsageError(f"{label}, and the last one of {named!r} is {before.last['number']}")

@@ -70,7 +70,12 @@ class LedgerFile:
                 path.chmod(0o600)
                 flush(path)
             if self.present:
-                _keep_second_name(self.path, folder / PREVIOUS)
+                second = folder / PREVIOUS
+                try:
+                    os.link(self.path, second)
+                except OSError:  # a file system without second names
+                    shutil.copy2(self.path, second)
+                    flush(second)
             intent = {**release, "ledger": self.new.stat().st_ino}
             (folder / INTENT).write_text(json.dumps(intent), encoding="utf-8")
             for path in (folder / INTENT, folder):
@@ -257,11 +262,3 @@ def _read_intent(folder: Path) -> Mapping[str, Any]:
     except (OSError, ValueError):  # died before it was written: nothing was renamed
         return {}
     return intent
-
-
-def _keep_second_name(path: Path, second: Path) -> None:
-    try:
-        os.link(path, second)
-    except OSError:  # a file system without second names
-        shutil.copy2(path, second)
-        flush(second)

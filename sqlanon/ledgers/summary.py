@@ -80,7 +80,22 @@ def read_ledger(named: str | Path, engine: Engine | None = None) -> Ledger:
     something else.
     """
     with _opened(str(named), engine) as (keeper, contents):
-        return _summarize(keeper, str(named), contents, engine)
+        sql = render_query("followed/standings", {}, {"person": contents.relations["person"]})
+        (totals,) = keeper.rows(sql)
+        history = tuple(
+            {
+                "release": release["number"],
+                "created": release["created"],
+                **{name: release["figures"].get(name, 0) for name in HISTORY},
+            }
+            for release in contents.releases
+        )
+        last = {name: history[-1][name] for name in ("waiting", "put_off")}
+        description = contents.description
+        return Ledger(
+            method=description["method"], parameters=description["parameters"], quasi=tuple(description["quasi"]),
+            figures={**totals, **last}, history=history, named=str(named), engine=engine,
+        )  # fmt: skip
 
 
 def check_ledger(
@@ -93,7 +108,9 @@ def check_ledger(
     """
     path = Path(named).absolute()
     # what is known beside the ledger is looked at first: a run that ends meanwhile makes the ledger newer, not older
-    beside = {} if releases is None else _releases_of(Path(releases))
+    if releases is not None and not Path(releases).is_dir():
+        raise SourceError(f"no directory {str(Path(releases))!r} that releases lie in")
+    beside = {} if releases is None else releases_within(Path(releases))
     beside |= releases_in_schemas(engine) if engine is not None and "schema" not in engine.lacks else {}
     evidence = Evidence(str(note_path(path)), read_note(path), beside)
     with _opened(str(named), engine) as (keeper, contents):
@@ -103,12 +120,6 @@ def check_ledger(
         sealed = Check("seal", required, "as sealed" if fits else "it does not fit", fits)
         # of a ledger that was changed nothing is compared
         return Report((sealed, *(_compare_beside(str(named), contents, evidence) if fits else ())))
-
-
-def _releases_of(place: Path) -> dict[str, Any]:
-    if not place.is_dir():
-        raise SourceError(f"no directory {str(place)!r} that releases lie in")
-    return releases_within(place)
 
 
 def _compare_beside(ledger_name: str, contents: Contents, evidence: Evidence) -> tuple[Check, Check]:
@@ -148,23 +159,3 @@ def _opened(ledger_name: str, engine: Engine | None) -> Iterator[tuple[Engine, C
     keeper = open_duckdb()
     with closing(keeper.connection), attached(keeper, path) as contents:
         yield keeper, contents
-
-
-def _summarize(keeper: Engine, ledger_name: str, contents: Contents, engine: Engine | None) -> Ledger:
-    sql = render_query("followed/standings", {}, {"person": contents.relations["person"]})
-    (totals,) = keeper.rows(sql)
-    history = tuple(
-        {
-            "release": release["number"],
-            "created": release["created"],
-            **{name: release["figures"].get(name, 0) for name in HISTORY},
-        }
-        for release in contents.releases
-    )
-    last = {name: history[-1][name] for name in ("waiting", "put_off")}
-    totals = {**totals, **last}
-    description = contents.description
-    return Ledger(
-        method=description["method"], parameters=description["parameters"], quasi=tuple(description["quasi"]),
-        figures=totals, history=history, named=ledger_name, engine=engine,
-    )  # fmt: skip

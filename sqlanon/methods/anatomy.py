@@ -11,7 +11,7 @@ from typing import Annotated, Required
 
 from sqlanon.methods import grouping, macro_steps, packing, qit_st, republication, several
 from sqlanon.methods.base import Method, Steps, Strength
-from sqlanon.methods.grouping import BLOCK, Blocks
+from sqlanon.methods.grouping import BLOCK, KNOWN_SIZE, Blocks
 from sqlanon.methods.parameter_types import Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
@@ -48,14 +48,15 @@ class AnatomyOptions(RequestOptions, total=False):
         float,
         Parameter(
             Share(),
-            "Share of the rows that may be left out, e.g. 0.01 or 1%, so that several sensitive columns differ in every"
-            " group; one column leaves none out.",
+            "Share of the rows that may be left out, e.g. 0.01 or 1%, so that several values of a person (of several"
+            " sensitive columns, or rows) differ in every group; one value leaves none out.",
             MOST_SUPPRESSED,
             within=Range(
                 "{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1
             ),
         ),
     ]
+    known_size: Annotated[bool, KNOWN_SIZE]
     block: Annotated[Blocks, BLOCK]
 
 
@@ -71,13 +72,13 @@ class OneColumn(Grouped):
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return nothing for the share of rows that might be left out."""
-        return {"max_suppressed": {}}
+        return {"max_suppressed": {}, "known_size": {}}
 
 
-def design(request: Request, l: int, max_suppressed: float, block: int | None) -> Grouped:
+def design(request: Request, l: int, max_suppressed: float, known_size: bool, block: int | None) -> Grouped:
     """Decide on groups of at least l rows with l different values, in every sensitive column."""
-    if len(request.roles.sensitive) > 1:
-        return several.design(request, NAME, l, block, max_suppressed)
+    if len(request.roles.sensitive) > 1 or request.sets:
+        return several.design(request, NAME, l, block, max_suppressed, known_size)
     layout = packing.layout_of(request)
     attribute = qit_st.attribute(NAME, request, "l", l, block, layout)
     if request.following is not None:
@@ -171,6 +172,7 @@ ANATOMY = Method(
     followed_outputs=(qit_st.publish,),
     followed_linked=republication.link_rows,
     lasting=("l",),
+    takes_sets=True,
     sentence="Publish QIT and ST of an l-diverse partition (Anatomy).",
     example="patients.parquet --quasi age,sex --sensitive disease -l 4 --out release",
     compile_sentence="Print a script that publishes QIT and ST on another engine (no database is needed).",

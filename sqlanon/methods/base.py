@@ -131,7 +131,7 @@ _IN_SCRIPTS = {  # what a script has in the place of some parameters
     "key": "a script reads its key from the session, as its first lines tell",
 }
 REMADE = "_remade"  # a step of `linked` of this name makes the relation before it once more, to be compared with it
-OTHERS = ("withheld", "departed")  # steps of `followed_linked` beside the rows: what only the source or ST has
+OTHERS = ("withheld", "departed", "people")  # steps of `linked` beside the rows, as `LinkedRows` has them
 D = TypeVar("D", bound=Design)
 
 
@@ -161,7 +161,8 @@ class Method(Generic[D]):
     the parameters with the request and decides; raises UsageError. form: the kind of release that it publishes.
     options: the TypedDict that declares its parameters. sentence, example, compile_sentence, compile_example: what the
     command line says of it. macros: its table macros. lacks: what is not there (macros, ledger, compare), and
-    why. takes_lists: whether columns may hold lists. probe: the query that it wants the source asked first, if any.
+    why. takes_lists: whether columns may hold lists. takes_sets: whether a person may have several rows. probe: the
+    query that it wants the source asked first, if any.
     reads_source: whether a compiled script depends on the types of the source's columns. saved: the parameter that
     names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
     plans_promises: the parameter whose promises can be asked for first, for several of its values. most_columns: how
@@ -188,6 +189,7 @@ class Method(Generic[D]):
     macros: tuple[Macro, ...] = ()
     lacks: Mapping[str, Mark] = field(default_factory=dict)
     takes_lists: bool = False
+    takes_sets: bool = False
     probe: Callable[..., str] | None = None
     reads_source: bool = False
     saved: str = ""
@@ -233,7 +235,8 @@ class Method(Generic[D]):
         # what 0.2.0 could be asked for as well
         words = {"changed": json_schema.word("leave", "keep", "move"), "waiting": json_schema.word("together", "alone")}
         shared |= words if "changed" in shared else {}
-        shared["rows_per_person"] = json_schema.word(*PERSONS)
+        shared |= {"rows_per_person": json_schema.word(*PERSONS), "unit": json_schema.word("person")}
+        shared |= {"owner_values": json_schema.by_column("sensitive", json_schema.number(1))} if self.takes_sets else {}
         ledger = {"release": json_schema.whole(1), "chain": json_schema.text("[0-9a-f]{16}")} if self.followed else {}
         every = {**schemas, **self.recorded, **ledger, **shared, "adopted": json_schema.word(True)}
         return json_schema.record({}, {name: schema for name, schema in every.items() if schema is not None})
@@ -341,8 +344,5 @@ class Method(Generic[D]):
             recorded |= {"chain": release.chain} if release.chain else {}
         recorded |= {"coarsen": dict(request.coarsen)} if request.coarsen else {}
         # what every promise is about is a row: whether that is a person, the release has to say
-        return recorded | {
-            "draws": request.draws,
-            "nulls": request.nulls,
-            "rows_per_person": request.rows_per_person,
-        }
+        persons = design.recorded.get("unit") or {"rows_per_person": request.rows_per_person}
+        return recorded | {"draws": request.draws, "nulls": request.nulls, **persons}

@@ -17,7 +17,7 @@ from sqlanon.methods.internal_names import (
     sensitive_names,
 )
 from sqlanon.methods.packing import Layout
-from sqlanon.methods.parameter_types import Block
+from sqlanon.methods.parameter_types import Block, Switch
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
@@ -32,6 +32,14 @@ BLOCK = Parameter(
     "Groups per block of mixed values, or all for one block.",
     GROUPS_PER_BLOCK,
     within=Range("{option} {value} holds no group; give a whole number of at least 1, or all", least=1),
+)
+
+
+KNOWN_SIZE = Parameter(
+    Switch(),
+    "Several rows a person: people of a group have about as many values (1, 2, 3-4, 5-8, …), which others may know.",
+    False,
+    compiled=False,
 )
 
 
@@ -84,9 +92,11 @@ def population(request: Request) -> Chapter:
         "relation": source.relation,
         "selected": selected,
         # under a ledger, a person whose value is missing today has not left
-        "required": sensitive_names(request) if request.nulls == "drop" and request.following is None else (),
+        "required": sensitive_names(request)
+        if request.nulls == "drop" and request.following is None and not request.sets
+        else (),
         "known_again": request.following is not None,
-        "identifiers": () if request.many_rows_per_person else identifier_names(request),
+        "identifiers": () if request.unit == "row" or request.sets else identifier_names(request),
         "told_apart": True,
     }
     return Chapter("population", values)

@@ -86,7 +86,7 @@ def own_values(draws: bool) -> tuple[Chapter, ...]:
     is_measured = f"regexp_matches(typeof(any_value(sensitive)), '^({'|'.join(MEASURED)})')"
     measured = f"(select {is_measured} from {relation_mark('tally')})"
     allowed = Sql(f"(unique_sensitive = 'keep' or coalesce({measured}, false))")
-    concerned = [{"name": "sensitive", "column": "", "shown": column(), "allowed": allowed}]
+    concerned = [{"rows": "population", "name": "sensitive", "column": "", "shown": column(), "allowed": allowed}]
     advice = "; or say draws := 'random'" if draws else ""
     key = {"draws_name": _draws(draws), "missing_key": write_message(NO_KEY + advice, {})}
     return Chapter("unique_sensitive", {"concerned": concerned, "few": FEW}), Chapter("macros/key_given", key)

@@ -4,10 +4,20 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.parameter_types import JobReader, ParameterType, Text, Whole, is_whole
+from sqlanon.methods.parameter_types import (
+    FILE,
+    PLACE,
+    TEXT,
+    TEXTS,
+    JobText,
+    ParameterType,
+    Text,
+    Whole,
+    is_whole,
+)
 from sqlanon.plans import json_schema
 from sqlanon.plans.coarsening import PATTERN, TABLE, Coarsening
 from sqlanon.plans.json_schema import Schema
@@ -18,6 +28,7 @@ class WholePerColumn(ParameterType):
     """A whole number for all columns, or one for each by its name."""
 
     typed = list[str]
+    job = int | dict[str, int]
 
     def read(self, option: str, given: Any) -> int | dict[str, int]:
         """Read 5, or COLUMN=5 split at the last `=`; commas and repetition separate them."""
@@ -40,21 +51,9 @@ class WholePerColumn(ParameterType):
             return {check_name(column): Whole().check(name, number) for column, number in value.items()}
         return Whole().check(name, value)
 
-    def load(self, reader: JobReader, node: Any, name: str) -> Any:
-        """Read a whole number or a mapping."""
-        nodes = reader.by_column(node, name)
-        if nodes is None:
-            return reader.typed(node, name, ("int",))
-        return {column: reader.typed(item, f"{name} of {column}", ("int",)) for column, item in nodes.items()}
-
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of a number for each sensitive column: a manifest says it of all."""
         return json_schema.by_column("sensitive", {"type": "integer", **limits})
-
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of a number, or of one for each column."""
-        number = {"type": "integer", **limits}
-        return json_schema.either(number, json_schema.keyed(number))
 
 
 @dataclass(frozen=True)
@@ -67,17 +66,9 @@ class Column(ParameterType):
         """Refuse what is no text."""
         return None if value is None else check_name(value)
 
-    def load(self, reader: JobReader, node: Any, name: str) -> Any:
-        """Read a text."""
-        return reader.typed(node, name, ("str",))
-
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of a name, which need not be a published column's."""
         return {"type": ["string", "null"]}
-
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of a name."""
-        return {"type": "string"}
 
 
 class Columns(ParameterType):
@@ -85,18 +76,11 @@ class Columns(ParameterType):
 
     recorded = False
     typed = list[str]
-
-    def read(self, option: str, given: Any) -> tuple[str, ...]:
-        """Take the texts as they are: they are split when the source's columns are known."""
-        return tuple(given)
+    job = TEXTS
 
     def check(self, name: str, value: Any) -> tuple[str, ...]:
         """Take one name or several."""
         return check_names(value)
-
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of one name, or of several."""
-        return json_schema.either(json_schema.any_text(), json_schema.several(json_schema.any_text(), 1))
 
 
 class ColumnSets(ParameterType):
@@ -104,22 +88,11 @@ class ColumnSets(ParameterType):
 
     recorded = False
     typed = list[str]
-
-    def read(self, option: str, given: Any) -> tuple[tuple[str, ...], ...]:
-        """Take each text for a set."""
-        return tuple((columns,) for columns in given)
+    job = TEXT | list[TEXTS]
 
     def check(self, name: str, value: Any) -> tuple[tuple[str, ...], ...]:
         """Take one set, or several."""
         return tuple(check_names(columns) for columns in ((value,) if isinstance(value, str) else tuple(value)))
-
-    def load(self, reader: JobReader, node: Any, name: str) -> tuple[tuple[str, ...], ...]:
-        """Read one set, or a list of them."""
-        return tuple(reader.columns(item, name) for item in reader.several(node))
-
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of one name, or of a list of names and lists."""
-        return json_schema.either(json_schema.any_text(), json_schema.several(Columns().job_schema(limits)))
 
 
 class Tables(ParameterType):
@@ -127,22 +100,11 @@ class Tables(ParameterType):
 
     recorded = False
     typed = list[str]
-
-    def read(self, option: str, given: Any) -> tuple[Beside, ...]:
-        """Take each text for a table."""
-        return tuple(map(Beside, given))
+    job = PLACE | list[PLACE]
 
     def check(self, name: str, value: Any) -> tuple[Beside, ...]:
         """Take one table or several."""
         return tuple(Beside(named_place(table)) for table in (value if isinstance(value, list | tuple) else (value,)))
-
-    def load(self, reader: JobReader, node: Any, name: str) -> tuple[Beside, ...]:
-        """Read one table or a list of them: a name, or a file beside the job."""
-        return tuple(Beside(reader.place(item, name)) for item in reader.several(node))
-
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of one table, or of several."""
-        return json_schema.either(json_schema.any_text(), json_schema.several(json_schema.any_text()))
 
 
 class TableByColumn(ParameterType):
@@ -150,16 +112,17 @@ class TableByColumn(ParameterType):
 
     recorded = False
     typed = list[str]
+    job = dict[str, FILE]
 
-    def read(self, option: str, given: Any) -> dict[str, Beside]:
+    def read(self, option: str, given: Any) -> dict[str, str]:
         """Read COLUMN=FILE, split at the first `=` behind which a file's name begins."""
-        tables: dict[str, Beside] = {}
+        tables: dict[str, str] = {}
         for text in given:
             name, equals, path = text.partition("=")
             if not equals or not name.strip() or not path.strip():
                 raise UsageError(f"{option} {text!r} is not COLUMN=FILE")
             _refuse_repeated(option, name.strip(), tables)
-            tables[name.strip()] = parameter_table(path.strip())
+            tables[name.strip()] = path.strip()
         return tables
 
     def check(self, name: str, value: Any) -> dict[str, Beside]:
@@ -168,24 +131,21 @@ class TableByColumn(ParameterType):
             raise UsageError(f"{name} is a mapping of column names to tables")
         return {check_name(column): parameter_table(table) for column, table in (value or {}).items()}
 
-    def load(self, reader: JobReader, node: Any, name: str) -> dict[str, Beside]:
-        """Read a mapping of columns to files."""
-        nodes = reader.by_column(node, name)
-        if nodes is None:
-            reader.refuse(node, f"{name} is a mapping of columns")
-        return {
-            column: parameter_table(reader.file(item, f"{name} of {column}")) for column, item in (nodes or {}).items()
-        }
 
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of a file for some of the columns."""
-        return json_schema.keyed(json_schema.any_text())
+def _rule_of_job(folder: Any, text: str) -> str:
+    """Return a rule whose file of labels lies beside the job; what is none is told with its column's name."""
+    try:
+        table = Coarsening.read("", text).table
+    except UsageError:
+        return text
+    return f"{TABLE}{folder.place(table)}" if table else text
 
 
 class RuleByColumn(ParameterType):
     """How to coarsen some of the columns, by the column's name."""
 
     typed = list[str]
+    job = dict[str, Annotated[str, JobText(_rule_of_job)] | int | float]
 
     def read(self, option: str, given: Any) -> dict[str, str]:
         """Read COLUMN=RULE, split at the last `=`; commas and repetition separate them, but not in COLUMN=map:TABLE."""
@@ -212,29 +172,9 @@ class RuleByColumn(ParameterType):
             raise UsageError(f"{name} is a mapping of column names to rules, as in {{'age': 10}}")
         return {check_name(column): Coarsening.read(column, str(rule)).typed for column, rule in (value or {}).items()}
 
-    def load(self, reader: JobReader, node: Any, name: str) -> dict[str, str]:
-        """Read a mapping of columns to rules."""
-        nodes = reader.by_column(node, name)
-        if nodes is None:
-            reader.refuse(node, f"{name} is a mapping of columns")
-        rules = self.check(name, {
-            column: str(reader.typed(item, f"{name} of {column}", ("str", "int", "float")))
-            for column, item in (nodes or {}).items()
-        })  # fmt: skip
-        # a file of labels lies beside the job
-        return rules | {
-            column: f"{TABLE}{reader.place(item, f'{name} of {column}', TABLE)}"
-            for column, item in (nodes or {}).items()
-            if rules[column].startswith(TABLE)
-        }
-
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of a rule for some quasi columns."""
         return json_schema.by_column("quasi", json_schema.text(PATTERN))
-
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of a rule, a text or a number, for some columns."""
-        return json_schema.keyed({"type": ["string", "number"]})
 
 
 COARSEN = RuleByColumn()
@@ -252,10 +192,6 @@ class Places(ParameterType):
     """Several of them."""
 
     typed = list[str]
-
-    def read(self, option: str, given: Any) -> tuple[str, ...]:
-        """Take each text."""
-        return tuple(given)
 
 
 class Selects(Places):
@@ -282,10 +218,6 @@ class Files(ParameterType):
     recorded = False
     typed = list[Path]
 
-    def read(self, option: str, given: Any) -> tuple[Path, ...]:
-        """Take the paths."""
-        return tuple(given)
-
     def check(self, name: str, value: Any) -> tuple[Path, ...]:
         """Take one path or several."""
         paths = value if isinstance(value, list | tuple) else () if value is None else (value,)
@@ -296,10 +228,6 @@ class File(Files):
     """The path of a file to appear, or none."""
 
     typed = Path | None
-
-    def read(self, option: str, given: Any) -> tuple[Path, ...]:
-        """Take the path."""
-        return () if given is None else (given,)
 
 
 def parameter_table(named: object) -> Beside:

@@ -1,11 +1,10 @@
-"""Types of the parameters, and how each is read: from the command line, from Python, from a job file."""
+"""Types of the parameters: how each is typed on the command line, given in Python, and written in a job file."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Literal
 
 from sqlanon.errors import UsageError
 from sqlanon.plans import json_schema
@@ -14,57 +13,54 @@ from sqlanon.removed import removed
 from sqlanon.wording import option
 
 
-class JobReader(Protocol):
-    """What a job file offers to types of parameters: its nodes as values, each complaint with its line."""
+@dataclass(frozen=True)
+class JobText:
+    """Annotate a text of a job, which is not empty; read: what becomes of it, beside the job's folder.
 
-    def typed(self, node: Any, name: str, tags: tuple[str, ...]) -> Any:
-        """Return a scalar that YAML reads as one of `tags` (str, int, float, bool)."""
+    The folder gives `expanded(text)`, `file(text)`, `place(text)` (a table's name or a file), `release(text)`.
+    """
 
-    def choice(self, node: Any, name: str, choices: tuple[str, ...]) -> str:
-        """Return one of `choices`."""
+    read: Callable[[Any, str], Any] = lambda _, text: text
 
-    def columns(self, node: Any, role: str) -> tuple[str, ...]:
-        """Return one column or a list of them."""
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return how pydantic reads it; its validation context is the job's folder."""
+        from pydantic_core import core_schema  # slow to import
 
-    def several(self, node: Any) -> list[Any]:
-        """Return the nodes of a list, or the one node."""
+        text = core_schema.str_schema(strict=True, min_length=1)
+        return core_schema.with_info_after_validator_function(lambda value, info: self.read(info.context, value), text)
 
-    def by_column(self, node: Any, name: str) -> dict[str, Any] | None:
-        """Return the nodes of a mapping, None where the node is none."""
 
-    def file(self, node: Any, name: str) -> str:
-        """Return the path of a file, relative to the job's folder."""
+class NotEmpty:
+    """Annotate a list of a job that has an item."""
 
-    def text_or_file(self, node: Any, name: str, word: str) -> str:
-        """Return `word` where it stands there, else the path of a file."""
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return how pydantic reads it."""
+        return {**handler(source), "min_length": 1}
 
-    def place(self, node: Any, name: str, before: str = "") -> str:
-        """Return the name of a table, or the path of a file; before: what may stand before it."""
 
-    def release(self, node: Any, name: str) -> str:
-        """Return the path of a release, or its schema's name."""
-
-    def refuse(self, node: Any, words: str) -> Any:
-        """Raise UsageError with the node's line."""
+TEXT = Annotated[str, JobText()]
+FILE = Annotated[str, JobText(lambda folder, text: folder.file(text))]
+PLACE = Annotated[str, JobText(lambda folder, text: folder.place(text))]
+TEXTS = TEXT | Annotated[list[TEXT], NotEmpty()]
 
 
 class ParameterType:
-    """How the values of a parameter are read. recorded: whether the manifest says the value as it is."""
+    """How the values of a parameter are read. recorded: whether the manifest says the value as it is.
+
+    typed: the Python type that the command line reads. job: that of what a job file says, in pydantic's terms.
+    """
 
     recorded = True
     typed: Any = str
+    job: Any = TEXT
 
     def read(self, option: str, given: Any) -> Any:
-        """Return the value of what the command line was given."""
+        """Return what the command line was given as Python is given it."""
         return given
 
     def check(self, name: str, value: Any) -> Any:
-        """Return the value of what Python was given; raise UsageError where it is of another type."""
+        """Return the value of what Python was given, or a job; raise UsageError where it is of another type."""
         return value
-
-    def load(self, reader: JobReader, node: Any, name: str) -> Any:
-        """Return the value of a job's node."""
-        raise NotImplementedError
 
     def shown(self, value: Any) -> Any:
         """Return the value as the manifest and `--help` say it."""
@@ -73,10 +69,6 @@ class ParameterType:
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of the value as the manifest says it; limits: what its numbers lie between."""
         raise NotImplementedError
-
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of the value as a job file says it: what `load` takes."""
-        return self.schema(limits)
 
 
 class Text(ParameterType):
@@ -92,17 +84,13 @@ class Text(ParameterType):
 class Whole(ParameterType):
     """A whole number."""
 
-    typed = int
+    typed = job = int
 
     def check(self, name: str, value: Any) -> int:
         """Refuse what is no whole number; True is none."""
         if not isinstance(value, int) or isinstance(value, bool):
             raise UsageError(f"{name} = {value!r} is not a whole number")
         return value
-
-    def load(self, reader: JobReader, node: Any, name: str) -> Any:
-        """Read a whole number."""
-        return reader.typed(node, name, ("int",))
 
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of whole numbers."""
@@ -113,16 +101,13 @@ class Number(ParameterType):
     """A number."""
 
     typed: Any = float
+    job = int | float
 
     def check(self, name: str, value: Any) -> float:
         """Refuse what is no number; NaN is none."""
         if not isinstance(value, int | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124
             raise UsageError(f"{name} = {value!r} is not a number")
         return value
-
-    def load(self, reader: JobReader, node: Any, name: str) -> Any:
-        """Read a number."""
-        return reader.typed(node, name, ("float",))
 
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of numbers."""
@@ -155,15 +140,14 @@ class Choice(ParameterType):
     optional: bool = False
 
     @property
-    def typed(self) -> Any:
-        """Return an enumeration of the words."""
-        # an enumeration, so that the command line lists the words and refuses others itself
-        choice = Enum("Choice", {word: word for word in self.words}, type=str)  # type: ignore[misc]
-        return choice | None if self.optional else choice
+    def job(self) -> Any:
+        """Return the words: a job that wants none leaves the key out."""
+        return Literal[self.words]
 
-    def read(self, option: str, given: Any) -> str | None:
-        """Return the word that the command line chose."""
-        return None if given is None else str(given.value)
+    @property
+    def typed(self) -> Any:
+        """Return the words, which the command line lists; it refuses others itself."""
+        return self.job | None if self.optional else self.job
 
     def check(self, name: str, value: Any) -> Any:
         """Refuse any other word."""
@@ -171,45 +155,23 @@ class Choice(ParameterType):
             raise UsageError(removed(name, value) or f"{name} = {value!r} is none of {', '.join(self.words)}")
         return value
 
-    def load(self, reader: JobReader, node: Any, name: str) -> str:
-        """Read one of the words."""
-        return reader.choice(node, name, self.words)
-
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of the words."""
         return json_schema.word(*self.words, *([None] if self.optional else []))
-
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of the words: a job that wants none leaves the key out."""
-        return json_schema.word(*self.words)
 
 
 class Switch(ParameterType):
     """Yes or no."""
 
-    typed = bool
+    typed = job = bool
 
     def check(self, name: str, value: Any) -> bool:
         """Take anything for yes or no, as Python does."""
         return bool(value)
 
-
-class Numbers(ParameterType):
-    """`0.1,0.01`, one number, or several."""
-
-    def check(self, name: str, value: Any) -> tuple[float, ...]:
-        """Refuse anything else; return them sorted, each once."""
-        try:
-            values = tuple(sorted({float(part) for part in _parts(value)}))
-        except (TypeError, ValueError):
-            raise UsageError(f"{option(name)} takes numbers, for example 0.1,0.01; not {value!r}") from None
-        if not values:
-            raise UsageError(f"{option(name)} takes numbers, for example 0.1,0.01; none is given")
-        return values
-
-    def shown(self, value: Any) -> Any:
-        """Return the numbers as they are typed."""
-        return ",".join(f"{number:.3f}".rstrip("0") for number in _parts(value))
+    def schema(self, limits: Schema) -> Schema:
+        """Return the schema of true and false."""
+        return {"type": "boolean"}
 
 
 class WholeNumbers(ParameterType):
@@ -253,6 +215,8 @@ def _parts(value: Any) -> Iterable[Any]:
 class Block(ParameterType):
     """Groups per block of mixed values, a whole number, or `all` for one block: None."""
 
+    job = Literal["all"] | int
+
     def read(self, option: str, given: Any) -> int | None:
         """Read a whole number or `all`."""
         text = str(given)
@@ -265,10 +229,6 @@ class Block(ParameterType):
     def check(self, name: str, value: Any) -> int | None:
         """Take None and `all` for one block."""
         return None if value is None or value == "all" else Whole().check(name, value)
-
-    def load(self, reader: JobReader, node: Any, name: str) -> Any:
-        """Read a whole number or `all`."""
-        return None if getattr(node, "value", None) == "all" else reader.typed(node, name, ("int",))
 
     def shown(self, value: Any) -> Any:
         """Say `all` for one block."""

@@ -13,7 +13,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods.parameter_types import ParameterType
 from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
-from sqlanon.wording import option, spoken
+from sqlanon.wording import option
 
 
 class _Required:
@@ -99,15 +99,12 @@ class Parameter:
     @property
     def schema(self) -> Schema:
         """Return the JSON schema of its value in a manifest."""
-        within = self.within.limits if self.within is not None else {}
-        return self.type.schema({"minimum": -MOST, "maximum": MOST} | within)
+        return self.type.schema(self.limits)
 
     @property
-    def job_schema(self) -> Schema:
-        """Return the JSON schema of its value in a job file."""
-        within = self.within.limits if self.within is not None else {}
-        schema = self.type.job_schema({"minimum": -MOST, "maximum": MOST} | within)
-        return {"description": spoken(self.help, "command line"), **schema}
+    def limits(self) -> dict[str, float]:
+        """Return what its numbers lie between, as a JSON schema says it."""
+        return {"minimum": -MOST, "maximum": MOST} | (self.within.limits if self.within is not None else {})
 
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""

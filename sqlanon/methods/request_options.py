@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods.name_types import COARSEN, Columns, TableByColumn, named_place
-from sqlanon.methods.parameter_types import Choice, JobReader, ParameterType, Switch
+from sqlanon.methods.parameter_types import FILE, Choice, JobText, ParameterType, Switch
 from sqlanon.methods.parameters import Parameter
 from sqlanon.plans import json_schema
 from sqlanon.plans.json_schema import Schema
+from sqlanon.plans.plan import ORDERS, read_order
 from sqlanon.wording import option
 
 # What every method takes where releases of the same people follow each other under a ledger, declared once.
@@ -22,6 +23,7 @@ class LedgerPlace(ParameterType):
     """The path of a ledger, or none."""
 
     typed = str | None
+    job = FILE
     recorded = False
 
     def check(self, name: str, value: Any) -> Any:
@@ -30,33 +32,11 @@ class LedgerPlace(ParameterType):
             raise UsageError(f"{name} is a path, not a {type(value).__name__}")
         return named_place(value)
 
-    def load(self, reader: JobReader, node: Any, name: str) -> str:
-        """Read a path relative to the job's folder."""
-        return reader.file(node, name)
-
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of a path."""
-        return json_schema.any_text()
-
 
 class ReleasePlace(LedgerPlace):
     """The path of a release, or its schema's name, or none."""
 
-    def load(self, reader: JobReader, node: Any, name: str) -> str:
-        """Read a path relative to the job's folder, or a name."""
-        return reader.release(node, name)
-
-
-class JobSwitch(Switch):
-    """Yes or no, in a job file as well."""
-
-    def load(self, reader: JobReader, node: Any, name: str) -> Any:
-        """Read true or false."""
-        return reader.typed(node, name, ("bool",))
-
-    def job_schema(self, limits: Schema) -> Schema:
-        """Return the schema of true and false."""
-        return {"type": "boolean"}
+    job = Annotated[str, JobText(lambda folder, text: folder.release(text))]
 
 
 class LedgerOptions(TypedDict, total=False):
@@ -87,13 +67,13 @@ class LedgerOptions(TypedDict, total=False):
     expect_departures: Annotated[
         bool,
         Parameter(
-            JobSwitch(), "With a ledger: publish although nearly everybody has left the source.", False, compiled=False
+            Switch(), "With a ledger: publish although nearly everybody has left the source.", False, compiled=False
         ),
     ]
     new_quasi: Annotated[
         bool,
         Parameter(
-            JobSwitch(),
+            Switch(),
             "With a ledger: publish quasi columns or labels that no release before had.",
             False,
             compiled=False,
@@ -119,10 +99,6 @@ class Requirements(ParameterType):
     typed = list[str]
     recorded = False
 
-    def read(self, option: str, given: Any) -> tuple[str, ...]:
-        """Take the texts."""
-        return tuple(given)
-
     def check(self, name: str, value: Any) -> tuple[str, ...]:
         """Take one text or several."""
         texts = (value,) if isinstance(value, str) else tuple(value)
@@ -141,6 +117,24 @@ class Target(ParameterType):
         if not (value is None or isinstance(value, str) or (name == "out" and isinstance(value, os.PathLike))):
             raise UsageError("out is a path and into a schema's name")
         return named_place(value)
+
+
+class RowOfPerson(ParameterType):
+    """Which row of a person has the quasi values: a word, a blank and a column."""
+
+    typed = str | None
+
+    def check(self, name: str, value: Any) -> str | None:
+        """Refuse what begins with another word, or names no column."""
+        if value is not None and not isinstance(value, str):
+            raise UsageError(f"{name} is text, not a {type(value).__name__}")
+        if value is not None:
+            read_order(value)
+        return value
+
+    def schema(self, limits: Schema) -> Schema:
+        """Return the schema of such a text."""
+        return json_schema.text(rf"({'|'.join(ORDERS)}) \S.*")
 
 
 HIERARCHIES = Parameter(
@@ -167,7 +161,7 @@ class QuasiOptions(TypedDict, total=False):
 class RowTreatment(TypedDict, total=False):
     """How rows are told apart, treated and drawn for, and where the release goes."""
 
-    id: Annotated[Names, Parameter(Columns(), "Identifier columns: never published, one row each.", ())]
+    id: Annotated[Names, Parameter(Columns(), "Identifier columns, never published: whose a row is.", ())]
     nulls: Annotated[
         Literal["refuse", "value", "drop"],
         Parameter(
@@ -192,12 +186,22 @@ class RowTreatment(TypedDict, total=False):
             job=False,
         ),
     ]
-    rows_per_person: Annotated[
-        Literal["one", "many"],
+    unit: Annotated[
+        Literal["person", "row"],
         Parameter(
-            Choice(("one", "many")),
-            f"many: publish although an {option('id')} has several rows.",
-            "one",
+            Choice(("person", "row")),
+            f"Whom the promise is about: a person, whose rows {option('id')} tells, or a row, whosever it is.",
+            "person",
+            compiled=False,
+        ),
+    ]
+    vary: Annotated[
+        str | None,
+        Parameter(
+            RowOfPerson(),
+            "Of a person whose quasi values differ from row to row, the row that tells them: 'latest visit_date', or"
+            " earliest, largest, smallest of a column.",
+            None,
             compiled=False,
         ),
     ]

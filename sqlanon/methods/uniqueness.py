@@ -13,13 +13,22 @@ FEW = 100  # rows of which all values may differ by chance: ages of a ward, say
 MEASURED = ("DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIME")  # of what is measured values are many, and no names
 
 
-def check_sensitive(design: Design) -> Steps:
-    """Return the chapter that refuses a sensitive column where most rows have a value of their own."""
+def check_sensitive(design: Design, facts: str = "") -> Steps:
+    """Return the chapter that refuses a sensitive column where most rows have a value of their own.
+
+    facts: what the relations of who has which value are called, before their numbers; empty: of rows.
+    """
     request = design.request
     names = zip(request.roles.sensitive, sensitive_names(request), strict=True)
     concerned = [
-        {"name": name, "column": column, "shown": repr(column), "allowed": False}
-        for column, name in names
+        {
+            "rows": f"{facts}_{number}" if facts else "population",
+            "name": "sensitive" if facts else name,
+            "column": column,
+            "shown": repr(column),
+            "allowed": False,
+        }
+        for number, (column, name) in enumerate(names, start=1)
         if not request.types.get(column, "").startswith((*MEASURED, "NESTED"))
     ]
     if request.unique_sensitive == "keep" or not concerned:
@@ -27,10 +36,10 @@ def check_sensitive(design: Design) -> Steps:
     return (Chapter("unique_sensitive", {"concerned": concerned, "few": FEW}),)
 
 
-def check_quasi(design: Design) -> Steps:
+def check_quasi(design: Design, rows: str = "population") -> Steps:
     """Return the chapter that refuses a quasi column that is unique by itself, and tells of those that nearly are.
 
-    There is none where it is known beforehand that nothing would be told.
+    There is none where it is known beforehand that nothing would be told. rows: what the relation of rows is called.
     """
     request = design.request
     names = zip(request.roles.quasi, quasi_names(request), strict=True)
@@ -40,6 +49,7 @@ def check_quasi(design: Design) -> Steps:
     if not columns and not _may_differ(request):
         return ()
     values = {
+        "rows": rows,
         "quasi": quasi_names(request),
         "counted": [{"name": name, "column": column, "shown": repr(column)} for column, name in columns.items()],
         "refuses": request.unique_quasi == "refuse",

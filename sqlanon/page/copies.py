@@ -3,6 +3,8 @@
 import json
 import os
 import shlex
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from sqlanon.errors import SqlanonError
@@ -57,19 +59,16 @@ def _open(state: State) -> str:
     return f"{_connect(state)}release = sqlanon.open({state.out!r}, con=con)\n"
 
 
-def _data(state: State) -> dict[str, str]:
-    called = _call("sqlanon.check", "con", repr(state.source))
-    return {COMMAND: _join("check", *_source(state)), PYTHON: f"{_connect(state)}print({called})"}
+def _printed(state: State, verb: str, words: Sequence[str] = (), **options: Any) -> dict[str, str]:
+    """Return a verb over the source, whose result is printed."""
+    called = _call(f"sqlanon.{verb}", "con", repr(state.source), **options)
+    return {COMMAND: _join(verb, *_source(state), *words), PYTHON: f"{_connect(state)}print({called})"}
 
 
 def _risks(state: State) -> dict[str, str]:
     coarsen = state.options_of("coarsen")
     words = [word for value in coarsen.values() for word in command_words(state.parameters["coarsen"], value)]
-    called = _call("sqlanon.check", "con", repr(state.source), **state.filled_roles, **coarsen)
-    return {
-        COMMAND: _join("check", *_source(state), *_roles(state), *words),
-        PYTHON: f"{_connect(state)}print({called})",
-    }
+    return _printed(state, "check", [*_roles(state), *words], **state.filled_roles, **coarsen)
 
 
 def _compare(state: State) -> dict[str, str]:
@@ -79,11 +78,7 @@ def _compare(state: State) -> dict[str, str]:
         for name, value in options.items()
         for word in (["--resist", f"{value:g}"] if name == "resist" else command_words(state.parameters[name], value))
     ]
-    called = _call("sqlanon.compare", "con", repr(state.source), **state.filled_roles, **options)
-    return {
-        COMMAND: _join("compare", *_source(state), *_roles(state), *words),
-        PYTHON: f"{_connect(state)}print({called})",
-    }
+    return _printed(state, "compare", [*_roles(state), *words], **state.filled_roles, **options)
 
 
 def _publish(state: State) -> dict[str, str]:
@@ -96,15 +91,6 @@ def _publish(state: State) -> dict[str, str]:
     if keyed:  # the command reads the variable by itself
         called = called.removesuffix(")").rstrip(",\n") + f", key=os.environ[{KEY!r}])"
         head = f"import os\n{head}"
-    return {
-        COMMAND: _join("publish", state.method, *_source(state), *words),
-        PYTHON: f"{head}release = {called}",
-        JOB: _job(state, options, keyed),
-    }
-
-
-def _job(state: State, options: dict[str, Any], keyed: bool) -> str:
-    """Return the job file; JSON's texts, lists and mappings are YAML's."""
     own = {name: job_value(value) for name, value in options.items() if name in state.parameters}
     target = {"out": state.out} | ({"overwrite": True} if state.overwrite else {})
     job: dict[str, Any] = {
@@ -118,7 +104,11 @@ def _job(state: State, options: dict[str, Any], keyed: bool) -> str:
         job["require"] = dict(map(split_threshold, state.required_texts))
     if keyed:
         job["key_env"] = KEY
-    return "\n".join(_lines(job))
+    return {
+        COMMAND: _join("publish", state.method, *_source(state), *words),
+        PYTHON: f"{head}release = {called}",
+        JOB: "\n".join(_lines(job)),
+    }
 
 
 def _lines(mapping: dict[str, Any], indent: str = "") -> list[str]:
@@ -143,7 +133,8 @@ def _against(state: State) -> list[str]:
 
 
 def _labels(state: State) -> dict[str, Any]:
-    return {"coarsen": dict(state.original.rules)} if isinstance(state.original, CoarserSource) else {}
+    source = state.original
+    return {"coarsen": dict(source.rules)} if isinstance(source, CoarserSource) and source.rules else {}
 
 
 def _verify(state: State) -> dict[str, str]:
@@ -186,7 +177,7 @@ def _ask(state: State) -> dict[str, str]:
     }
 
 
-_WRITERS = {
-    "data": _data, "risks": _risks, "compare": _compare, "publish": _publish, "verify": _verify, "attack": _attack,
-    "report": _report, "ask": _ask,
+_WRITERS: dict[str, Callable[[State], dict[str, str]]] = {
+    "data": partial(_printed, verb="check"), "risks": _risks, "compare": _compare, "publish": _publish,
+    "verify": _verify, "attack": _attack, "report": _report, "ask": _ask,
 }  # fmt: skip

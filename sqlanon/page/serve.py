@@ -149,7 +149,10 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        headers = _headers(scope)
+        headers: dict[str, str] = {}
+        for name, value in scope["headers"]:
+            key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+            headers[key] = f"{headers[key]}; {text}" if key in headers else text
         fault = self._fault(scope, headers)
         if not fault and self._has_token(scope):
             # a token that stays in the address would stay in the browser's history as well
@@ -197,15 +200,6 @@ _STRANGER = (
     "open the address that sqlanon page has printed in the terminal: it holds a token that is good once; to open the"
     " page in another browser, start it again"
 )
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    """Return the headers by name; one that is sent twice is both, which nothing equals."""
-    headers: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        headers[key] = f"{headers[key]}; {text}" if key in headers else text
-    return headers
 
 
 def _with_headers(send: Send) -> Send:

@@ -89,7 +89,7 @@ class State:
     @property
     def row_identifier(self) -> list[str]:
         """Return the columns that tell the source's rows apart; none where a person may have several rows."""
-        return [] if self.texts.get("rows_per_person") == "many" else self.chosen["id"]
+        return [] if self.texts.get("unit") == "row" else self.chosen["id"]
 
     @property
     def declared(self) -> Method[Any]:
@@ -236,7 +236,8 @@ class State:
     @property
     def original(self) -> object:
         """Return the source as the release is held against it."""
-        return source_of_release(self.source, self.options_of("coarsen").get("coarsen", {}))
+        given = self.options_of("coarsen", "vary")
+        return source_of_release(self.source, given.get("coarsen", {}), self.row_identifier, given.get("vary"))
 
     def compare_methods(self) -> None:
         """Try candidates on the table."""

@@ -1,6 +1,6 @@
 """What one tab shows: controls and pieces of HTML that look at the shared state again whenever it has changed."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -23,7 +23,11 @@ class Control(Element, component="control.js"):  # type: ignore[call-arg]
 
 def put(words: str, tag: str = "p", **attributes: str) -> Any:
     """Show words in an element of HTML's, with nothing in them that a browser would act on."""
-    element = ui.html(write_text(words), sanitize=False, tag=tag)
+    return _html(write_text(words), tag, attributes)
+
+
+def _html(text: str, tag: str, attributes: Mapping[str, str]) -> Any:
+    element = ui.html(text, sanitize=False, tag=tag)
     for name, value in attributes.items():
         element.props[name.replace("_", "-")] = value
     return element
@@ -48,17 +52,15 @@ class View:
 
     # -- pieces ----------------------------------------------------------------------------------
 
-    def live(self, write: Callable[[], str], tag: str = "div", **attributes: str) -> Any:
+    def live(self, write: Callable[[], str], **attributes: str) -> Any:
         """Show HTML that is written anew when the state has changed; whoever writes it has escaped it."""
-        element = ui.html(write(), sanitize=False, tag=tag)
-        for name, value in attributes.items():
-            element.props[name.replace("_", "-")] = value
+        element = _html(write(), "div", attributes)
         self._updates.append(lambda: element.set_content(write()))
         return element
 
-    def rebuilt(self, key: Callable[[], object], build: Callable[[], None], tag: str = "div") -> None:
+    def rebuilt(self, key: Callable[[], object], build: Callable[[], None]) -> None:
         """Show controls that are other ones when the key has changed."""
-        box, last, before = ui.element(tag), [key()], len(self._updates)
+        box, last, before = ui.element("div"), [key()], len(self._updates)
         with box:
             build()
         inner = self._updates[before:]

@@ -7,8 +7,7 @@ between two statements. The moment at which a release becomes visible is not int
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,23 +17,15 @@ from sqlanon.interruption import is_held_back
 
 AGAIN = 0.05  # seconds between two interruptions
 # what a log's line begins with, and what that is to whoever does not know the steps; the first one that fits
-GROUPS = (
-    ("checking the tables", "Verifying what was written"),
-    ("reading the files", "Verifying what was written"),
-    ("verifying", "Verifying what was written"),
-    ("comparing", "Verifying what was written"),
-    ("checking", "Looking at the source"),
-    ("counting", "Looking at the source"),
-    ("measuring", "Looking at the source"),
-    ("asking the source", "Looking at the source"),
-    ("making", "Forming groups"),
-    ("turn", "Forming groups"),
-    ("writing", "Writing the release"),
-    ("committing", "Writing the release"),
-    ("answering", "Answering"),
-    ("loading", "Reading the release"),
-    ("drawing", "Drawing the page"),
-)
+GROUPS = {
+    "Verifying what was written": ("checking the tables", "reading the files", "verifying", "comparing"),
+    "Looking at the source": ("checking", "counting", "measuring", "asking the source"),
+    "Forming groups": ("making", "turn"),
+    "Writing the release": ("writing", "committing"),
+    "Answering": ("answering",),
+    "Reading the release": ("loading",),
+    "Drawing the page": ("drawing",),
+}
 REST = "Attacking the release"  # whatever else is logged: the attacks have many names
 CANDIDATES = "Publishing, asking and attacking candidates"  # what compare does with each in turn
 log = logging.getLogger("sqlanon")
@@ -84,7 +75,8 @@ class Work:
         self.runs: dict[str, Run] = {}
         self._waiting: dict[str, tuple[Callable[[Engine], Any], object]] = {}
         self._lock = threading.RLock()
-        handler = _Steps(self)
+        handler = logging.Handler(logging.INFO)  # the package's log says when a part of a run begins
+        handler.emit = lambda record: self.note(record.getMessage())  # type: ignore[method-assign]
         log.addHandler(handler)
         log.setLevel(logging.INFO)
 
@@ -132,16 +124,16 @@ class Work:
         thread = threading.current_thread()
         for run in list(self.runs.values()):
             if run.thread is thread and run.goes_on:
-                plain = next((group for first, group in GROUPS if words.startswith(first)), REST)
+                plain = next((group for group, firsts in GROUPS.items() if words.startswith(firsts)), REST)
                 plain = CANDIDATES if run.step == "compare" and len(run.steps) else plain
                 run.steps.append((plain, time.monotonic()))
                 self._changed()
 
     def _run(self, run: Run, function: Callable[[Engine], Any]) -> None:
         try:
-            with self._session(run) as engine:
-                if not run.cancelled:
-                    run.value = function(engine)
+            run.engine = engine = self._open()
+            if not run.cancelled:
+                run.value = function(engine)
         except InterruptedRunError:
             run.stopped = not run.cancelled
         except SqlanonError as error:
@@ -151,20 +143,13 @@ class Work:
             run.fault = "" if run.cancelled else f"a fault of sqlanon ({type(error).__name__}); nothing was changed"
         except KeyboardInterrupt:  # a signal ends the server: the release inside has not appeared
             run.stopped = True
+        run.engine = None
         with self._lock:
             run.ended = time.monotonic()
             waiting = self._waiting.pop(run.step, None)
             if waiting is not None:
                 self.start(run.step, *waiting)
         self._changed()
-
-    @contextmanager
-    def _session(self, run: Run) -> Iterator[Engine]:
-        run.engine = engine = self._open()
-        try:
-            yield engine
-        finally:
-            run.engine = None
 
 
 def _interrupt(run: Run) -> None:
@@ -174,15 +159,3 @@ def _interrupt(run: Run) -> None:
             with engine.interruptible() as interrupt:
                 interrupt()
         time.sleep(AGAIN)
-
-
-class _Steps(logging.Handler):
-    """What hears of the parts of runs: the package's log says when one begins."""
-
-    def __init__(self, work: Work) -> None:
-        super().__init__(logging.INFO)
-        self._work = work
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Hand on what a run's thread has logged."""
-        self._work.note(record.getMessage())

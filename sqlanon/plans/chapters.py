@@ -10,6 +10,9 @@ A section begins with a line of its own, and is one SELECT:
 
 `{{ name }}` is a relation made above, in this chapter or before it. A relation may be made again: what stands below
 reads the newer one; inside a loop the newer one takes the place of the older.
+
+Sections that are asked for one by one, as what an adversary reads of a release, stand in a chapter too: `view/truth` is
+the section `truth` of the chapter `view`, with what the chapter imports.
 """
 
 import re

@@ -52,6 +52,11 @@ def follows(manifest: Mapping[str, Any]) -> bool:
     return int(manifest.get("parameters", {}).get("release", 1)) > 1
 
 
+def of_people(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether people of a release have several values each: a row of QIT is a person, one of ST a value."""
+    return bool(manifest.get("parameters", {}).get("unit") == "person")
+
+
 def departed(manifest: Mapping[str, Any]) -> int:
     """Return how many persons a release of randomized values does not show whom others of its ledger have shown."""
     return int(manifest.get("parameters", {}).get("departed", 0))

@@ -7,13 +7,17 @@ from typing import Any, Literal
 from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.following import Following
-from sqlanon.plans.roles import Roles
+from sqlanon.plans.roles import Roles, resolve_names, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.wording import option
 
 Row = Mapping[str, Any]
 Nulls = Literal["refuse", "value", "drop"]
 Draws = Literal["keyed", "random"]
+ORDERS = {"latest": False, "earliest": True, "largest": False, "smallest": True}  # whether the least value tells
+NUMBER = "sqlanon row"  # what the numbers of a source's rows are called where it is read again
+Unit = Literal["person", "row"]
 PERSONS = ("one", "many", "unchecked")  # how many rows a person has; unchecked where nothing tells persons apart
 Identity = Literal["number", "identifier", "row"]
 UniqueQuasi = Literal["refuse", "keep"]
@@ -31,7 +35,9 @@ class Source:
     among which "no number" (NaN) has many bit patterns, which could hold anything: it is read as one. `coarse` names
     columns that are read coarser than they are, with the type that they have; `labels` those of them that are looked up
     in a table of each `value` and its `label`. `notes` says how columns of text files are read
-    where something else may be meant. `collated` names columns whose texts may differ and be one value (a collation).
+    where something else may be meant.`collated` names columns whose texts may differ and be one value (a
+    collation). `persons` names the columns that tell persons apart, where what is published of a person is no row but
+    different values; `required` those whose values a row of theirs must have.
     """
 
     relation: Sql
@@ -45,6 +51,8 @@ class Source:
     labels: Mapping[str, Sql] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     collated: frozenset[str] = frozenset()
+    persons: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
@@ -57,6 +65,70 @@ class Source:
             rule, sql_type = self.coarse[column]
             sql = rule.write(sql, sql_type)
         return Sql(f'{sql} collate "C"') if column in self.texts else sql
+
+    def select(self, expressions: Sequence[str], facts: bool = False) -> Sql:
+        """Return its rows with these expressions, each with its name; of persons each different one once.
+
+        facts: whether sensitive values are among them, which only rows with all that is required have.
+        """
+        listed = ", ".join(expressions)
+        if not self.persons:
+            return Sql(f"(select {listed} from {self.relation})")
+        names = ", ".join(expression.rpartition(" as ")[2] for expression in expressions)
+        return Sql(f"(select {names} from {self._told(listed, facts)})")
+
+    def _told(self, listed: str, facts: bool) -> str:
+        told = ", ".join(f"{self.expression(column)} as person_{n}" for n, column in enumerate(self.persons, start=1))
+        known = "".join(f" and {ident(column)} is not null" for column in self.required if facts)
+        return f"(select distinct {told}, {listed} from {self.relation} where true{known}) as told"
+
+    def largest(self, column: str, people: int) -> Sql:
+        """Return the query of how many values of a column those of so many persons are at most."""
+        told = self._told(f"{self.expression(column)} as value", facts=True)
+        by = ", ".join(f"person_{n}" for n, _ in enumerate(self.persons, start=1))
+        sizes = f"select count(*) as size from {told} group by {by} order by size desc nulls last limit {people}"
+        return Sql(f"select coalesce(cast(sum(size) as bigint), 0) as most from ({sizes}) as largest")
+
+    def of_people(
+        self,
+        columns: Sequence[str],
+        identifier: Sequence[str],
+        quasi: Sequence[str],
+        vary: str | None,
+        required: Sequence[str] = (),
+    ) -> "Source":
+        """Return the source of people, whose rows an identifier tells; columns: all of its columns.
+
+        required: columns whose values a row must have. vary: which of a person's rows has the quasi values, where these
+        differ. Raises UsageError.
+        """
+        if not identifier:
+            raise UsageError(
+                f"people have several rows in the source: say whose they are with {option('id', 'COLUMN')}"
+            )
+        persons = resolve_names(columns, split_columns(identifier, columns))
+        told = self if vary is None else self._told_by(persons, resolve_names(columns, quasi), vary, columns)
+        return replace(told, persons=persons, required=resolve_names(columns, required))
+
+    def _told_by(self, identifier: Sequence[str], columns: Sequence[str], vary: str, every: Sequence[str]) -> "Source":
+        """Return the source with one value of each of `columns` in all rows of a person: that of one of the rows.
+
+        vary: it is the row in which a column is the least, or the largest, and of several of them the first.
+        """
+        word, named = read_order(vary)
+        (order,), least = resolve_names(every, [named]), ORDERS[word]
+        by = ", ".join(f"{self.expression(column)} asc nulls last" for column in columns)
+        window = (
+            f"(partition by {', '.join(map(ident, identifier))} order by {ident(order)} {'asc' if least else 'desc'}"
+            f" nulls last, {by} rows between unbounded preceding and unbounded following)"
+        )
+        told = [
+            f"first_value({ident(column)}) over {window} as {ident(column)}" if column in columns else ident(column)
+            for column in every
+        ]
+        numbering = f"{self.numbering} as {ident(NUMBER)}, " if self.numbering else ""
+        text = f"(select {numbering}{', '.join(told)} from {self.relation}) as told"
+        return replace(self, relation=Sql(text), numbering=Sql(ident(NUMBER) if self.numbering else ""))
 
     def coarsened(
         self, types: Mapping[str, str], rules: Mapping[str, Coarsening]
@@ -97,6 +169,14 @@ class Source:
         return notes + ([f"NULL stands in the rows of files that lack a column: {', '.join(parts)}"] if parts else [])
 
 
+def read_order(text: str) -> tuple[str, str]:
+    """Return the word and the column by which one row of a person is told; raise UsageError for another text."""
+    word, _, column = text.strip().partition(" ")
+    if word not in ORDERS or not column.strip():
+        raise UsageError(f"{option('vary', text)}: write {' or '.join(ORDERS)}, a blank and a column", about=["vary"])
+    return word, column.strip()
+
+
 def find_floats(types: Mapping[str, str]) -> dict[str, str]:
     """Return the columns whose type has a value that is no number."""
     return {name: sql_type for name, sql_type in types.items() if sql_type in ("DOUBLE", "FLOAT")}
@@ -107,7 +187,8 @@ class Request:
     """What every method is asked: a source, roles, and how to treat NULLs, draws and identities.
 
     coarsen: how quasi columns of the source are made coarser, by their names. types: the source's columns with their
-    types, empty without a database. probed: what the method's own `probe` found in the source. ranges: least and
+    types, empty without a database. sets: whether a person's rows are put together, as a set of values for each
+    sensitive column. probed: what the method's own `probe` found in the source. ranges: least and
     greatest values of its columns, as `range_query` found them. following: the ledger that the release is published
     under, if any. engine: the name of the one that runs the plan, or a script's dialect.
     """
@@ -117,7 +198,8 @@ class Request:
     nulls: Nulls = "refuse"
     draws: Draws = "keyed"
     identity: Identity = "number"
-    many_rows_per_person: bool = False
+    unit: Unit = "person"
+    sets: bool = False
     unique_quasi: UniqueQuasi = "refuse"
     unique_sensitive: UniqueQuasi = "refuse"
     show_values: bool = False
@@ -132,7 +214,7 @@ class Request:
     def rows_per_person(self) -> str:
         """Return what is known of it: one, many, or unchecked where nothing tells persons apart."""
         one, many, unchecked = PERSONS
-        if self.many_rows_per_person:
+        if self.unit == "row":
             return many
         return one if self.roles.identifier else unchecked
 
@@ -232,6 +314,7 @@ class LinkedRows:
     Its columns: quasi_1 … (or `packed`, by the ranges in the relation `layout`), `sensitive`, `group_id`. remade:
     relations that were made of these rows, with SELECTs that make them once more. withheld: a SELECT of the source's
     rows that are not published, without a group; departed: one of the lines of ST that nobody of today has a row for.
+    people: a SELECT of whoever is published, with the group, where the others have a row for each of somebody's values.
     """
 
     selects: tuple[str, ...]
@@ -239,6 +322,7 @@ class LinkedRows:
     remade: Mapping[Sql, str] = field(default_factory=dict)
     withheld: str | None = None
     departed: str | None = None
+    people: str | None = None
 
 
 @dataclass(frozen=True)

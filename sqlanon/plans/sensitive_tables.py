@@ -25,3 +25,10 @@ def one_column(
     shared_tables = {name: relation for name, relation in tables.items() if name not in table_names.values()}
     columns = {**manifest["columns"], "sensitive": [column], "beside": others}
     return {**shared_tables, first: tables[table_names[column]]}, {**manifest, "columns": columns}
+
+
+def value_lists(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tables that list the values of randomized columns, each with its column; none where these are not."""
+    listed = manifest.get("parameters", {}).get("values") == "list"
+    columns = manifest["columns"]["sensitive"] if listed else ()
+    return {f"values_{number}": column for number, column in enumerate(columns, start=1)}

@@ -87,6 +87,16 @@ def same(names: Sequence[str], left: str, right: str, end: str = "") -> Sql:
     return Sql(text + end if text else "")
 
 
+def each(items: Iterable[int | str], pattern: str, between: str = ", ", end: str = "") -> Sql:
+    """Write a pattern of SQL once for each item, which stands where it has `{}`: a number as it is, a name quoted.
+
+    No value and no relation belongs into a pattern: its text may hold braces.
+    """
+    written = (str(item) if isinstance(item, int) else str(ident(item)) for item in items)
+    text = between.join(str(pattern).replace("{}", item) for item in written)
+    return Sql(text + end if text else "")
+
+
 def ending(purpose: str, end: str) -> str:
     """Write what a draw is for behind what its method is: as SQL where that is SQL."""
     return Sql(f"{purpose} || {literal(end)}") if isinstance(purpose, Sql) else purpose + end
@@ -137,12 +147,27 @@ def template_root() -> Path:
 
 
 class TemplateLoader(jinja2.FileSystemLoader):
-    """Read templates of the project first, then of `FOLDERS`."""
+    """Read templates of the project first, then of `FOLDERS`.
+
+    A section that stands by itself is a template too: `chapter/section`, with what its chapter imports.
+    """
 
     def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
         """Return a template's text, its path, and what tells whether it is still that."""
         self.searchpath = [self.searchpath[0], *map(str, FOLDERS)]
-        text, path, is_current = super().get_source(environment, template)
+        name, suffix, _ = template.partition(".sql.j2")
+        chapter, _, section = name.rpartition("/")
+        try:
+            text, path, is_current = super().get_source(environment, template)
+        except jinja2.TemplateNotFound:
+            if not chapter or not suffix:
+                raise
+            text, path, is_current = super().get_source(environment, f"{chapter}{suffix}")
+            preface, *sections = _HEAD.split(text)
+            chosen = [one for one in sections if one.split(":")[0].endswith(f" {section}")]
+            if len(chosen) != 1:
+                raise
+            text = f"{preface}-- {chosen[0]}"
         return _HEAD.sub(lambda head: HEAD_MARK + head[0], text), path, is_current
 
 
@@ -166,12 +191,13 @@ def environment() -> jinja2.Environment:
         "columns": columns,
         "order": order,
         "same": same,
+        "each": each,
         "message": message,
         "ending": ending,
         "word": word,
     }
     made.tests = {}
-    made.globals = {"option": option}
+    made.globals = {"option": option, "range": range}
     return made
 
 

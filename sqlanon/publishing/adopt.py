@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import read_persons
 from sqlanon.errors import UsageError, VerificationError
 from sqlanon.forms import form_of
 from sqlanon.interruption import visible_or_not
 from sqlanon.methods import METHODS
-from sqlanon.plans.build import render_queries
-from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.manifest import Manifest, new_manifest
 from sqlanon.plans.plan import Publication, Source, refuse_as_said
 from sqlanon.plans.roles import resolve_names, split_columns
@@ -38,7 +37,7 @@ class Adoption:
     qit, st, data: each a table, view, file, or relation-like object. quasi: the columns to publish, all that have no
     other role if empty. sensitive: needed of `data`; of ST it is the column beside group and count. group, count: their
     names. dropped_rows: how many rows of the source are in none of the tables. id: columns of the source that tell
-    persons apart; rows_per_person: "many" where a person may have several rows.
+    persons apart; unit: "row" where a person may have several rows.
     """
 
     qit: object
@@ -53,7 +52,7 @@ class Adoption:
     residue: str
     dropped_rows: int
     id: Sequence[str]
-    rows_per_person: str | None
+    unit: str
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> "Adoption":
@@ -63,7 +62,7 @@ class Adoption:
     @property
     def known_of_persons(self) -> str:
         """Return what is known of a person's rows, as `publish` tells it."""
-        return self.rows_per_person or ("one" if self.id else "unchecked")
+        return "many" if self.unit == "row" else "one" if self.id else "unchecked"
 
 
 def adopt(
@@ -85,24 +84,16 @@ def adopt(
     if asked.data is not None and against is None:
         raise UsageError(f"say {option('against', 'SOURCE')}: rows that nobody randomized look like those that were")
     source = None if against is None else engine.find_source(against)
-    if asked.id and source is not None and asked.rows_per_person is None:
-        _refuse_several_rows(engine, source, asked.id)
+    if asked.id and source is not None and asked.unit == "person":
+        # what the tables promise is per row
+        relation, columns = source[0].relation, list(source[1])
+        refuse_as_said(read_persons(engine, relation, resolve_names(columns, split_columns(asked.id, columns))))
     # whoever wrote the tables may write to them again: one moment for the copies and the comparison
     with visible_or_not(), closing(target_of(engine, out, into, overwrite)) as target, engine.snapshot(), target:
         manifest, tables, _ = write_verified(
             engine, target, outputs, manifest, source, lambda manifest, _: _require_retention(manifest)
         )
     return open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
-
-
-def _refuse_several_rows(engine: Engine, origin: Found, identifier: Sequence[str]) -> None:
-    """Refuse tables of a source in which a person has several rows: what they promise is per row."""
-    source, types = origin
-    columns = resolve_names(list(types), split_columns(identifier, list(types)))
-    chapter = Chapter("persons", {"identifiers": columns})
-    (persons,) = render_queries(chapter, {"population": source.relation}, engine.dialect).values()
-    (row,) = engine.rows(persons)
-    refuse_as_said(row)
 
 
 def _require_retention(manifest: Manifest) -> None:

@@ -31,14 +31,14 @@ class Tour:
 
 
 def tour(folder: Path, l: int = 4) -> Tour:
-    """Make hospital.duckdb (patients, survey, areas) and a release in `folder`, verify it, and ask it a question.
+    """Make hospital.duckdb and a release in `folder`, verify it, and ask it a question.
 
     The recipient's half reads nothing but the release; `truth` is added from the hospital's own table.
     """
     database = folder / "hospital.duckdb"
     hospital = DuckDBEngine(connect(str(database)))
     texts = render_queries(Chapter("demo", {"patient_count": PATIENTS}), {"patients": ident("patients")})
-    for name, text in texts.items():  # survey and areas: the same people in doubt, for whoever keeps the tour
+    for name, text in texts.items():  # all but patients are for whoever keeps the tour
         hospital.execute(f"create table {name} as\n{text}")
     request = ReleaseRequest("anatomy", "patients", QUASI, ("disease",), ("ssn",))
     publish(request, hospital, out=folder / "release", l=l, block=64)

@@ -2,125 +2,37 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
-from yaml import MappingNode, Node, ScalarNode, SequenceNode
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from sqlanon.bounded_files import read_text
 from sqlanon.errors import QueryError, UsageError
 from sqlanon.methods import METHODS
-from sqlanon.methods.parameters import Parameter, declared
-from sqlanon.methods.request_options import RequestOptions
-from sqlanon.plans.engines import ENGINES, Way
+from sqlanon.methods.name_types import check_names
+from sqlanon.plans.engines import ENGINES
+from sqlanon.publishing.job_model import SHARED, model_of
 from sqlanon.publishing.thresholds import Threshold, threshold
 from sqlanon.removed import removed
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
 LONGEST = 2**20  # bytes of a job
-_WORDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
-
-
-def composed(path: Path) -> Node | None:
-    """Return the file's root node, None where the file is empty; raise UsageError where it is not YAML."""
-    text = ""
-    try:
-        text = read_text(path, LONGEST)
-        root: Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
-    except RecursionError:
-        raise UsageError(f"{path}: not YAML that a job needs: lists or mappings are nested too deep") from None
-    except OSError as error:
-        raise UsageError(f"cannot read {str(path)!r}: {error.strerror}; sqlanon guide jobs shows a job") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"cannot read {str(path)!r}: it is not UTF-8 text; sqlanon guide jobs shows a job") from None
-    except yaml.MarkedYAMLError as error:
-        line = min(error.problem_mark.line + 1, len(text.splitlines())) if error.problem_mark else 1
-        raise UsageError(f"{path}, line {line}: not YAML: {error.problem}") from None
-    except yaml.YAMLError as error:
-        raise UsageError(f"{path}: not YAML: {str(error).partition(chr(10))[0]}") from None
-    return root
-
-
-class NodeReader:
-    """Turn nodes into values of the types that a schema asks for."""
-
-    def __init__(self, path: Path) -> None:
-        """Name the file that complaints are about."""
-        self.path = path
-
-    def refuse(self, node: yaml.Node, words: str) -> NoReturn:
-        """Raise UsageError with the file and the node's line."""
-        raise UsageError(f"{self.path}, line {node.start_mark.line + 1}: {words}")
-
-    def pairs(self, node: yaml.Node, name: str) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
-        """Return the keys and values of a mapping; refuse what is none, and a key given twice."""
-        if not isinstance(node, yaml.MappingNode):
-            self.refuse(node, f"{name} is a mapping of keys to values, not {_describe(node)}")
-        keys: set[str] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                self.refuse(key, f"a key of {name} is a word, not {_describe(key)}")
-            if key.value in keys:
-                self.refuse(key, f"the key {key.value!r} is given twice in {name}")
-            keys.add(key.value)
-        return list(node.value)
-
-    def mapping(
-        self, node: yaml.Node, name: str, needed: tuple[str, ...], allowed: tuple[str, ...]
-    ) -> dict[str, yaml.Node]:
-        """Return a mapping's values by key; refuse unknown keys and missing ones."""
-        values: dict[str, yaml.Node] = {}
-        for key, value in self.pairs(node, name):
-            if key.value not in (*needed, *allowed):
-                unknown = f"unknown key {key.value!r} in {name}; there are {', '.join((*needed, *allowed))}"
-                self.refuse(key, removed(key.value) or unknown)
-            values[key.value] = value
-        missing = [key for key in needed if key not in values]
-        if missing:
-            self.refuse(node, f"{name} lacks {', '.join(missing)}")
-        return values
-
-    def typed(self, node: yaml.Node, name: str, tags: tuple[str, ...]) -> Any:
-        """Return a scalar's value where YAML reads it as one of `tags`."""
-        tag = node.tag.rpartition(":")[2]
-        scalar = isinstance(node, yaml.ScalarNode)
-        if not scalar or (tag not in tags and not (tag == "int" and "float" in tags)):
-            advice = "; put it into quotes" if scalar and tags == ("str",) and node.value else ""
-            self.refuse(node, f"{name} is {' or '.join(_WORDS[each] for each in tags)}, not {_describe(node)}{advice}")
-        try:
-            return yaml.SafeLoader("").construct_object(node, deep=True)
-        except ValueError:  # Python reads whole numbers of some thousand digits, no longer ones
-            self.refuse(node, f"{name} is a number that is too long")
-
-    def text(self, node: yaml.Node, name: str) -> str:
-        """Return a text that is not empty."""
-        value: str = self.typed(node, name, ("str",))
-        if not value:
-            self.refuse(node, f"{name} is empty")
-        return value
-
-    def choice(self, node: yaml.Node, name: str, choices: tuple[str, ...]) -> str:
-        """Return one of `choices`."""
-        value = self.text(node, name)
-        if value not in choices:
-            self.refuse(node, removed(name, value) or f"{name} is one of {', '.join(choices)}, not {value!r}")
-        return value
-
-
-def _describe(node: yaml.Node) -> str:
-    if isinstance(node, yaml.MappingNode):
-        return "a mapping"
-    if isinstance(node, yaml.SequenceNode):
-        return "a list"
-    return _WORDS.get(node.tag.rpartition(":")[2], f"a {node.tag.rpartition(':')[2]}")
-
-
-ROLES = ("quasi", "sensitive", "id")
-SHARED = {name: argument for name, argument in declared(RequestOptions).items() if argument.job and name not in ROLES}
+MOST_NODES = 100_000  # of its values: anchors could stand for any number
+_TAGS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
+_KINDS = {
+    **{f"{name}_type": words for name, words in _TAGS.items()},
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping of keys to values",
+}
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_Place = tuple[str | int, ...]  # keys and positions that lead to a value
 
 
 @dataclass(frozen=True)
@@ -153,9 +65,210 @@ class Job:
     lines: Mapping[str, int] = field(default_factory=dict)
 
 
-def own_parameters(method: str) -> dict[str, Parameter]:
-    """Return the method's own parameters that a job can say; SHARED are those of all methods."""
-    return {name: parameter for name, parameter in METHODS[method].parameters.items() if parameter.job}
+class _Document:
+    """The values of a YAML file, and where each stands."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file; raise UsageError where it is not YAML, or says a key twice."""
+        self.path = path
+        self.keys: dict[_Place, yaml.Node] = {}
+        self.nodes: dict[_Place, yaml.Node] = {}
+        text = ""
+        try:
+            text = read_text(path, LONGEST)
+            root = yaml.compose(text, Loader=yaml.SafeLoader)
+            if root is None:
+                raise UsageError(f"{path} is empty; a job has the keys method, source, roles, parameters and output")
+            self.value = self._plain(root, ())
+        except RecursionError:
+            raise UsageError(f"{path}: not YAML that a job needs: lists or mappings are nested too deep") from None
+        except OSError as error:
+            raise UsageError(f"cannot read {str(path)!r}: {error.strerror}; sqlanon guide jobs shows a job") from None
+        except UnicodeDecodeError:
+            raise UsageError(
+                f"cannot read {str(path)!r}: it is not UTF-8 text; sqlanon guide jobs shows a job"
+            ) from None
+        except yaml.MarkedYAMLError as error:
+            line = min(error.problem_mark.line + 1, len(text.splitlines())) if error.problem_mark else 1
+            raise UsageError(f"{path}, line {line}: not YAML: {error.problem}") from None
+        except yaml.YAMLError as error:
+            raise UsageError(f"{path}: not YAML: {str(error).partition(chr(10))[0]}") from None
+
+    def _plain(self, node: yaml.Node, place: _Place) -> Any:
+        """Return a node's value; a scalar that is no plain value stays a node."""
+        self.nodes[place] = node
+        if len(self.nodes) > MOST_NODES:
+            self.refuse(place, f"a job has at most {MOST_NODES:,} values")
+        if isinstance(node, yaml.SequenceNode):
+            return [self._plain(item, (*place, number)) for number, item in enumerate(node.value)]
+        if isinstance(node, yaml.MappingNode):
+            values = {}
+            for key, value in node.value:
+                inside = (*place, key.value) if isinstance(key, yaml.ScalarNode) else place
+                if inside == place:
+                    self._refuse(key, f"a key of {_name(place)} is a word, not {_described(key)}")
+                if inside in self.keys:
+                    self._refuse(key, f"the key {key.value!r} is given twice in {_name(place)}")
+                self.keys[inside] = key
+                values[key.value] = self._plain(value, inside)
+            return values
+        if node.tag.rpartition(":")[2] not in _TAGS:
+            return node
+        try:
+            return yaml.SafeLoader("").construct_object(node)
+        except ValueError:  # Python reads whole numbers of some thousand digits, no longer ones
+            self.refuse(place, f"{_name(place)} is a number that is too long")
+
+    def line(self, place: _Place) -> int:
+        """Return the line at which a value begins."""
+        return int(self.nodes[place].start_mark.line) + 1
+
+    def refuse(self, place: _Place, words: str) -> NoReturn:
+        """Raise UsageError with the file and the value's line."""
+        self._refuse(self.nodes[place], words)
+
+    def _refuse(self, node: yaml.Node, words: str) -> NoReturn:
+        raise UsageError(f"{self.path}, line {node.start_mark.line + 1}: {words}")
+
+    def take(self, place: _Place, read: Callable[..., Any], *values: Any) -> Any:
+        """Return what `read` makes of values; what it refuses is told with the line."""
+        try:
+            return read(*values)
+        except UsageError as error:
+            self.refuse(place, str(error))
+
+    def lines(self) -> dict[str, int]:
+        """Return where parameters stand, and texts that may name columns."""
+        lines: dict[str, int] = {}
+        for place, node in self.nodes.items():
+            if place[:1] == ("parameters",) and len(place) == 2:
+                lines[str(place[1])] = self.line(place)
+            if place[:1] in (("roles",), ("parameters",)) and isinstance(node, yaml.ScalarNode):
+                lines.setdefault(node.value.lower(), self.line(place))
+        return lines
+
+    def tell(self, model: type[BaseModel], fault: ValidationError) -> NoReturn:
+        """Raise UsageError of the first mistake that pydantic found."""
+        errors = [(self._place(error["loc"]), error) for error in fault.errors(include_url=False, include_input=False)]
+        # of what may be of several types, the one counts whose parts were looked into
+        deep = {place[:length] for place, _ in errors for length in range(len(place))}
+        told = [(place, error) for place, error in errors if place not in deep]
+        place, _ = min(told, key=lambda each: (each[1]["type"] == "missing", self.line(each[0])))
+        mistakes = [error for other, error in told if other == place]
+        name, node = _name(place), self.nodes[place]
+        for error in mistakes:
+            if error["type"] == "told":
+                self.refuse(place, error["ctx"]["words"])
+            if error["type"] == "extra_forbidden":
+                key, inside = str(place[-1]), place[:-1]
+                mapping: Any = model.model_fields[str(inside[0])].annotation if inside else model
+                unknown = f"unknown key {key!r} in {_name(inside)}; there are {', '.join(mapping.model_fields)}"
+                self._refuse(self.keys[place], removed(key) or unknown)
+            if error["type"] in ("string_too_short", "too_short"):
+                self.refuse(place, f"{name} is empty")
+            if error["type"] == "string_unicode":
+                self.refuse(place, f"{name} holds a text that is not Unicode: half of a pair")
+        if mistakes[0]["type"] == "missing":
+            self.refuse(place, f"{name} lacks {', '.join(str(error['loc'][-1]) for error in mistakes)}")
+        self._refuse(node, _mistyped(name, node, mistakes))
+
+    def _place(self, loc: _Place) -> _Place:
+        """Return the place of what an error is about: pydantic names types, and what is missing, as well."""
+        place: _Place = ()
+        for part in loc:
+            place = (*place, part) if (*place, part) in self.nodes else place
+        return place
+
+
+def _mistyped(name: str, node: yaml.Node, mistakes: list[ErrorDetails]) -> str:
+    """Say what a value is in the place of what it may be: words, kinds of values, or either."""
+    words = [word for error in mistakes for word in re.findall("'([^']*)'", error.get("ctx", {}).get("expected", ""))]
+    kinds = [_KINDS[error["type"]] for error in mistakes if error["type"] != "literal_error"]
+    kinds = [kind for kind in dict.fromkeys(kinds) if kind != "a whole number" or "a number" not in kinds]
+    found = _described(node)
+    if words and not kinds and found == "text":
+        found = repr(node.value)
+        if gone := removed(name, node.value):
+            return gone
+    expected = [f"one of {', '.join(words)}"] if len(words) > 1 else words
+    # what is in quotes is text
+    quotable = "text" in kinds and "a number" not in kinds and isinstance(node, yaml.ScalarNode) and node.value
+    return f"{name} is {' or '.join([*expected, *kinds])}, not {found}" + ("; put it into quotes" if quotable else "")
+
+
+def _name(place: _Place) -> str:
+    """Return what a message calls a value: `roles`, `gamma of disease`, `each of quasi`."""
+    if not place:
+        return "the job"
+    keys = [str(part) for part in place if isinstance(part, str)]
+    return ("" if isinstance(place[-1], str) else "each of ") + " of ".join(keys[1:] or keys)
+
+
+def _described(node: yaml.Node) -> str:
+    if isinstance(node, yaml.MappingNode):
+        return "a mapping"
+    if isinstance(node, yaml.SequenceNode):
+        return "a list"
+    tag = node.tag.rpartition(":")[2]
+    return _TAGS.get(tag, f"a {tag}")
+
+
+@dataclass
+class _Folder:
+    """What a job's texts are about: the environment, and what lies beside it.
+
+    on_server, in_schema: whether the release goes to a server's schema, or to one of a file. secrets: what the
+    variables held that were read.
+    """
+
+    path: str
+    environment: Mapping[str, str]
+    engine: str
+    on_server: bool
+    in_schema: bool
+    secrets: dict[str, str] = field(default_factory=dict)
+
+    def expanded(self, text: str) -> str:
+        """Put environment variables in the place of `${NAME}`; remember what no message may show."""
+
+        def value(match: re.Match[str]) -> str:
+            setting = self.environment.get(match[1])
+            if not setting:
+                raise _told(f"the environment variable {match[1]} is not set")
+            self.secrets |= {setting: match[0], os.path.normpath(setting): match[0]}
+            return setting
+
+        return _VARIABLE.sub(value, text)
+
+    def file(self, text: str) -> str:
+        """Return the path of a file, relative to the job's folder; what lies elsewhere stays."""
+        path = self.expanded(text)
+        return path if "://" in path else os.path.normpath(Path(self.path, path))
+
+    def place(self, text: str) -> str:
+        """Return the name of a table, or the path of a file: what has a suffix or lies in a folder is one."""
+        name = self.expanded(text).strip()
+        return self.file(name) if Path(name).suffix or os.sep in name else name
+
+    def release(self, text: str) -> str:
+        """Return the path of a release; for one that goes to a schema, what is no path is a schema, too."""
+        if self.on_server:
+            return self.expanded(text)
+        return self.place(text) if self.in_schema else self.file(text)
+
+    def query(self, text: str) -> SourceSelect:
+        """Read a query; its files lie beside the job."""
+        # a value from outside would be read as SQL
+        if _VARIABLE.search(text):
+            raise _told("a query takes no environment variables; put what varies into a view or into database")
+        try:
+            return read_source_select(text, self.engine).beside(self.path)
+        except QueryError as error:
+            raise _told(str(error)) from None
+
+
+def _told(words: str) -> PydanticCustomError:
+    return PydanticCustomError("told", "{words}", {"words": words})
 
 
 def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> Job:
@@ -164,218 +277,78 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     environment: where `${NAME}` in `source` and `output` is looked up; the process's own if None.
     Raises UsageError, with the line, for what is not a job.
     """
-    reader = _Reader(Path(path), os.environ if environment is None else environment)
-    root = composed(reader.path)
-    if root is None:
-        raise UsageError(f"{path} is empty; a job has the keys method, source, roles, parameters and output")
-    return reader.job(root)
-
-
-KEYS: Way = (("method", "source", "roles", "parameters", "output"), ("require", "key_env"))
-ROLE_KEYS: Way = (("quasi", "sensitive"), ("id",))
-OUTPUT_KEYS: Way = ((), ("out", "into", "overwrite"))
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a job's rows are, and what runs its SQL."""
-
-    engine: str
-    source: str | SourceSelect
-    database: str | None = None
-    master: str | None = None
-    dsn: str | None = None
-    types: Mapping[str, str] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()
-
-
-class _Reader(NodeReader):
-    """Turn nodes of YAML into a Job."""
-
-    def __init__(self, path: Path, environment: Mapping[str, str]) -> None:
-        super().__init__(path)
-        self.environment = environment
-        self.secrets: dict[str, str] = {}
-        self.lines: dict[str, int] = {}
-        self.on_server = self.in_schema = False
-
-    def job(self, root: Node) -> Job:
-        """Read the whole file."""
-        keys = self.mapping(root, "the job", *KEYS)
-        method = self.choice(keys["method"], "method", tuple(METHODS))
-        place = self.source(keys["source"])
-        roles = self.mapping(keys["roles"], "roles", *ROLE_KEYS)
-        out, into, overwrite = self.output(keys["output"], place)
-        self.on_server, self.in_schema = "directory" in ENGINES[place.engine].lacks, into is not None
-        parameters, options = self.parameters(keys["parameters"], method)
-        return Job(
-            method=method,
-            source=place.source,
-            database=place.database,
-            engine=place.engine,
-            master=place.master,
-            dsn=place.dsn,
-            types=place.types,
-            missing=place.missing,
-            roles={role: self.columns(node, role) for role, node in roles.items()},
-            parameters=parameters,
-            options=options,
-            out=out,
-            into=into,
-            overwrite=overwrite,
-            thresholds=self.thresholds(keys["require"]) if "require" in keys else (),
-            key_env=self.text(keys["key_env"], "key_env") if "key_env" in keys else None,
-            secrets=self.secrets,
-            path=self.path,
-            lines=self.lines,
+    document = _Document(Path(path))
+    method, source, output = (_member(document.value, key) for key in ("method", "source", "output"))
+    engine = _member(source, "engine")
+    engine = engine if engine in tuple(ENGINES) else next(iter(ENGINES))
+    on_server, in_schema = "directory" in ENGINES[engine].lacks, _member(output, "into") is not None
+    variables = os.environ if environment is None else environment
+    folder = _Folder(str(document.path.parent), variables, engine, on_server, in_schema)
+    model = model_of(method, engine, source)
+    try:
+        said = _given(model.model_validate(document.value, context=folder))
+    except ValidationError as error:
+        document.tell(model, error)
+    source = _given(said["source"]) if isinstance(source, dict) else {"path": said["source"]}
+    output = _given(said["output"])
+    _check_output(document, output, engine, "database" in source)
+    parameters, options = dict[str, Any](), dict[str, Any]()
+    for name, value in _given(said["parameters"]).items():
+        parameter = METHODS[method].arguments[name]
+        (options if name in SHARED else parameters)[name] = document.take(
+            ("parameters", name), parameter.type.check, name, value
         )
+    # a DSN may hold a password: the variable that the command line reads serves a job, too
+    dsn = source.get("dsn", variables.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None
+    return Job(
+        method=method,
+        source=next(source[name] for name in ("query", "table", "path") if name in source),
+        database=source.get("database"),
+        engine=engine,
+        master=source.get("master"),
+        dsn=dsn,
+        types=source.get("types", {}),
+        missing=check_names(source.get("missing", ())),
+        roles={role: check_names(names) for role, names in _given(said["roles"]).items()},
+        parameters=parameters,
+        options=options,
+        out=Path(output["out"]) if "out" in output else None,
+        into=output.get("into"),
+        overwrite=output.get("overwrite", False),
+        thresholds=tuple(
+            document.take(("require", figure), threshold, figure, str(text))
+            for figure, text in said.get("require", {}).items()
+        ),
+        key_env=said.get("key_env"),
+        secrets=folder.secrets,
+        path=document.path,
+        lines=document.lines(),
+    )
 
-    def source(self, node: Node) -> "_Place":
-        """Read a path, or a mapping: what runs the SQL, and what that engine finds its rows by."""
-        if isinstance(node, ScalarNode):
-            return _Place("duckdb", self.beside(self.expanded(node, "source")))
-        engine = "duckdb"
-        for key, value in self.pairs(node, "source"):
-            if key.value == "engine":
-                engine = self.choice(value, "engine", tuple(ENGINES))
-        names = {key.value for key, _ in self.pairs(node, "source")}
-        ways = ENGINES[engine].sources
-        names_required, others = ways[next((name for name in reversed(ways) if name in names), next(iter(ways)))]
-        keys = self.mapping(node, "source", names_required, ("engine", *others))
-        types = dict(self.pairs(keys["types"], "types")) if "types" in keys else {}
-        missing = self.several(keys["missing"]) if "missing" in keys else []
-        read_apart = ("engine", "query", "types", "missing")
-        text = {name: self.expanded(value, name) for name, value in keys.items() if name not in read_apart}
-        database = self.beside(text["database"]) if "database" in text else None
-        source: str | SourceSelect
-        if "query" in keys:
-            source = self.query(keys["query"], engine)
-        else:
-            source = text["table"] if "table" in text else self.beside(text["path"])
-        # a DSN may hold a password: the variable that the command line reads serves a job, too
-        dsn = text.get("dsn", self.environment.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None
-        return _Place(
-            engine, source, database, text.get("master"), dsn,
-            {key.value: self.text(value, key.value) for key, value in types.items()},
-            tuple(self.text(item, "missing") for item in missing),
-        )  # fmt: skip
 
-    def query(self, node: Node, engine: str) -> SourceSelect:
-        """Read a query; its files lie beside the job."""
-        text = self.text(node, "query")
-        # a value from outside would be read as SQL
-        if _VARIABLE.search(text):
-            self.refuse(node, "a query takes no environment variables; put what varies into a view or into database")
-        try:
-            return read_source_select(text, engine).beside(str(self.path.parent))
-        except QueryError as error:
-            self.refuse(node, str(error))
+def _member(value: Any, key: str) -> Any:
+    """Return what stands under a key of what may be a mapping, None where there is none."""
+    return value.get(key) if isinstance(value, dict) else None
 
-    def output(self, node: Node, place: "_Place") -> tuple[Path | None, str | None, bool]:
-        """Read where the release goes."""
-        keys = self.mapping(node, "output", *OUTPUT_KEYS)
-        if ("out" in keys) == ("into" in keys):
-            self.refuse(node, "output takes out (a directory) or into (a schema), and one of them")
-        lacks = ENGINES[place.engine].lacks
-        if "into" in keys and (mark := lacks.get("schema")):
-            self.refuse(keys["into"], f"{place.engine} {mark.why}; write out in the place of into")
-        if "out" in keys and (mark := lacks.get("directory")):
-            self.refuse(keys["out"], f"{place.engine} {mark.why}; write into: and a schema")
-        if "into" in keys and place.engine == "duckdb" and place.database is None:
-            self.refuse(
-                keys["into"], "into names a schema of the source's database; give source a database and a table"
-            )
-        overwrite = self.typed(keys["overwrite"], "overwrite", ("bool",)) if "overwrite" in keys else False
-        if "into" in keys:
-            return None, self.expanded(keys["into"], "into"), overwrite
-        return Path(self.beside(self.expanded(keys["out"], "out"))), None, overwrite
 
-    def parameters(self, node: Node, method: str) -> tuple[dict[str, Any], dict[str, str]]:
-        """Read the method's own parameters, and the options that every method has."""
-        # what a job cannot say (files to keep, keys) is unknown in it, and told so with the line
-        parameters = own_parameters(method)
-        names_required = tuple(name for name, parameter in parameters.items() if parameter.required)
-        allowed = tuple(name for name in (*parameters, *SHARED) if name not in names_required)
-        nodes = self.mapping(node, "parameters", names_required, allowed)
-        self.lines |= {name: value.start_mark.line + 1 for name, value in nodes.items()}
-        values = {name: (parameters | SHARED)[name].type.load(self, value, name) for name, value in nodes.items()}
-        return (
-            {name: value for name, value in values.items() if name in parameters},
-            {name: value for name, value in values.items() if name not in parameters},
+def _given(model: Any) -> dict[str, Any]:
+    """Return what was said of a model's keys."""
+    return {name: getattr(model, name) for name in type(model).model_fields if name in model.model_fields_set}
+
+
+def _check_output(document: _Document, output: Mapping[str, Any], engine: str, in_database: bool) -> None:
+    """Refuse a target that the engine does not write."""
+    if ("out" in output) == ("into" in output):
+        document.refuse(("output",), "output takes out (a directory) or into (a schema), and one of them")
+    for key, kind, instead in (
+        ("into", "schema", "out in the place of into"),
+        ("out", "directory", "into: and a schema"),
+    ):
+        mark = ENGINES[engine].lacks.get(kind)
+        if key in output and mark:
+            document.refuse(("output", key), f"{engine} {mark.why}; write {instead}")
+    if "into" in output and engine == next(iter(ENGINES)) and not in_database:
+        document.refuse(
+            ("output", "into"),
+            "into names a schema of the source's database; give source a database and a table",
         )
-
-    # -- what types of parameters read ---------------------------------------------------------
-
-    def several(self, node: Node) -> list[Node]:
-        """Return the nodes of a list, or the one node."""
-        return list(node.value) if isinstance(node, SequenceNode) else [node]
-
-    def by_column(self, node: Node, name: str) -> dict[str, Node] | None:
-        """Return the nodes of a mapping, None where the node is none."""
-        return {key.value: value for key, value in self.pairs(node, name)} if isinstance(node, MappingNode) else None
-
-    def file(self, node: Node, name: str) -> str:
-        """Return the path of a file, relative to the job's folder."""
-        return self.beside(self.expanded(node, name))
-
-    def text_or_file(self, node: Node, name: str, word: str) -> str:
-        """Return `word` where it stands there, else the path of a file."""
-        text = self.expanded(node, name)
-        return text if text == word else self.beside(text)
-
-    def release(self, node: Node, name: str) -> str:
-        """Return the path of a release; for one that goes to a schema, what is no path is a schema, too."""
-        if self.on_server:
-            return self.expanded(node, name)
-        return self.place(node, name) if self.in_schema else self.file(node, name)
-
-    def place(self, node: Node, name: str, before: str = "") -> str:
-        """Return the name of a table, or the path of a file: what has a suffix or lies in a folder is one.
-
-        before: what may stand before it.
-        """
-        text = self.expanded(node, name).removeprefix(before).strip()
-        return self.beside(text) if Path(text).suffix or os.sep in text else text
-
-    def thresholds(self, node: Node) -> tuple[Threshold, ...]:
-        """Read the thresholds."""
-        thresholds = []
-        for key, value in self.pairs(node, "require"):
-            if isinstance(value, ScalarNode) and value.tag.rpartition(":")[2] in ("int", "float"):
-                self.refuse(value, f"a threshold has a relation: write {key.value}: '>= {value.value}'")
-            text = self.text(value, key.value)
-            try:
-                thresholds.append(threshold(key.value, text))
-            except UsageError as error:
-                self.refuse(key, str(error))
-        return tuple(thresholds)
-
-    def columns(self, node: Node, role: str) -> tuple[str, ...]:
-        """Return the one column of a role, or a list of them."""
-        if not isinstance(node, SequenceNode):
-            return (self.column(node, role),)
-        if not node.value:
-            self.refuse(node, f"{role} names no column")
-        return tuple(self.column(item, f"a column of {role}") for item in node.value)
-
-    def column(self, node: Node, name: str) -> str:
-        """Return the name of a column, and remember its line."""
-        text = self.text(node, name)
-        self.lines.setdefault(text.lower(), node.start_mark.line + 1)
-        return text
-
-    def expanded(self, node: Node, name: str) -> str:
-        """Put environment variables in the place of `${NAME}`; remember what no message may show."""
-
-        def value(match: re.Match[str]) -> str:
-            setting = self.environment.get(match[1])
-            if not setting:
-                self.refuse(node, f"the environment variable {match[1]} is not set")
-            self.secrets |= {setting: match[0], os.path.normpath(setting): match[0]}
-            return setting
-
-        return _VARIABLE.sub(value, self.text(node, name))
-
-    def beside(self, path: str) -> str:
-        """Return a path relative to the job's folder; what lies elsewhere stays."""
-        return path if "://" in path else os.path.normpath(self.path.parent / path)

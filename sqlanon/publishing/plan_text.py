@@ -27,7 +27,14 @@ SMALLEST = 2
 
 
 def plan_promises(
-    asked: ReleaseRequest, engine: Engine, gamma: Any, epsilon: float, alpha: int, target_error: float, **_: Any
+    asked: ReleaseRequest,
+    engine: Engine,
+    gamma: Any,
+    epsilon: float,
+    alpha: int,
+    target_error: float,
+    values: str,
+    **_: Any,
 ) -> "pd.DataFrame":
     """Return a line for each sensitive column and γ: what `promises` says. gamma: one to show as well, or none.
 
@@ -49,7 +56,7 @@ def plan_promises(
         extra_gamma = gamma.get(column) if isinstance(gamma, dict) else gamma
         lines += promises(
             column, row["row_count"], largest=row["largest_count"], asked=extra_gamma, epsilon=epsilon, alpha=alpha,
-            target_error=target_error,
+            target_error=target_error, listed=values == "list",
         )  # fmt: skip
     return pd.DataFrame(lines)
 
@@ -61,13 +68,13 @@ def plan_statements(asked: ReleaseRequest, engine: Engine) -> str:
 
 def _counting(plan: Plan) -> Plan:
     """Return the plan's steps up to its last count of values, none of which refuses."""
-    counts = [number for number, step in enumerate(plan.steps) if _counts_values(step)]
+    counts = [
+        number
+        for number, step in enumerate(plan.steps)
+        if isinstance(step, Report) and step.statement.template == "feasible"
+    ]
     steps = plan.steps[: counts[-1] + 1]
     return replace(plan, steps=tuple(Report(step.statement) if isinstance(step, Report) else step for step in steps))
-
-
-def _counts_values(step: Any) -> bool:
-    return isinstance(step, Report) and step.statement.template == "feasible"
 
 
 PREFIX = "sqlanon_"  # of relations in texts; a run's own are drawn
@@ -135,7 +142,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
         nulls=asked.nulls,
         draws=asked.draws,
         identity=asked.identity_elsewhere,
-        many_rows_per_person=asked.many_rows_per_person,
+        unit=asked.unit,
         unique_quasi=asked.unique_quasi,
         unique_sensitive=asked.unique_sensitive,
         engine=dialect,

@@ -100,8 +100,6 @@ def publish(
         _refuse_own_source(asked, plan, out)
         # before anything runs: of two runs to one target the second is refused at once
         target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))
-        if ledger is not None:
-            target = in_step(target, ledger, plan)
         before = existing_manifest(engine, out, into) if overwrite else None
         files = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
         # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
@@ -114,11 +112,12 @@ def publish(
         if ledger is not None:
             ledger.count(reports)
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
-        with files.saved_tables(engine), target:
+        with files.saved_tables(engine), in_step(target, ledger, plan) as appear:
             outputs, backgrounds, judge = publication.outputs, _known(plan, engine), _judge(accept, asked, engine)
             manifest, tables, report = write_verified(
                 engine, target, outputs=outputs, manifest=manifest, against=against, accept=judge,
                 backgrounds=backgrounds, by_its_run=True, linked=publication.linked,
+                before=appear,
             )  # fmt: skip
         if not appears_later:
             has_appeared()

@@ -1,19 +1,20 @@
 """A release as it was asked for, and how the source, the roles and the tables beside it become a plan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import coarsen_source
+from sqlanon.engines.runner import read_persons
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.methods import METHODS
 from sqlanon.plans.coarsening import label_tables
 from sqlanon.plans.following import Following
-from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
+from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi, Unit
 from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.sources.queried_source import QueriedSource, source_of_release
@@ -32,7 +33,8 @@ class ReleaseRequest:
     nulls: Nulls = "refuse"
     draws: Draws = "keyed"
     key: Key | None = None
-    many_rows_per_person: bool = False
+    unit: Unit = "person"
+    vary: str | None = None
     unique_quasi: UniqueQuasi = "refuse"
     unique_sensitive: UniqueQuasi = "refuse"
     show_values: bool = False
@@ -43,7 +45,7 @@ class ReleaseRequest:
     @property
     def original(self) -> object:
         """Return the source as the release is held against it."""
-        return source_of_release(self.source, self.coarsen)
+        return source_of_release(self.source, self.coarsen, self.identifier if self.unit == "person" else (), self.vary)
 
     @property
     def identity(self) -> Identity:
@@ -53,34 +55,18 @@ class ReleaseRequest:
     @property
     def identity_elsewhere(self) -> Identity:
         """Return how rows are told apart where the key is another's: as they are, whatever numbers them."""
-        return "identifier" if self.identifier and not self.many_rows_per_person else "row"
+        return "identifier" if self.identifier and self.unit == "person" else "row"
 
 
 def request_of(
     arguments: Mapping[str, Any], method: str, source: object, files: tuple[str, ...] = ()
 ) -> ReleaseRequest:
     """Return the request of a method's declared arguments."""
-    return ReleaseRequest(
-        method=method,
-        source=source,
-        quasi=arguments["quasi"],
-        sensitive=arguments["sensitive"],
-        identifier=arguments["id"],
-        nulls=arguments["nulls"],
-        draws=arguments["draws"],
-        key=arguments.get("key"),
-        many_rows_per_person=arguments.get("rows_per_person") == "many",
-        unique_quasi=arguments["unique_quasi"],
-        unique_sensitive=arguments["unique_sensitive"],
-        show_values=arguments.get("show_values", False),
-        coarsen=arguments.get("coarsen", {}),
-        files=(
-            *files,
-            *map(str, source.tables if isinstance(source, QueriedSource) else ()),
-            *label_tables(arguments.get("coarsen", {})),
-        ),
-        ledger=_ledger(arguments),
-    )
+    read = source.tables if isinstance(source, QueriedSource) else ()
+    named = {field.name: arguments[field.name] for field in fields(ReleaseRequest) if field.name in arguments}
+    named |= {"identifier": arguments["id"], "ledger": _ledger(arguments), "method": method, "source": source}
+    named["files"] = (*files, *map(str, read), *label_tables(arguments.get("coarsen", {})))
+    return ReleaseRequest(**named)
 
 
 def _ledger(arguments: Mapping[str, Any]) -> LedgerRequest | None:
@@ -130,6 +116,20 @@ def prepare(
             )
         if types[name] == '"NULL"' and name in roles.quasi:
             raise UsageError(f"column {name!r} has no type, for it is always NULL; cast it to one, or leave it out")
+    of_persons = bool(roles.identifier) and asked.unit == "person" and method.takes_sets
+    for name, given in (("vary", asked.vary), ("known_size", parameters.get("known_size"))):
+        if given and not of_persons:
+            takers = " and ".join(each.name for each in METHODS.values() if each.takes_sets)
+            raise UsageError(
+                f"{option(name)} is about the rows of a person, whom {option('id')} tells, and {takers} alone take"
+                " several",
+                about=[name],
+            )
+    if asked.vary is not None:
+        source = source.of_people(list(types), roles.identifier, roles.quasi, asked.vary)
+    sets = False
+    if of_persons and dialect is None and following is None:
+        sets = bool(read_persons(engine, source.relation, roles.identifier)["repeating_persons"])
     source, types = coarsen_source(engine, source, types, asked.coarsen, roles.quasi)
     request = Request(
         source if table is None else _elsewhere(source, table),
@@ -137,7 +137,8 @@ def prepare(
         nulls=asked.nulls,
         draws=asked.draws,
         identity=identity or asked.identity,
-        many_rows_per_person=asked.many_rows_per_person,
+        unit=asked.unit,
+        sets=sets,
         unique_quasi=asked.unique_quasi,
         unique_sensitive=asked.unique_sensitive,
         show_values=asked.show_values,
@@ -156,6 +157,8 @@ def prepare(
     # what is asked of the source is asked here
     if method.probe is not None and (question := method.probe(replace(request, source=source), **values)):
         request = replace(request, probed=engine.rows(question)[0])
+    if sets:
+        source = replace(source, persons=roles.identifier, required=roles.sensitive if asked.nulls == "drop" else ())
     return method.plan(request, prefix=prefix, **values), (source, types)
 
 

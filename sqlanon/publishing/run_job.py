@@ -20,8 +20,7 @@ from sqlanon.methods import METHODS
 from sqlanon.methods.parameters import read_given
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
-from sqlanon.plans.plan import Loop, Report
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Report
 from sqlanon.publishing.follow import destination, prepared
 from sqlanon.publishing.job_file import Job
 from sqlanon.publishing.publish import publish
@@ -68,7 +67,8 @@ def check_job(job: Job, engine: Engine) -> list[str]:
     with secrets_hidden(job), ExitStack() as stack:
         place = destination(job.out, job.into)
         plan, _, ledger = stack.enter_context(prepared(request, engine, fresh_prefix(), place, **job.parameters))
-        telling = [number for number, step in enumerate(plan.steps) if _may_tell(step)]
+        # what may refuse the data, or has something to say of it
+        telling = [number for number, step in enumerate(plan.steps) if isinstance(step, Report)]
         looked_at = replace(plan, steps=plan.steps[: max(telling, default=-1) + 1])
         stack.enter_context(engine.snapshot())
         if ledger is not None:
@@ -77,11 +77,6 @@ def check_job(job: Job, engine: Engine) -> list[str]:
         key = request.key if request.ledger is not None and request.key is not None else Key.fresh()
         reports = stack.enter_context(run_plan(looked_at, engine, key))
         return [_hidden(note, job.secrets) for note in looked_at.notes(reports)]
-
-
-def _may_tell(step: Statement | Report | Loop) -> bool:
-    """Tell whether a step may refuse the data, or has something to say of it."""
-    return isinstance(step, Report)
 
 
 def _request(job: Job) -> ReleaseRequest:

@@ -1,13 +1,13 @@
 """Show what each step of a method makes of a table, relation by relation: microdata, to see how it works."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.key import Key
-from sqlanon.plans.plan import Plan, Report, Row
+from sqlanon.plans.plan import Report, Row
 from sqlanon.plans.statement import Statement
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 
@@ -49,11 +49,7 @@ def show_steps(
     plan, _against = prepare(asked, engine, fresh_prefix(), **parameters)
     with engine.snapshot():
         plan = plan.with_ranges(engine.rows)
-        checks = _checks_of(plan)
+        checks = {step.statement.name: step.statement for step in plan.steps if isinstance(step, Report)}
         with run_plan(plan, engine, asked.key or Key.fresh(), look, read) as reports:
             for output in plan.published(reports).outputs:
                 read(Statement(output.name, output.sql, "table", sentence=output.sentence))
-
-
-def _checks_of(plan: Plan) -> Mapping[str, Statement]:
-    return {step.statement.name: step.statement for step in plan.steps if isinstance(step, Report)}

@@ -4,6 +4,7 @@ Tables and manifest are those of the moment of opening, even if another release 
 """
 
 import logging
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,16 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.time_limit import LONGEST, time_limit
-from sqlanon.errors import AnswerWarning, DataError, QueryError, ResourceError, SqlanonError, UsageError
+from sqlanon.errors import AnswerWarning, DataError, QueryError, ReleaseError, ResourceError, SqlanonError, UsageError
 from sqlanon.estimation.session import Session
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
-from sqlanon.releases.steady_reading import read_steadily
-from sqlanon.releases.stored_release import find_in_directory
-from sqlanon.releases.targets import Place, State
+from sqlanon.releases.stored_release import directory_state, find_in_directory
+from sqlanon.releases.targets import Place
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.wording import spoken
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("sqlanon")
 T = TypeVar("T")
+_TURNS, _PAUSE = 3, 0.2  # how often a reader begins, and seconds in between
 
 
 class AskedRelease:
@@ -45,11 +46,10 @@ class AskedRelease:
         tables: Mapping[str, Sql],
         manifest: Manifest,
         place: Place = Place(),  # noqa: B008 - it does not change
-        sql: str = "",
     ) -> None:
         """Take tables that stand in `engine`; `place` is where they lie."""
         self.engine, self.tables, self.manifest, self.place = engine, dict(tables), manifest, place
-        self.sql = sql
+        self.sql = ""
         self.notes: list[str] = []
         self.learned: dict[str, Any] = {}
         self._session: Session | None = None
@@ -70,15 +70,28 @@ class AskedRelease:
         return PublishedTables(self.engine, self.tables, self.manifest)
 
     def _read_steadily(self, read: Callable[[], T]) -> T:
-        """Read from one release, though another may take its place meanwhile."""
-        return read_steadily(self.directory, self.place.opened, read, self._open_again)
+        """Return what `read` returns, all of it of one release; where another takes the directory's place, read again.
 
-    def _open_again(self) -> State | None:
-        """Take over what lies in the directory now."""
-        assert self.directory is not None, "only directories are replaced"
-        tables, self.manifest, self.place = find_in_directory(self.directory, self.engine)
-        self.tables, self._session = dict(tables), None
-        return self.place.opened
+        Raises ReleaseError where it is replaced again and again, and whatever `read` raises of a release that stays.
+        """
+        directory = self.directory
+        if directory is None:
+            return read()
+        for turn in range(_TURNS):
+            failure: Exception | None = None
+            try:
+                if turn:  # an exchange in two renames leaves the place empty for a moment
+                    time.sleep(_PAUSE * (turn - 1))
+                    tables, self.manifest, self.place = find_in_directory(directory, self.engine)
+                    self.tables, self._session = dict(tables), None
+                result = read()
+            except (SqlanonError, OSError) as error:
+                failure = error
+            if directory_state(directory) == self.place.opened:
+                if failure is not None:
+                    raise failure
+                return result
+        raise ReleaseError(f"{str(directory)!r} is replaced while it is read; try again when its publisher has ended")
 
     def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answer":
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
@@ -86,13 +99,14 @@ class AskedRelease:
         sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
         [LIMIT n]; expressions over aggregates have errors of their own.
         estimator: for groups ridge (the default) or uniform; for randomized values shrinkage (the default),
-        closed_form, matrix or iterative, the last with the options transition (paper, exact), tolerance and
+        closed_form or iterative, the last with the options transition (paper, exact), tolerance and
         max_iterations.
         timeout: seconds after which the engine is interrupted.
         Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`; of a release of
-        uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n). Warns
-        (AnswerWarning) where a constant equals no published value, or an interval is only a bound; the texts are also
-        in `attrs["messages"]`, with remarks on how the answer was found. Its `plot()` draws the intervals.
+        uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n; expected
+        alone where there are no bounds). Warns (AnswerWarning) where a constant equals no published value, or an
+        interval is only a bound; the texts are also in `attrs["messages"]`, with remarks on how the answer was found.
+        Its `plot()` draws the intervals.
         Raises QueryError where the query is outside this grammar, ResourceError where it takes too long.
         """
         from sqlanon.estimation.answer import as_answer

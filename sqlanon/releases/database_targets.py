@@ -1,8 +1,6 @@
 """A release as tables: in a schema of the database that the engine is connected to, or in the session alone."""
 
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError, SqlanonError, TargetError, UsageError
@@ -11,25 +9,14 @@ from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.releases.companions.schema_comments import write_comments
+from sqlanon.releases.targets import Target
 from sqlanon.wording import option
 
 LONGEST_NAME = 200  # bytes: a recipient names it as a file or a directory is named, which end at 255
 RESERVED_SCHEMAS = ("temp", "system", "pg_catalog", "information_schema")
 
 
-class _TableTarget:
-    """What the manifest says of tables, wherever they stand."""
-
-    def describe_files(self, rows: Mapping[str, int]) -> dict[str, Any]:
-        """Return the rows of each table."""
-        return {name: {"rows": count} for name, count in rows.items()}
-
-    def write_companions(self, manifest: Manifest) -> dict[str, Any]:
-        """Return nothing: texts lie beside files."""
-        return {}
-
-
-class SchemaTarget(_TableTarget):
+class SchemaTarget(Target):
     """Tables in a schema of the database that the engine is connected to, in one transaction."""
 
     def __init__(self, engine: Engine, schema: str, overwrite: bool) -> None:
@@ -128,7 +115,7 @@ def _replaceable_tables(engine: Engine, schema: str, overwrite: bool) -> list[st
     return [*parse_manifest(read_schema_manifest(engine, schema), f"schema {schema}")["files"], "manifest"]
 
 
-class SessionTarget(_TableTarget):
+class SessionTarget(Target):
     """Temporary tables that live as long as the caller's session."""
 
     def __init__(self, engine: Engine, prefix: str) -> None:
@@ -136,17 +123,10 @@ class SessionTarget(_TableTarget):
         self.engine, self.prefix = engine, prefix
         self._relations: list[str] = []
 
-    def __enter__(self) -> "SessionTarget":
-        """Begin."""
-        return self
-
     def __exit__(self, *failure: object) -> None:
         """Drop the tables of a failed run."""
         if failure[0] is not None:
             self.engine.drop(self._relations)
-
-    def close(self) -> None:
-        """Do nothing: no other run knows these tables."""
 
     def write(self, output: Statement) -> Sql:
         """Make one temporary table; return its name."""
@@ -155,9 +135,6 @@ class SessionTarget(_TableTarget):
         self._relations.append(str(relation))
         self.engine.create(Statement(output.name, output.sql, "table", str(relation)))
         return relation
-
-    def commit(self, manifest: Manifest) -> None:
-        """Do nothing: the tables stand already."""
 
 
 def read_schema_manifest(engine: Engine, schema: str) -> str:

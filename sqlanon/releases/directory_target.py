@@ -14,11 +14,11 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.read_places import MANIFEST, refuse_in_any_release
 from sqlanon.releases.companions.registry import write_companions
-from sqlanon.releases.targets import file_sha256, read_manifest_text
+from sqlanon.releases.targets import Target, file_sha256, read_manifest_text
 from sqlanon.wording import option
 
 
-class DirectoryTarget:
+class DirectoryTarget(Target):
     """Parquet files and release.json in a directory that appears in one rename."""
 
     def __init__(self, engine: Engine, path: str | Path, overwrite: bool) -> None:
@@ -43,10 +43,6 @@ class DirectoryTarget:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> "DirectoryTarget":
-        """Begin: the private folder that the files are written to is there."""
-        return self
 
     def __exit__(self, *failure: object) -> None:
         """Remove the private folder; a committed release has left it."""

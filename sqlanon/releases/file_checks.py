@@ -100,7 +100,9 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
         # files of a directory, or the table itself in a schema
         names = table_files(manifest["files"], table) or [name for name in manifest["files"] if name == table]
         required[f"rows of {table}"] = figures[f"{table}_rows"]
-        claimed[f"rows of {table}"] = _sum_rows(manifest["files"], names)
+        files = manifest["files"]
+        rows = [files[name].get("rows") for name in names]
+        claimed[f"rows of {table}"] = sum(rows) if all(type(count) is int for count in rows) else None
     if figures["rows"]:
         required["guarantee"] = form.guarantee(manifest, figures["rows"])
         claimed["guarantee"] = manifest.get("guarantee")
@@ -111,7 +113,9 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
             required[f"verified {name}"], claimed[f"verified {name}"] = _counted(figure, verified[name]), verified[name]
     unknown = list(dict.fromkeys(map(shown_path, manifest_faults(manifest))))
     unknown += [name for name in _unproved(manifest, set(required)) if name not in unknown]
-    unknown += _unheld_weights(manifest, figures)
+    # each value that the tables hold has a weight, and no other
+    weights = [line for line in manifest["parameters"].get("weights", ()) if line["value"] is not None]
+    unknown += ["parameters weights"] if len(weights) > figures.get("held_values", len(weights)) else []
     if unknown:
         required["nothing else"], claimed["nothing else"] = "", unknown
     differing = [name for name in required if not equal_figures(required[name], claimed[name])]
@@ -136,14 +140,3 @@ def _unproved(manifest: Manifest, proved: Collection[str]) -> list[str]:
     names, of_source = verified if isinstance(verified, dict) else (), form_of(manifest).of_source
     figures = {f"verified {name}" for name in names if name not in of_source}
     return sorted(figures - {*proved})
-
-
-def _unheld_weights(manifest: Manifest, figures: Mapping[str, Any]) -> list[str]:
-    """Return where a manifest names sensitive values that its tables do not hold: each that they hold has a weight."""
-    weights = [line for line in manifest["parameters"].get("weights", ()) if line["value"] is not None]
-    return ["parameters weights"] if len(weights) > figures.get("held_values", len(weights)) else []
-
-
-def _sum_rows(files: Mapping[str, Any], names: list[str]) -> int | None:
-    rows = [files[name].get("rows") for name in names]
-    return sum(rows) if all(type(count) is int for count in rows) else None

@@ -80,7 +80,9 @@ def manifest_faults(manifest: Manifest) -> Iterator[Path]:
     """Yield the path of each value in a manifest that is not what a release of its method says there."""
     columns = manifest["columns"]
     yield from faults(manifest_schema(manifest["method"]), manifest, {role: columns[role] for role in ROLES})
-    if not _is_time(manifest.get("created")):
+    try:
+        datetime.datetime.fromisoformat(str(manifest.get("created")))
+    except ValueError:
         yield ("created",)
 
 
@@ -90,11 +92,3 @@ def parameter_faults(manifest: Manifest) -> Iterator[Path]:
     schema, parameters = METHODS[manifest["method"]].parameters_schema, manifest["parameters"]
     unknown = {*unknown_members(schema, parameters, ("parameters",))}
     yield from (path for path in faults(schema, parameters, columns, ("parameters",)) if path not in unknown)
-
-
-def _is_time(value: object) -> bool:
-    try:
-        datetime.datetime.fromisoformat(str(value))
-    except ValueError:
-        return False
-    return True

@@ -1,6 +1,6 @@
 """A published release: its tables and its manifest, opened, verified, asked, shown, written elsewhere."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +12,8 @@ from sqlanon.errors import ReleaseError
 from sqlanon.forms import form_of
 from sqlanon.html_tables import write_table
 from sqlanon.interruption import visible_or_not
-from sqlanon.methods.name_types import COARSEN
+from sqlanon.methods.name_types import COARSEN, Columns
 from sqlanon.plain_values import cell, plain, visible
-from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.asked_release import AskedRelease
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from sqlanon.completion.completed import Completed
+    from sqlanon.methods.request_options import Names
     from sqlanon.releases.verification_run import Evidence
 
 
@@ -58,6 +58,8 @@ class Release(AskedRelease):
         since: "str | Path | Release | None" = None,
         query: str | None = None,
         coarsen: object = None,
+        id: "Names" = (),
+        vary: str | None = None,
     ) -> Report:
         """Check the release from its published tables; with `against`, also against its source.
 
@@ -65,7 +67,7 @@ class Release(AskedRelease):
         one such, or a list: the distributions that an adversary knows, each with quasi columns, the sensitive column
         and `probability`. r: no posterior of theirs may be above 1/r (r > 1); without it they are reported,
         `report.posterior`. since: an earlier release of the same ledger, its directory or schema: groups in both have
-        the same lines. coarsen: as for `sqlanon.attack`. What is found of `voters` is
+        the same lines. coarsen, id, vary: as for `sqlanon.attack`. What is found of `voters` is
         `report.presence`: a row for all voters whose quasi values are the same.
         Returns a Report; `report.holds` is False where any check failed, None where none did and the promise is not
         proved (groups that mix signatures are proved by their background). Raises nothing for a failed check,
@@ -74,7 +76,8 @@ class Release(AskedRelease):
         from sqlanon.releases.verification_run import Evidence, check_since  # whoever only asks does not verify
 
         rules = COARSEN.check("coarsen", coarsen)
-        against = choose_original(against, query, self.engine.dialect, rules)
+        named = Columns().check("id", id)
+        against = choose_original(against, query, self.engine.dialect, rules, identifier=named, vary=vary)
         evidence = Evidence.of(against, voters, background, r)
         if self.reopen is not None and (evidence.named or isinstance(since, str | Path)):
             inputs = [*evidence.named, *([str(since)] if isinstance(since, str | Path) else [])]
@@ -107,20 +110,23 @@ class Release(AskedRelease):
         since: "str | Path | Release | None" = None,
         query: str | None = None,
         coarsen: object = None,
+        id: "Names" = (),
+        vary: str | None = None,
     ) -> str:
         """Return the statements that `verify` would run, in order, each under its name in a comment; none is run.
 
-        against, voters, background, r, since, query, coarsen: as for `verify`, and its UsageError and DataError.
+        against, voters, background, r, since, query, coarsen, id, vary: as for `verify`, with its errors.
         """
         from sqlanon.releases.verification_run import Evidence, since_query, verification_statements
 
         rules = COARSEN.check("coarsen", coarsen)
-        against = choose_original(against, query, self.engine.dialect, rules)
+        named = Columns().check("id", id)
+        against = choose_original(against, query, self.engine.dialect, rules, identifier=named, vary=vary)
         evidence = Evidence.of(against, voters, background, r)
         statements = verification_statements(self.published_tables, self.form, evidence)
         if since is not None:
             statements.append(("since", since_query(self.published_tables, self._earlier(since))))
-        return _write_statements(statements)
+        return "\n\n".join(f"-- {' '.join(visible(name).split())}\n{sql};" for name, sql in statements) + "\n"
 
     def complete(self, tables: int = 10, seed: int | None = None, sensitive: str | None = None) -> "Completed":
         """Return tables of plausible microdata, drawn from a model that is learned from this release alone.
@@ -176,7 +182,11 @@ class Release(AskedRelease):
 
     def _repr_html_(self) -> str:
         """Show the manifest's main lines and the first rows of each table."""
-        return write_html(self.engine, self.tables, self.manifest)
+        summary = form_of(self.manifest).summary(self.manifest, "these tables").items()
+        lines = [[name, spoken(text)] for name, text in summary if name != "files"]
+        return write_table([], lines) + "".join(
+            _sample(self.engine, name, relation) for name, relation in self.tables.items()
+        )
 
 
 def open_release(
@@ -218,17 +228,6 @@ def _describe_absent(directory: Path) -> str:
     if len(words) > 1 and words[0].lower() in ("select", "with"):
         return f"{str(directory)[:60]!r} is a query, and stands behind the release: sqlanon estimate RELEASE 'SELECT …'"
     return f"no release directory {str(directory)!r}; a schema's name needs its {option('database')}"
-
-
-def _write_statements(statements: Iterable[tuple[str, str]]) -> str:
-    return "\n\n".join(f"-- {' '.join(visible(name).split())}\n{sql};" for name, sql in statements) + "\n"
-
-
-def write_html(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> str:
-    """Return tables of HTML; names and values from a release are escaped, for a stranger may have written them."""
-    summary = form_of(manifest).summary(manifest, "these tables").items()
-    lines = [[name, spoken(text)] for name, text in summary if name != "files"]
-    return write_table([], lines) + "".join(_sample(engine, name, relation) for name, relation in tables.items())
 
 
 def _sample(engine: Engine, name: str, relation: Sql) -> str:

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from sqlanon.bounded_files import UnfitFileError, require_regular
 from sqlanon.engines.base import Engine
@@ -14,19 +13,21 @@ from sqlanon.plans.json_schema import shown_path
 from sqlanon.plans.manifest import Manifest, maker, parse_manifest, table_files
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.manifest_schema import parameter_faults, unknown_keys
-from sqlanon.releases.steady_reading import directory_state
-from sqlanon.releases.targets import Place, read_manifest_text
+from sqlanon.releases.targets import MANIFEST, Place, State, read_manifest_text
 from sqlanon.version import VERSION
 
 MOST_KEYS = 5  # that are told of a manifest, whose words are a stranger's
 
+StoredRelease = tuple[Mapping[str, Sql], Manifest, Place]  # SQL that reads each of its tables, what it says, where
 
-class StoredRelease(NamedTuple):
-    """A release where it lies: SQL that reads each of its tables, and what its manifest says."""
 
-    tables: Mapping[str, Sql]
-    manifest: Manifest
-    place: Place
+def directory_state(directory: Path) -> State | None:
+    """Return what tells a directory's release from another at the same place, None where there is none now."""
+    try:
+        place, manifest = directory.stat(), (directory / MANIFEST).stat()
+    except OSError:
+        return None
+    return place.st_ino, manifest.st_ino, manifest.st_size, manifest.st_mtime_ns
 
 
 def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
@@ -44,7 +45,7 @@ def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
         name: engine.read_parquet([_literal_path(directory / file) for file in listed])
         for name, listed in files.items()
     }
-    return StoredRelease(tables, manifest, Place(directory, opened=opened))
+    return tables, manifest, Place(directory, opened=opened)
 
 
 def read_directory_manifest(directory: Path, engine: Engine) -> Manifest:
@@ -71,9 +72,8 @@ def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
     other = [name for name in (*names, "manifest") if ("table", name) not in contents]
     if other:
         raise ReleaseError(f"no tables of a release in the schema {schema!r}: {', '.join(other)}")
-    return StoredRelease(
-        {name: Sql(f"{engine.qualified(schema)}.{ident(name)}") for name in names}, manifest, Place(schema=schema)
-    )
+    tables = {name: Sql(f"{engine.qualified(schema)}.{ident(name)}") for name in names}
+    return tables, manifest, Place(schema=schema)
 
 
 def manifest_in_directory(named: str) -> Manifest | None:
@@ -109,11 +109,6 @@ def _read_manifest(text: str, where: str, engine: Engine) -> Manifest:
     wrong = next(parameter_faults(manifest), None)
     if wrong is not None:
         raise ReleaseError(f"the manifest of {where} records what no release has: {shown_path(wrong)}")
-    _tell_unknown_keys(manifest, where)
-    return manifest
-
-
-def _tell_unknown_keys(manifest: Manifest, where: str) -> None:
     unknown = ", ".join(map(shown_path, unknown_keys(manifest)[:MOST_KEYS]))
     if unknown:
         warnings.warn(
@@ -122,3 +117,4 @@ def _tell_unknown_keys(manifest: Manifest, where: str) -> None:
             FormatWarning,
             stacklevel=2,
         )
+    return manifest

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from sqlanon.bounded_files import UnfitFileError, file_sha256, read_text
 from sqlanon.errors import ReleaseError
@@ -36,10 +36,12 @@ class Target(Protocol):
     """
 
     def close(self) -> None:
-        """Let other runs write there."""
+        """Let other runs write there; nothing keeps them away from tables of a session."""
+        return
 
-    def __enter__(self) -> "Target":
-        """Begin."""
+    def __enter__(self) -> Self:
+        """Begin; where files wait in a folder of their own, it is there already."""
+        return self
 
     def __exit__(self, *failure: object) -> None:
         """Undo what was not committed."""
@@ -49,12 +51,18 @@ class Target(Protocol):
 
     def describe_files(self, rows: Mapping[str, int]) -> dict[str, Any]:
         """Return what the manifest says of each table (rows; for files also bytes and sha256)."""
+        return {name: {"rows": count} for name, count in rows.items()}
 
     def write_companions(self, manifest: Manifest) -> dict[str, Any]:
-        """Write the texts that lie beside the tables; return what the manifest says of each (bytes, sha256)."""
+        """Write the texts that lie beside the tables; return what the manifest says of each (bytes, sha256).
+
+        Tables of a database have none.
+        """
+        return {}
 
     def commit(self, manifest: Manifest) -> None:
-        """Make the release visible."""
+        """Make the release visible; tables of a session are already."""
+        return
 
 
 def read_manifest_text(directory: Path) -> str:

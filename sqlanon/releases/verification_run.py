@@ -17,7 +17,7 @@ from sqlanon.errors import DataError, UsageError
 from sqlanon.forms import form_of, has_several
 from sqlanon.forms.form import SINCE, Form
 from sqlanon.plans.coarsening import MAPPING, Coarsening
-from sqlanon.plans.manifest import Manifest, follows
+from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
@@ -41,13 +41,12 @@ def look_alike_queries(published: PublishedTables, source: Source, types: Mappin
     if "look_alikes" in published.engine.lacks:
         return []
     columns = published.manifest["columns"]["sensitive"]
-    pairs = zip(columns, resolve_names(list(types), columns), strict=True)
-    return [(column, _look_alike_query(published, source, name)) for column, name in pairs if types[name] == "VARCHAR"]
-
-
-def _look_alike_query(published: PublishedTables, source: Source, column: str) -> str:
-    value = Sql(f"(select cast({ident(column)} as varchar) as value from {source.relation})")
-    return published.query("verify/look_alikes", {"original": value})
+    queries = []
+    for column, name in zip(columns, resolve_names(list(types), columns), strict=True):
+        if types[name] == "VARCHAR":
+            value = Sql(f"(select cast({ident(name)} as varchar) as value from {source.relation})")
+            queries.append((column, published.query("verify/rows/look_alikes", {"original": value})))
+    return queries
 
 
 def report_look_alikes(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[Check]:
@@ -64,18 +63,12 @@ def _coarse_columns(published: PublishedTables) -> Mapping[str, Sequence[str]]:
     """Return the columns of each table that hold values of a coarser column: no bounds, no alternatives."""
     rules = published.manifest["parameters"].get("coarsen", {})
     columns = {table: published.columns(table) for table in published.tables} if rules else {}
-    return {
-        table: names
+    # a label stands for what only the publisher knows
+    coarse = {
+        table: [n for n, t in types.items() if rules.get(n, MAPPING) != MAPPING and not t.endswith("]")]
         for table, types in columns.items()
-        if (
-            names := [
-                name
-                for name, sql_type in types.items()
-                # a label stands for what only the publisher knows
-                if rules.get(name, MAPPING) != MAPPING and not sql_type.endswith("]")
-            ]
-        )
     }
+    return {table: names for table, names in coarse.items() if names}
 
 
 def coarseness_queries(published: PublishedTables) -> list[tuple[str, str]]:
@@ -93,7 +86,7 @@ def coarseness_queries(published: PublishedTables) -> list[tuple[str, str]]:
             coarse, nodes = rule.write(ident(name), types[name]), sorted({above for _, above in trees.get(name, ())})
             compared.append((ident(name), coarse, f"finer_{place}", "set" in shapes.get(name, {}), nodes))
         relations = {"published": published.tables[table]}
-        sql = published.query("verify/finer", relations, compared=compared)
+        sql = published.query("verify/rows/finer", relations, compared=compared)
         texts.append((f"coarseness of {table}", sql))
     return texts
 
@@ -115,7 +108,14 @@ def since_query(published: PublishedTables, earlier: PublishedTables) -> str:
 
     Raises UsageError where one is not an earlier release of the other's kind.
     """
-    _refuse_others(published.manifest, earlier.manifest)
+    now, before = published.manifest, earlier.manifest
+    numbers = [manifest["parameters"].get("release") for manifest in (now, before)]
+    if not all(type(number) is int for number in numbers):
+        raise UsageError(f"{option(SINCE)} compares releases that were published under one ledger")
+    if numbers[0] <= numbers[1]:
+        raise UsageError(f"{option(SINCE)} names release {numbers[1]}, which this one, {numbers[0]}, does not follow")
+    if now["method"] != before["method"] or now["columns"]["sensitive"] != before["columns"]["sensitive"]:
+        raise UsageError(f"{option(SINCE)} names a release of another ledger: method or sensitive column differ")
     return form_of(published.manifest).since_query(published, earlier)
 
 
@@ -123,16 +123,6 @@ def check_since(published: PublishedTables, earlier: PublishedTables) -> Check:
     """Check that every group that both releases show has the same lines in ST, or that values were not drawn again."""
     (row,) = published.engine.rows(since_query(published, earlier))
     return form_of(published.manifest).judge_since(row, published.manifest)
-
-
-def _refuse_others(now: Manifest, earlier: Manifest) -> None:
-    numbers = [manifest["parameters"].get("release") for manifest in (now, earlier)]
-    if not all(type(number) is int for number in numbers):
-        raise UsageError(f"{option(SINCE)} compares releases that were published under one ledger")
-    if numbers[0] <= numbers[1]:
-        raise UsageError(f"{option(SINCE)} names release {numbers[1]}, which this one, {numbers[0]}, does not follow")
-    if now["method"] != earlier["method"] or now["columns"]["sensitive"] != earlier["columns"]["sensitive"]:
-        raise UsageError(f"{option(SINCE)} names a release of another ledger: method or sensitive column differ")
 
 
 @dataclass(frozen=True)

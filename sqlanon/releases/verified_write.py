@@ -33,6 +33,7 @@ def write_verified(
     backgrounds: Sequence[Background] = (),
     by_its_run: bool = False,
     linked: LinkedRows | None = None,
+    before: Callable[[Manifest], None] | None = None,
 ) -> tuple[Manifest, dict[str, Sql], Report]:
     """Write `outputs` to `target`, verify what was written, and let it become visible only then.
 
@@ -40,7 +41,8 @@ def write_verified(
     accept: looks at the finished manifest and the tables last, and raises where the release is not wanted.
     backgrounds: distributions whose posteriors are reported, and held to 1/r where that is promised.
     by_its_run: whether the outputs are those of a plan that runs here, which nobody else has written.
-    linked: what the run knows of its rows, to compare with the source and with what was written.
+    linked: what the run knows of its rows, to compare with the source and with what was written. before: what has to
+    appear before the release does.
     Returns the finished manifest, SQL that reads each table, and the report.
     Raises VerificationError where a check fails: nothing becomes visible.
     """
@@ -52,24 +54,6 @@ def write_verified(
     # of what several checks ask the answers are kept
     original = against if by_its_run else None
     published = PublishedTables(engine, tables, manifest, answers={}, linked=linked, original=original)
-    report = _verify(published, against, backgrounds)
-    # what cannot be proved from the tables alone is not refused: `backgrounds` prove it, where they are at hand
-    if report.holds is False:
-        raise VerificationError(f"the release failed its own verification and was not published: {report.failed()}")
-    finished = _finish(manifest, report, target, tables)
-    if accept is not None:
-        accept(finished, tables)
-    log.info("committing release")
-    target.commit(finished)
-    return finished, tables, report
-
-
-def _verify(
-    published: PublishedTables,
-    against: tuple[Source, Mapping[str, str]] | None,
-    backgrounds: Sequence[Background],
-) -> Report:
-    """Check what was written, not what was meant: the tables are read back from the target."""
     form = form_of(published.manifest).verification
     report = form.verify(published)
     if against is not None:
@@ -79,11 +63,10 @@ def _verify(
         # under the paper's delta condition a posterior may be above 1/r: it is told, and promised by nobody
         limit = parameters["r"] if parameters["guarantee"] == "exact" else None
         report = add_posteriors(report, published, match_backgrounds(published, backgrounds), limit)
-    return report
-
-
-def _finish(manifest: Manifest, report: Report, target: Target, tables: Mapping[str, Sql]) -> Manifest:
-    """Add to a manifest what verification counted, and what was promised for that many rows."""
+    # what cannot be proved from the tables alone is not refused: `backgrounds` prove it, where they are at hand
+    if report.holds is False:
+        raise VerificationError(f"the release failed its own verification and was not published: {report.failed()}")
+    # what verification counted, and what was promised for that many rows
     form, figures = form_of(manifest).verification, report.figures
     added: dict[str, Any] = {
         "rows": figures["rows"],
@@ -97,4 +80,10 @@ def _finish(manifest: Manifest, report: Report, target: Target, tables: Mapping[
     wrong = next(manifest_faults(finished), None)
     if wrong is not None:  # whoever reads it would refuse it
         raise VerificationError(f"the manifest would say what no release says of its {shown_path(wrong)}")
-    return finished
+    if accept is not None:
+        accept(finished, tables)
+    log.info("committing release")
+    if before is not None:
+        before(finished)
+    target.commit(finished)
+    return finished, tables, report

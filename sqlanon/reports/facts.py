@@ -11,30 +11,22 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlanon.adversary.findings import Attack
-from sqlanon.attacks.attack_release import attack_release
 from sqlanon.bounded_files import read_bytes
-from sqlanon.comparison.comparison import ORDER
 from sqlanon.comparison.files import TABLES
 from sqlanon.errors import AnswerWarning, SourceError
-from sqlanon.forms import form_of
 from sqlanon.forms.form import Table
 from sqlanon.methods import METHODS
 from sqlanon.plain_values import plain, records
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import free_name, resolve_names
-from sqlanon.plans.templates import ident
-from sqlanon.releases.companions.column_roles import describe_columns
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 log = logging.getLogger("sqlanon")
 MOST_SHOWN = 15  # values or combinations
@@ -42,7 +34,7 @@ MOST_TRUE = 2000  # at most so many combinations of the source are read for the 
 MOST_SPLIT = 50  # a quasi column may have at most so many different values to split the frequencies by
 MOST_RANGES = 12  # of sizes
 MOST_LINES = 10_000  # of a comparison
-_NEEDED = ("method", "parameter", "workload", "selectivity")
+_NEEDED = ("method", "parameter", "workload", "selectivity", "median_relative_error")
 
 
 @dataclass(frozen=True)
@@ -89,21 +81,18 @@ def _estimate(release: Release, names: Sequence[str], against: object) -> Freque
         warnings.simplefilter("ignore", AnswerWarning)  # of bounds, which the page calls so
         answer = release.estimate(f"{query} LIMIT {MOST_SHOWN + 1}")
     truths = {} if against is None else _count_truly(release, names, against)
-    lines = [_line(row, len(names), truths) for row in _rows(answer)]
+    lines = [_line(row, len(names), truths) for row in answer.itertuples(index=False, name=None)]
     return Frequencies(tuple(names), tuple(lines[:MOST_SHOWN]), len(lines) > MOST_SHOWN)
-
-
-def _rows(answer: "pd.DataFrame") -> list[list[Any]]:
-    return [[plain(value) for value in row] for row in answer.itertuples(index=False, name=None)]
 
 
 def _line(row: Sequence[Any], keys: int, truths: dict[tuple[str, ...], int]) -> dict[str, Any]:
     """Return one line of an answer: value, standard error, low, high; or of uncertain rows certain, possible, expected.
 
-    A count below 0 is none.
+    Where nothing that is read is uncertain it is expected alone. A count below 0 is none.
     """
-    labels, figures = row[:keys], row[keys:]
-    value, low, high = (figures[2], figures[0], figures[1]) if len(figures) == 3 else (figures[0], *figures[2:4])
+    labels, figures = plain(row[:keys]), plain(row[keys:])
+    places = {1: (0, 0, 0), 3: (2, 0, 1), 4: (0, 2, 3)}[len(figures)]
+    value, low, high = (figures[place] for place in places)
     return {
         "name": " · ".join("NULL" if label is None else str(label) for label in labels),
         "value": value,
@@ -118,10 +107,13 @@ def _count_truly(release: Release, names: Sequence[str], against: object) -> dic
     columns = resolve_names(list(types), names)
     if any(types[name] == "NESTED" for name in columns):
         return {}
-    selected = [(source.expression(name), f"value_{number}") for number, name in enumerate(columns, start=1)]
-    values = {"relation": source.relation, "selected": selected, "most": MOST_TRUE}
-    rows = release.engine.rows(render_query("report/true_counts", values, {}))
-    keys = [name for _, name in selected]
+    keys = [f"value_{number}" for number, _ in enumerate(columns, start=1)]
+    # of people with several values each value counts once a person
+    selected = source.select(
+        [f"{source.expression(column)} as {key}" for column, key in zip(columns, keys, strict=True)]
+    )
+    values = {"relation": Sql(f"{selected} as told"), "names": keys, "most": MOST_TRUE}
+    rows = release.engine.rows(render_query("report/facts/true_counts", values, {}))
     return {tuple(str(plain(row[key])) for key in keys): int(row["row_count"]) for row in rows}
 
 
@@ -137,13 +129,12 @@ def count_sizes(release: Release) -> Sizes:
     """Return the sizes of groups; of boxes; for randomized rows of people who share all their quasi values."""
     what, table, columns = release.form.grouping(release.manifest)
     values = {"columns": columns, "ranges": MOST_RANGES}
-    rows = release.engine.rows(render_query("report/class_sizes", values, {"published": release.tables[table]}))
-    return Sizes(what, tuple({"size": _range(row), "groups": int(row["group_count"])} for row in rows))
-
-
-def _range(row: dict[str, Any]) -> str:
-    least, largest = row["least_size"], row["largest_size"]
-    return f"{least:,}" if least == largest else f"{least:,} to {largest:,}"
+    rows = release.engine.rows(render_query("report/facts/class_sizes", values, {"published": release.tables[table]}))
+    sizes = [
+        " to ".join(f"{size:,}" for size in dict.fromkeys((row["least_size"], row["largest_size"]))) for row in rows
+    ]
+    groups = [int(row["group_count"]) for row in rows]
+    return Sizes(what, tuple({"size": size, "groups": count} for size, count in zip(sizes, groups, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -171,46 +162,8 @@ class Facts:
     others: int
 
 
-def gather(
-    release: Release,
-    against: object = None,
-    identifier: tuple[str, ...] = (),
-    others: Sequence[Release] = (),
-    compared: Sequence[Mapping[str, Any]] = (),
-    attack: Attack | None = None,
-    candidates: Sequence[Mapping[str, Any]] = (),
-) -> Facts:
-    """Verify, attack and ask a release.
-
-    attack: what was found before. Raises UsageError and DataError as these do.
-    """
-    manifest, name = release.manifest, release.directory.name if release.directory else release.place.schema or ""
-    log.info("verifying the release")
-    verification = release.verify(against)
-    if attack is None:
-        attack = attack_release(release, against, identifier, others)
-    log.info("counting values and groups")
-    columns = {table: release.published_tables.columns(table) for table in release.tables}
-    form = form_of(manifest)
-    return Facts(
-        name=name,
-        manifest=manifest,
-        summary=form.summary(manifest, name or "these tables"),
-        tables=form.tables(manifest),
-        verification=verification,
-        attack=attack,
-        frequencies=count_values(release, against),
-        sizes=count_sizes(release),
-        columns=list(describe_columns(manifest, columns, lambda column: column)),
-        compared=compared,
-        candidates=candidates,
-        is_internal=against is not None or bool(compared) or attack.scored,
-        others=len(others),
-    )
-
-
 def read_comparison(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return the lines of a comparison, their median relative error as `error`.
+    """Return the lines of a comparison.
 
     Raises SourceError for a folder that holds none.
     """
@@ -220,7 +173,7 @@ def read_comparison(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     refused = f"no comparison in {str(folder)!r}; `compare` writes one with its {option('out')}"
     try:
         frame = pd.read_csv(io.BytesIO(read_bytes(path)), nrows=MOST_LINES)
-        lines = frame[list(_NEEDED)].assign(error=frame["median_relative_error"].astype(float))
+        lines = frame[list(_NEEDED)].astype({"median_relative_error": float})
     except (OSError, ValueError, KeyError):
         raise SourceError(refused) from None
     if lines.empty:
@@ -260,16 +213,3 @@ def candidate_of(manifest: Manifest) -> str:
     if isinstance(value, Mapping):
         value = next(iter(value.values()), None)
     return "" if name is None or value is None else f"{manifest['method']}, {name} = {value:g}"
-
-
-def by_workload(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Return candidate, band and median error of each line that has one, by workload."""
-    workloads: dict[str, list[dict[str, Any]]] = {}
-    for line in lines:
-        if isinstance(line["error"], float) and line["selectivity"] in ORDER:
-            workloads.setdefault(str(line["workload"]), []).append({
-                "candidate": f"{line['method']}, {line['parameter']}" if line["parameter"] else str(line["method"]),
-                "band": line["selectivity"],
-                "error": line["error"],
-            })  # fmt: skip
-    return workloads

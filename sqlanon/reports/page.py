@@ -8,9 +8,9 @@ from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 
-from sqlanon.adversary.findings import CLEAR, Attack, Finding
+from sqlanon.adversary.findings import CLEAR, Attack
 from sqlanon.atomic_files import check_new_file, write_atomically
-from sqlanon.attacks.attack_release import SAMPLED
+from sqlanon.attacks.attack_release import SAMPLED, attack_release
 from sqlanon.bounded_files import UnfitFileError, parse_json, read_text
 from sqlanon.charts.drawing import is_installed
 from sqlanon.charts.figure import draw_image, write_figure
@@ -18,22 +18,22 @@ from sqlanon.charts.intervals import ESTIMATED, TRUE
 from sqlanon.charts.lines import Bar, write_bars, write_intervals
 from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
-from sqlanon.comparison.comparison import ORDER
+from sqlanon.comparison.comparison import by_workload
 from sqlanon.errors import ReleaseError, SourceError, UsageError
 from sqlanon.forms import form_of
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.json_schema import shown_path
 from sqlanon.plans.manifest import Manifest
 from sqlanon.prose import as_made, write, write_parts
+from sqlanon.releases.companions.column_roles import describe_columns
 from sqlanon.releases.manifest_schema import manifest_faults, unknown_keys
 from sqlanon.releases.release import Release
 from sqlanon.reports.facts import (
     Facts,
     Frequencies,
-    Sizes,
-    by_workload,
     candidate_of,
-    gather,
+    count_sizes,
+    count_values,
     read_candidates,
     read_comparison,
 )
@@ -61,9 +61,8 @@ def _draw_map(facts: Facts) -> str:
 
 def _draw_errors(facts: Facts) -> Iterator[str]:
     candidate = candidate_of(facts.manifest)
-    for workload, lines in by_workload(facts.compared).items():
+    for workload, lines, bands in by_workload(facts.compared):
         release_candidate = candidate if any(line["candidate"] == candidate for line in lines) else ""
-        bands = [name for name in ORDER if any(line["band"] == name for line in lines)]
         rows = [[line["candidate"], line["band"], f"{line['error']:.1%}"] for line in lines]
         caption = describe_errors(workload)
         drawn = draw_image(partial(draw_errors, lines, bands, release_candidate), caption)
@@ -82,13 +81,6 @@ def _draw_frequencies(frequencies: Frequencies, intervals: str) -> str:
     return write_figure(write_intervals(frequencies.lines, ESTIMATED, TRUE), caption, heads, lines)
 
 
-def _draw_sizes(sizes: Sizes) -> str:
-    caption = f"How many {sizes.what} there are, by the number of rows in them"
-    bars = [Bar(line["size"], line["groups"], f"{line['groups']:,}") for line in sizes.lines]
-    lines = [[line["size"], line["groups"]] for line in sizes.lines]
-    return write_figure(write_bars(bars), caption, ["rows", sizes.what], lines)
-
-
 def tell_attack(manifest: Manifest, attack: Attack) -> list[str]:
     """Say how far attacks get, promised beside reached, in sentences."""
     best = attack.strongest
@@ -98,21 +90,25 @@ def tell_attack(manifest: Manifest, attack: Attack) -> list[str]:
         "column": " or ".join(words(name) for name in manifest["columns"]["sensitive"]),
         "clear": CLEAR,
         "sampled": next((note for note in attack.notes if note.startswith(SAMPLED)), ""),
-        "further": list(dict.fromkeys(f"{finding.attack} ({finding.whom})" for finding in _go_further(attack))),
+        "further": list(
+            dict.fromkeys(
+                f"{finding.attack} ({finding.whom})"
+                for finding in [
+                    finding
+                    for finding in attack.findings
+                    if finding in attack.certain
+                    or (
+                        not finding.headline
+                        and finding.promised is not None
+                        and (finding.reached or 0.0) > finding.promised + CLEAR
+                    )
+                ]
+            )
+        ),
     }
     return list(
         write_parts(["reports/words.txt"], ["leak", "told", "reached", "not_all", "not_scored"], values).values()
     )
-
-
-def _go_further(attack: Attack) -> list[Finding]:
-    """Return what goes beyond the promise for some people, or with more knowledge than it speaks of."""
-    return [
-        finding for finding in attack.findings
-        if finding in attack.certain
-        or (not finding.headline and finding.promised is not None
-            and (finding.reached or 0.0) > finding.promised + CLEAR)
-    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -139,10 +135,13 @@ class Page:
         log.info("drawing")
         facts, manifest, form = self.facts, self.facts.manifest, form_of(self.facts.manifest)
         parts = ("rows", "bytes", "sha256")  # tables of a session have rows alone
+        caption = f"How many {facts.sizes.what} there are, by the number of rows in them"
+        bars = [Bar(line["size"], line["groups"], f"{line['groups']:,}") for line in facts.sizes.lines]
+        lines = [[line["size"], line["groups"]] for line in facts.sizes.lines]
         drawn = [
             *_draw_errors(facts),
             *(_draw_frequencies(frequency, form.intervals) for frequency in facts.frequencies),
-            _draw_sizes(facts.sizes),
+            write_figure(write_bars(bars), caption, ["rows", facts.sizes.what], lines),
         ]
         values = {
             "facts": facts,
@@ -208,12 +207,30 @@ def make_page(
     unknown = {*unknown_keys(release.manifest)}  # of which whoever opens it is told
     if wrong := [path for path in manifest_faults(release.manifest) if path not in unknown]:
         raise ReleaseError(f"the manifest records what no release has: {shown_path(wrong[0])}; verify tells all")
+    manifest, name = release.manifest, release.directory.name if release.directory else release.place.schema or ""
+    log.info("verifying the release")
+    verification = release.verify(against)
+    attacked = attack_release(release, against, identifier, others) if earlier_attack is None else earlier_attack
+    log.info("counting values and groups")
+    columns = {table: release.published_tables.columns(table) for table in release.tables}
+    form = form_of(manifest)
     return Page(
-        gather(
-            release, against, identifier=identifier, others=others, compared=compared, attack=earlier_attack,
+        Facts(
+            name=name,
+            manifest=manifest,
+            summary=form.summary(manifest, name or "these tables"),
+            tables=form.tables(manifest),
+            verification=verification,
+            attack=attacked,
+            frequencies=count_values(release, against),
+            sizes=count_sizes(release),
+            columns=list(describe_columns(manifest, columns, lambda column: column)),
+            compared=compared,
             candidates=candidates,
+            is_internal=against is not None or bool(compared) or attacked.scored,
+            others=len(others),
         )
-    )  # fmt: skip
+    )
 
 
 def read_attack(path: str | os.PathLike[str]) -> Attack:

@@ -23,13 +23,11 @@ from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.risks import relations
 from sqlanon.risks.check import Check
 from sqlanon.risks.failing import write_failing
 from sqlanon.risks.given_away import USUAL_SIZE, find_given_away
 from sqlanon.risks.limits import judge, read_measures
-from sqlanon.risks.question import CheckQuestion
-from sqlanon.risks.relations import internal_names, select_columns
+from sqlanon.risks.question import CheckQuestion, select_columns
 from sqlanon.risks.suggestion import (
     NEARLY_UNIQUE,
     NOT_RECOGNIZED,
@@ -81,24 +79,30 @@ class Checked:
     columns: dict[str, dict[str, Sql]] = field(default_factory=dict)
     worst: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def ours(self, names: Sequence[str]) -> list[str]:
-        """Return columns under our names."""
-        ours = internal_names(self.question)
-        return [ours[name] for name in names]
-
     def ask(self, chapter: str, column: str, **values: object) -> dict[str, Any]:
         """Return the reports of a chapter about one sensitive column, or about classes alone."""
         self.run.relations |= self.columns.get(column, {})
         return self.run.take([Chapter(chapter, values)])
 
 
-def _persons(figures: dict[str, Any]) -> list[str]:
-    if figures.get("repeating_persons"):
-        return [
-            f"{figures['repeating_persons']:,} of {figures['person_count']:,} persons have several rows, up to"
-            f" {figures['most_rows']:,}: a class of k rows may be fewer than k persons"
-        ]
-    return []
+def _persons(checked: Checked, figures: dict[str, Any]) -> list[str]:
+    """Say that persons have several rows, and among how many of them each may hide where these are put together."""
+    if not figures.get("repeating_persons"):
+        return []
+    question, people = checked.question, figures["person_count"]
+    notes = [
+        f"{figures['repeating_persons']:,} of {people:,} persons have several rows, up to {figures['most_rows']:,}: a"
+        " class of k rows may be fewer than k persons"
+    ]
+    for column, ours in zip(question.sensitive, question.ours(question.sensitive), strict=True):
+        values = {"identifiers": question.ours(question.identifier), "value": ours}
+        most = checked.run.take([Chapter("check/columns/owners", values)])["owners"]["largest_people"]
+        allowed = f"l = {people // most} at most" if people // most >= 2 else "no l"
+        notes.append(
+            f"anatomy and robust put the rows of a person together: the most frequent {column} belongs to"
+            f" {most / people:.1%} of the persons, which allows {allowed}"
+        )
+    return notes
 
 
 def _near_identifiers(quasi: Sequence[str], uniqueness: Sequence[dict[str, Any]], rows: int) -> list[str]:
@@ -152,7 +156,7 @@ def _determined(
     checked: Checked, column: str, sets: Sequence[tuple[str, ...]], rows: int
 ) -> dict[tuple[str, ...], float]:
     """Return which sets of columns tell the sensitive value, each with its share of the rows."""
-    telling = [checked.ours(columns) for columns in sets]
+    telling = [checked.question.ours(columns) for columns in sets]
     told = checked.ask("check/known", column, singling=[], telling=telling)
     worst, shares = checked.worst[column], {}
     largest_share = worst["largest_count"] / worst["row_count"]
@@ -176,19 +180,16 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
     resolved_question = question.resolved(list(types))
     if not resolved_question.quasi:
         return _describe(resolved_question, engine, source, types)
-    for column in (*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier):
+    for column in resolved_question.names:
         if types[column] == "NESTED":
             raise UsageError(f"column {column!r} holds nested values; check takes columns of single values")
-    source.refuse_collated((*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier))
+    source.refuse_collated(tuple(resolved_question.names))
     source, types = coarsen_source(engine, source, types, question.coarsen, resolved_question.quasi)
-    microdata = select_columns(source, internal_names(resolved_question))
+    microdata = select_columns(source, resolved_question.names)
     checked = Checked(ChapterRun(engine, {"microdata": microdata}), resolved_question, types)
     try:
         answer = _assess(checked)
-        lacking = source.note_columns(
-            (*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier)
-        )
-        answer = replace(answer, notes=(*answer.notes, *lacking))
+        answer = replace(answer, notes=(*answer.notes, *source.note_columns(tuple(resolved_question.names))))
         if failing is not None and not answer.holds:
             write_failing(checked.run, resolved_question, types, checked.columns, failing)
         return answer
@@ -218,26 +219,26 @@ def _assess(checked: Checked) -> Check:
     question, run = checked.question, checked.run
     k = question.limits.k or USUAL_K
     log.info("counting classes")
-    counted = [relations.class_values(question, column) for column in question.sensitive[:1]]
-    reports = run.take([*counted, relations.classes(question, k)])
+    counted = [question.class_values(column) for column in question.sensitive[:1]]
+    reports = run.take([*counted, question.classes(k)])
     (sizes,) = run.rows("class_figures")
     _refuse_empty(sizes["row_count"])
     figures, found = _size_figures(sizes, k), [judge("k", "", sizes["smallest_class"], question.limits.k)]
     figures |= reports.get("persons", {}) | _population_figures(checked)
     feasible, given_away = [], []
-    ours = zip(question.quasi, checked.ours(question.quasi), strict=True)
+    ours = zip(question.quasi, checked.question.ours(question.quasi), strict=True)
     quasi = {name: (internal, checked.types[name]) for name, internal in ours}
     for column in question.sensitive:
         log.info("measuring %s", column)
         worst = checked.worst[column] = _measure(checked, column)
         found += read_measures(column, worst, question.limits)
         feasible.append(_feasible(column, worst))
-        own = Sql(f"(select *, {ident(*checked.ours([column]))} as value from {run.relations['microdata']})")
+        own = Sql(f"(select *, {ident(*checked.question.ours([column]))} as value from {run.relations['microdata']})")
         size = question.limits.l or USUAL_SIZE
         given_away += find_given_away(run.engine, own, quasi, column, size, coarse=question.coarsen)
     uniqueness = _uniqueness(checked, figures["rows"])
     notes = [
-        *_persons(figures),
+        *_persons(checked, figures),
         *_near_identifiers(question.quasi, uniqueness, figures["rows"]),
         *_missing(feasible),
         *_determinations(checked, figures["rows"]),
@@ -282,9 +283,9 @@ def _population_figures(checked: Checked) -> dict[str, Any]:
                 f"the population lacks the quasi column {lacking[0]!r}; hand over a population that has all of them"
             )
         source, _ = coarsen_source(run.engine, source, types, question.coarsen, question.quasi)
-        names = dict(zip(question.quasi, checked.ours(question.quasi), strict=True))
+        names = dict(zip(question.quasi, checked.question.ours(question.quasi), strict=True))
         run.relations["population"] = select_columns(source, names)
-        row = checked.ask("check/population", "", quasi=[*names.values()])["population_risk"]
+        row = checked.ask("check/columns/population_risk", "", quasi=[*names.values()])["population_risk"]
         # the risk of a row that is not in the population would be 1/0
         if row["missing_rows"]:
             raise DataError(
@@ -307,8 +308,8 @@ def _measure(checked: Checked, column: str) -> dict[str, Any]:
     """Return what one sensitive column's classes come to at their worst; of a number or a date, t is by order."""
     run, question = checked.run, checked.question
     if column != question.sensitive[0]:  # whose values were counted before the classes
-        run.take([relations.class_values(question, column)])
-    run.take([relations.measures(question, is_ordered(checked.types[column]))])
+        run.take([question.class_values(column)])
+    run.take([question.measures(is_ordered(checked.types[column]))])
     checked.columns[column] = dict(run.relations)
     (worst,) = run.rows("diversity_figures")
     return worst
@@ -334,7 +335,7 @@ def _uniqueness(checked: Checked, rows: int) -> tuple[dict[str, Any], ...]:
     sets: list[tuple[str, ...]] = [*((name,) for name in quasi), *itertools.combinations(quasi, 2)]
     if len(quasi) > 2:
         sets.append(quasi)
-    told = checked.ask("check/known", "", singling=[checked.ours(columns) for columns in sets], telling=[])
+    told = checked.ask("check/known", "", singling=[checked.question.ours(columns) for columns in sets], telling=[])
     return tuple(
         {
             "known": " + ".join(columns),

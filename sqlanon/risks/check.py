@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+MEASURE = ("measure", "column", "required", "found", "holds")
+
+
 @dataclass(frozen=True)
 class Check:
     """What a table risks.
@@ -45,7 +48,7 @@ class Check:
         """Return the measures as a frame: measure, column, required, found, holds."""
         import pandas as pd
 
-        return pd.DataFrame(self.measure_lines(), columns=["measure", "column", "required", "found", "holds"])
+        return pd.DataFrame(self.measure_lines(), columns=list(MEASURE))
 
     def measure_lines(self) -> list[list[Any]]:
         """Return the measures as lines of a table."""
@@ -53,18 +56,13 @@ class Check:
 
     def as_plain(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
-        lines = [dict(zip(("measure", "column", "required", "found", "holds"), m, strict=True))
-                 for m in self.measure_lines()]  # fmt: skip
+        measures = [dict(zip(MEASURE, line, strict=True)) for line in self.measure_lines()]
+        others = ("uniqueness", "given_away", "feasible", "columns", "notes", "command")
         return {
             "holds": self.holds,
             "figures": plain(self.figures),
-            "measures": [plain(line) for line in lines],
-            "uniqueness": [plain(line) for line in self.uniqueness],
-            "given_away": [plain(line) for line in self.given_away],
-            "feasible": [plain(line) for line in self.feasible],
-            "columns": [plain(line) for line in self.columns],
-            "notes": list(self.notes),
-            "command": self.command,
+            "measures": plain(measures),
+            **{name: plain(getattr(self, name)) for name in others},
         }
 
     def tables(self) -> list[tuple[str, list[str], list[list[Any]]]]:
@@ -75,7 +73,7 @@ class Check:
             marks = {True: "yes", False: "NO", None: ""}
             lines = [[*line[:4], marks[line[4]]] for line in self.measure_lines()]
             tables.append(("Every class of equal quasi values, at its worst",
-                          ["measure", "column", "required", "found", "holds"], lines))  # fmt: skip
+                          list(MEASURE), lines))  # fmt: skip
         for title, table in (
             ("Rows that nobody else equals, by what an adversary knows", self.uniqueness),
             ("What columns, and pairs of them, give away: how sure it makes of a value in a group", self.given_away),

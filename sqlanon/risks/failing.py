@@ -13,7 +13,6 @@ from sqlanon.plans.templates import Sql, literal
 from sqlanon.read_places import refuse_read
 from sqlanon.risks.limits import failing_condition
 from sqlanon.risks.question import CheckQuestion
-from sqlanon.risks.relations import internal_names
 from sqlanon.wording import option
 
 
@@ -40,11 +39,21 @@ def write_failing(
     measured: by sensitive column the relations that it was measured by. The file is microdata, readable for its owner
     alone; it appears whole or not at all.
     """
-    names = internal_names(question)
+    limits, names = question.limits, question.names
+    # under which SQL a class misses each required value, and its name
+    conditions = [] if limits.k is None else [(Sql(f"class.class_size < {literal(limits.k)}"), "k ")]
+    for column in question.sensitive:
+        for name, required in limits.of_values.items():
+            figure, comparison, bound = failing_condition(name, required)
+            by_order = name == "t" and is_ordered(types[column])
+            distance = "class_ordered_distance" if by_order else "class_distance"
+            relation = measured[column]["class_recursion" if name == "recursive" else distance]
+            classes_off = f"select class_number from {relation} where {figure} {comparison} {literal(float(bound))}"
+            conditions.append((Sql(f"class.class_number in ({classes_off})"), f"{name}({column}) "))
     values = {
-        "conditions": _conditions(question, types, measured),
+        "conditions": conditions,
         "selected": [(names[name], name) for name in (*question.identifier, *question.quasi)],
-        "quasi_names": [names[name] for name in question.quasi],
+        "quasi_names": question.ours(question.quasi),
     }
     run.take([Chapter("check/failing", values)])
     with write_atomically(target, f"cannot write {str(target)!r}") as place:
@@ -54,23 +63,3 @@ def write_failing(
             raise TargetError("failing rows come in several files here; check with fewer rows, or on DuckDB")
         next(iter(written)).replace(place)
         place.chmod(0o600)
-
-
-def _conditions(
-    question: CheckQuestion, types: Mapping[str, str], measured: Mapping[str, Mapping[str, Sql]]
-) -> list[tuple[Sql, str]]:
-    """Return for every required value the SQL under which a class misses it, and its name."""
-    limits, conditions = question.limits, []
-    if limits.k is not None:
-        conditions.append((Sql(f"class.class_size < {literal(limits.k)}"), "k "))
-    for column in question.sensitive:
-        for name, required in limits.of_values.items():
-            figure, comparison, bound = failing_condition(name, required)
-            by_order = name == "t" and is_ordered(types[column])
-            place = {"recursive": "class_recursion"}.get(
-                name, "class_ordered_distance" if by_order else "class_distance"
-            )
-            relation = measured[column][place]
-            classes_off = f"select class_number from {relation} where {figure} {comparison} {literal(float(bound))}"
-            conditions.append((Sql(f"class.class_number in ({classes_off})"), f"{name}({column}) "))
-    return conditions

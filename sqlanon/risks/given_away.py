@@ -15,7 +15,7 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import Coarsening, example_rule
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.risks.relations import select_columns
+from sqlanon.risks.question import select_columns
 from sqlanon.wording import option
 
 MOST_ROWS = 50_000  # that are looked at, drawn of more

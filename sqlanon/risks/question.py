@@ -1,10 +1,13 @@
 """What a check is about, before any database was looked at."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlanon.errors import UsageError
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import TWO_ROLES, resolve_names, split_columns
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.limits import Limits
 from sqlanon.wording import option
 
@@ -42,17 +45,6 @@ class CheckQuestion:
                     raise UsageError(TWO_ROLES.format(column=repr(name), one=roles_by_name[name], other=role))
                 roles_by_name[name] = role
         quasi, sensitive, identifier = roles.values()
-        self._refuse_without(quasi, sensitive)
-        if len(quasi) > MOST_QUASI:
-            raise UsageError(
-                f"at most {MOST_QUASI} quasi columns are checked, pair by pair; {option('quasi')} names {len(quasi)}"
-            )
-        return CheckQuestion(
-            source=self.source, quasi=quasi, sensitive=sensitive, identifier=identifier, limits=self.limits,
-            population=self.population, sampled=self.sampled, coarsen=self.coarsen,
-        )  # fmt: skip
-
-    def _refuse_without(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> None:
         of_population = self.population is not None or self.sampled is not None
         needs_quasi = self.coarsen or self.limits.asked or of_population or sensitive
         if needs_quasi and not quasi:
@@ -62,3 +54,40 @@ class CheckQuestion:
             raise UsageError(f"{name} is about sensitive values; name their column with {option('sensitive')}")
         if self.population is not None and self.sampled is not None:
             raise UsageError(f"say {option('population')} or {option('sampled')}, not both: one tells the other")
+        if len(quasi) > MOST_QUASI:
+            raise UsageError(
+                f"at most {MOST_QUASI} quasi columns are checked, pair by pair; {option('quasi')} names {len(quasi)}"
+            )
+        return replace(self, quasi=quasi, sensitive=sensitive, identifier=identifier)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return published name → the name of ours under which it is read, which no column of the user's meets."""
+        roles = {"quasi": self.quasi, "value": self.sensitive, "identifier": self.identifier}
+        return {name: f"{role}_{n}" for role, names in roles.items() for n, name in enumerate(names, start=1)}
+
+    def ours(self, names: Sequence[str]) -> list[str]:
+        """Return columns under our names."""
+        ours = self.names
+        return [ours[name] for name in names]
+
+    def class_values(self, column: str) -> Chapter:
+        """Return the chapter that counts a sensitive column's values in the classes; it reads `microdata`."""
+        return Chapter("check/columns/class_value", {"quasi": self.ours(self.quasi), "value": self.names[column]})
+
+    def classes(self, k: int) -> Chapter:
+        """Return the chapter of the classes, which reads `class_value` of a sensitive column where there is one."""
+        values = {"quasi": self.ours(self.quasi), "counted": bool(self.sensitive), "k": k}
+        return Chapter("check/classes", {**values, "identifiers": self.ours(self.identifier)})
+
+    def measures(self, ordered: bool) -> Chapter:
+        """Return the chapter that measures a sensitive column; ordered: whether t is by the order of its values."""
+        recursive = self.limits.recursive[1] if self.limits.recursive else None
+        values = {"quasi": self.ours(self.quasi), "ordered": ordered, "recursive": recursive}
+        return Chapter("check/measures", values)
+
+
+def select_columns(source: Source, names: Mapping[str, str]) -> Sql:
+    """Return a subquery over a source with some of its columns under names of ours."""
+    selected = ", ".join(f"{source.expression(name)} as {ident(ours)}" for name, ours in names.items())
+    return Sql(f"(select {selected} from {source.relation})")

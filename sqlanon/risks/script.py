@@ -9,8 +9,8 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.risks.assessment import USUAL_K
-from sqlanon.risks.question import CheckQuestion
-from sqlanon.risks.relations import class_values, classes, internal_names, measures, select_columns
+from sqlanon.risks.limits import AT_MOST
+from sqlanon.risks.question import CheckQuestion, select_columns
 from sqlanon.sql.shell_script import write_statements
 from sqlanon.wording import option
 
@@ -25,14 +25,7 @@ SIZES = {
     "prosecutor_average_risk": "1.0 * class_count / row_count",
     "rows": "row_count",
 }
-VALUES = {
-    "l": "distinct_values",
-    "entropy_l": "exp(entropy)",
-    "alpha": "largest_share",
-    "t": "distance",
-    "beta": "likeness",
-    "delta": "disclosure",
-}
+VALUES = {"l": "distinct_values", "entropy_l": "exp(entropy)", **AT_MOST}
 
 
 def compile_check(question: CheckQuestion, source: Source, dialect: str) -> str:
@@ -58,16 +51,12 @@ def compile_check(question: CheckQuestion, source: Source, dialect: str) -> str:
 
 def _lay_out(question: CheckQuestion, source: Source, dialect: str) -> list[Statement]:
     """Return the statements in order; the last makes the table of measures."""
-    given = {"microdata": select_columns(source, internal_names(question))}
+    given = {"microdata": select_columns(source, question.names)}
     question = replace(question, identifier=())  # persons are counted by the verb alone
-    first, *others = question.sensitive or ("",)
-    chapters = [
-        *([class_values(question, first)] if first else []),
-        classes(question, USUAL_K),
-        *([measures(question, ordered=False)] if first else []),
-    ]
-    for column in others:
-        chapters += [class_values(question, column), measures(question, ordered=False)]
+    chapters = [*map(question.class_values, question.sensitive[:1]), question.classes(USUAL_K)]
+    for number, column in enumerate(question.sensitive):
+        # the values of the first were counted before the classes
+        chapters += [*([question.class_values(column)] if number else []), question.measures(ordered=False)]
     built = build(chapters, PREFIX, given, dialect)
     figures = {
         name: [Sql(step.relation) for step in built if isinstance(step, Statement) and step.name == name]
@@ -79,5 +68,5 @@ def _lay_out(question: CheckQuestion, source: Source, dialect: str) -> list[Stat
         "sensitive_figures": [*zip(question.sensitive, figures["diversity_figures"], strict=True)],
     }
     stands = {"class_figures": figures["class_figures"][0]}
-    built += build([Chapter("check/measured", answer)], PREFIX, stands, dialect)
+    built += build([Chapter("check/columns/check", answer)], PREFIX, stands, dialect)
     return [step for step in built if isinstance(step, Statement)]

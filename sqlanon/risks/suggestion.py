@@ -20,8 +20,7 @@ from sqlanon.methods.uniqueness import MEASURED
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
 from sqlanon.risks.given_away import GivenAway
-from sqlanon.risks.question import CheckQuestion
-from sqlanon.risks.relations import select_columns
+from sqlanon.risks.question import CheckQuestion, select_columns
 from sqlanon.sql.sources.queried_source import QueriedSource, source_words
 from sqlanon.wording import option
 
@@ -82,14 +81,13 @@ def profile_columns(engine: Engine, source: Source, types: Mapping[str, str]) ->
             continue
         whole = type_name.endswith(("INT", "INTEGER"))
         run = ChapterRun(engine, {"microdata": select_columns(source, {name: "value"})})
-        counts = run.take([Chapter("check/profile", {"whole": whole})])["profile"]
+        counts = run.take([Chapter("check/columns/profile", {"whole": whole})])["profile"]
         # told as what it is, for its values are not its texts
         shown = f"{type_name} COLLATE" if name in source.collated else type_name
         names = ("row_count", "distinct_values", "null_count", "unique_rows", "largest_count")
         rows, values, nulls, unique_rows, largest = (int(counts[part]) for part in names)
         running = whole and unique_rows == rows > 1 and counts["width"] == rows - 1
-        profile = ColumnProfile(name, shown, rows, values, nulls, unique_rows, largest, running)
-        profiles.append(profile)
+        profiles.append(ColumnProfile(name, shown, rows, values, nulls, unique_rows, largest, running))
     return profiles
 
 

@@ -19,14 +19,15 @@ INTERVAL = ("std_error", "low", "high")  # the columns that an aggregate adds to
 
 @dataclass(frozen=True)
 class Piece:
-    """An expression over internal names; `other` is the same one reading `other_part_1` … for its parts.
-
-    A variance pairs two sensitive values of one group: one of them is read by `sql`, the other by `other`.
-    """
+    """An expression over internal names."""
 
     role: Role
     sql: Sql
-    other: Sql
+
+    @property
+    def counted(self) -> "Piece":
+        """Return 1 where the expression is not NULL, else NULL."""
+        return Piece(self.role, Sql(f"(case when {self.sql} is not null then 1 end)"))
 
 
 @dataclass(frozen=True)

@@ -51,10 +51,34 @@ def read_exact(
     if isinstance(select, exp.Select):
         items = select.expressions
         measured = tuple(place for place, item in enumerate(items) if _is_measured(item))
-        names = _name_items(items) if names is None else names
+        names = _name_items(items) if names is None or len(names) != len(items) else names
         select.set("expressions", [_name(item, name) for item, name in zip(items, names, strict=True)])
-    _place_rows(tree, rows)
+    for table in list(tree.find_all(exp.Table)):
+        if table.name.lower() == RELEASE:
+            alias = table.args.get("alias")
+            called = exp.to_identifier(alias.name if alias else table.name, quoted=True)
+            inner = sqlglot.parse_one(f"select * from {rows}", read="duckdb")
+            table.replace(exp.Subquery(this=inner, alias=exp.TableAlias(this=called)))
     return ExactQuery(tree.sql("duckdb", comments=False, normalize_functions="lower"), measured)
+
+
+def read_distinct(sql: str, published: Sequence[str]) -> str | None:
+    """Return the one of some columns whose different values a query counts in the whole release, else None."""
+    try:
+        tree = parse_statement(sql, WORDING)
+    except QueryError:
+        return None
+    if not isinstance(tree, exp.Select) or {name for name, value in tree.args.items() if value} != {
+        "expressions",
+        "from_",
+    }:
+        return None
+    counted, source = tree.expressions[0].unalias(), tree.args["from_"].this
+    distinct = counted.this if isinstance(counted, exp.Count) and len(tree.expressions) == 1 else None
+    read = distinct.expressions if isinstance(distinct, exp.Distinct) else []
+    whole = isinstance(source, exp.Table) and source.name.lower() == RELEASE and len(read) == 1
+    names = {name.lower(): name for name in published}
+    return names.get(read[0].name.lower()) if whole and isinstance(read[0], exp.Column) else None
 
 
 def _is_allowed(node: exp.Expr) -> bool:
@@ -104,15 +128,6 @@ def _read_columns(tree: exp.Expr, published: Sequence[str]) -> frozenset[str] | 
     if isinstance(tree, exp.Select) and any(isinstance(item, exp.Star) for item in tree.expressions):
         return None
     return frozenset(read)
-
-
-def _place_rows(tree: exp.Expr, rows: Sql) -> None:
-    for table in list(tree.find_all(exp.Table)):
-        if table.name.lower() == RELEASE:
-            alias = table.args.get("alias")
-            called = exp.to_identifier(alias.name if alias else table.name, quoted=True)
-            inner = sqlglot.parse_one(f"select * from {rows}", read="duckdb")
-            table.replace(exp.Subquery(this=inner, alias=exp.TableAlias(this=called)))
 
 
 def _is_measured(item: exp.Expr) -> bool:

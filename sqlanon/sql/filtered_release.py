@@ -21,7 +21,8 @@ def inline_filters(select: exp.Select) -> exp.Select:
     Raises QueryError where one does more than filter, or is not read.
     """
     queries = _read_with(select)
-    if not queries and not _is_subquery(select):
+    source = select.args.get("from_")
+    if not queries and (source is None or not isinstance(source.this, exp.Subquery)):
         return select
     read_names: set[str] = set()
     conditions: list[exp.Expr] = []
@@ -44,7 +45,12 @@ def inline_filters(select: exp.Select) -> exp.Select:
     whole.set("with_", None)
     alias = exp.to_identifier(outer.alias_or_name, quoted=True)
     whole.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(name), alias=exp.TableAlias(this=alias))))
-    _require_visible(whole, visible)
+    aliases = {item.alias.lower() for item in whole.expressions if isinstance(item, exp.Alias)}
+    aliases |= {function.name for function in FUNCTIONS.values()}  # results without an alias, as ORDER BY names them
+    for columns in visible:
+        for column in _plain_columns(whole):
+            if column.name.lower() not in columns | aliases:
+                WORDING.refuse(f"{column.name!r}, which a subquery in FROM leaves out,", "select it there, or *")
     return whole.where(*conditions, copy=False) if conditions else whole
 
 
@@ -63,11 +69,6 @@ def _read_with(select: exp.Select) -> Mapping[str, exp.Expr]:
             WORDING.refuse(f"WITH {expression.alias!r}", "give it a name of its own")
         queries[expression.alias.lower()] = expression.this
     return queries
-
-
-def _is_subquery(select: exp.Select) -> bool:
-    source = select.args.get("from_")
-    return source is not None and isinstance(source.this, exp.Subquery)
 
 
 def _source(select: exp.Expr) -> exp.Expr:
@@ -129,16 +130,6 @@ def _unqualify(condition: exp.Expr, names: set[str]) -> exp.Expr:
         return exp.Column(this=node.this.copy())
 
     return replace_nodes(condition, strip)
-
-
-def _require_visible(select: exp.Select, visible: list[frozenset[str]]) -> None:
-    """Refuse columns that a subquery does not hand on."""
-    aliases = {item.alias.lower() for item in select.expressions if isinstance(item, exp.Alias)}
-    aliases |= {function.name for function in FUNCTIONS.values()}  # results without an alias, as ORDER BY names them
-    for columns in visible:
-        for column in _plain_columns(select):
-            if column.name.lower() not in columns | aliases:
-                WORDING.refuse(f"{column.name!r}, which a subquery in FROM leaves out,", "select it there, or *")
 
 
 def _plain_columns(select: exp.Select) -> Iterator[exp.Column]:

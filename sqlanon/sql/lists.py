@@ -9,7 +9,7 @@ from functools import reduce
 from sqlglot import exp
 
 from sqlanon.plans.roles import free_name
-from sqlanon.sql.spellings import SPELLINGS
+from sqlanon.sql.spellings import SPELLINGS, put_spelling
 
 _MOST = {exp.DType.SMALLINT: 2**15, exp.DType.INT: 2**31, exp.DType.BIGINT: 2**63}
 # texts of numbers and times as engines write them; a text that looks like one, and is none, is an error still
@@ -47,15 +47,11 @@ def write_list(node: exp.Explode, dialect: str) -> None:
     """Put what unnests a list of ours; constants stay where a table of them is to take the columns' place."""
     spelling, text, listed = SPELLINGS[dialect], read_json(node), node.this
     if text is not None:
-        _put(node, spelling.texts, dialect, text)
+        put_spelling(node, spelling.texts, dialect, text)
     elif isinstance(listed, exp.GenerateSeries):
-        _put(node, spelling.range, dialect, listed.args["start"], listed.args["end"])
+        put_spelling(node, spelling.range, dialect, listed.args["start"], listed.args["end"])
     elif spelling.constants:
-        _put(node, spelling.constants, dialect, listed.this, listed.expression)
-
-
-def _put(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Expr) -> None:
-    node.replace(exp.Var(this=spelling.format(*(operand.sql(dialect, identify=True) for operand in operands))))
+        put_spelling(node, spelling.constants, dialect, listed.this, listed.expression)
 
 
 def list_constants(select: exp.Select) -> None:
@@ -98,7 +94,7 @@ def try_cast(node: exp.TryCast, dialect: str) -> None:
     if SPELLINGS[dialect].tries:
         return
     if not digits.is_number:
-        _put(node, _tried(node.to.this), dialect, node.this, node.to)
+        put_spelling(node, _tried(node.to.this), dialect, node.this, node.to)
         return
     sizes = [int(expression.name) for expression in node.to.expressions]
     most = 10 ** (sizes[0] - sizes[-1]) if len(sizes) == 2 else _MOST.get(node.to.this)
@@ -128,13 +124,10 @@ def name_apart(tree: exp.Select) -> None:
         if names.count(with_table.alias) > 1:
             names.remove(with_table.alias)
             names.append(free_name(with_table.alias, names))
-            _rename(with_table, names[-1])
-
-
-def _rename(with_table: exp.CTE, name: str) -> None:
-    assert with_table.parent is not None and with_table.parent.parent is not None
-    for table in with_table.parent.parent.find_all(exp.Table):
-        if table.name == with_table.alias and not table.db:
-            table.set("alias", table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(table.name)))
-            table.set("this", exp.to_identifier(name))
-    with_table.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
+            name = names[-1]
+            assert with_table.parent is not None and with_table.parent.parent is not None
+            for table in with_table.parent.parent.find_all(exp.Table):
+                if table.name == with_table.alias and not table.db:
+                    table.set("alias", table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(table.name)))
+                    table.set("this", exp.to_identifier(name))
+            with_table.set("alias", exp.TableAlias(this=exp.to_identifier(name)))

@@ -27,21 +27,35 @@ class PieceWriter:
         self.touched: set[str] = set()
         self.parts: list[str] = []
         self.comparisons: dict[Comparison, None] = {}  # in the order of the query
-        self._qualifier = _read_from(select)
+        # FROM names the release alone; by what name columns may call it
+        source = select.args.get("from_")
+        table = source.this if source else None
+        if isinstance(table, exp.Subquery):
+            WORDING.refuse("a subquery")
+        if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+            WORDING.refuse("this FROM", "read FROM release")
+        extra = [key for key, value in table.args.items() if value and key not in {"this", "alias"}]
+        if extra:
+            WORDING.refuse(CLAUSE_NAMES.get(extra[0], extra[0].upper()), "read FROM release, without more")
+        if table.name.lower() != "release":
+            WORDING.refuse(f"FROM {table.name!r}", "the one table is called release")
+        alias = table.args.get("alias")
+        if alias is not None and alias.columns:
+            WORDING.refuse("renaming columns in FROM")
+        self._qualifier = (alias.name if alias is not None else table.name).lower()
 
-    def write(self, node: exp.Expr) -> Piece:
-        """Check an expression and write it over internal names."""
+    def write(self, node: exp.Expr, role: Role | None = None) -> Piece:
+        """Check an expression and write it over internal names; role: that of what it will stand in, or its own."""
         check_expression(node, WORDING)
-        role = self.role(node)
+        role = role or self.role(node)
         self.comparisons |= dict.fromkeys(self._compare(node))
-        sql = self._write(node, role, "part")
-        return Piece(role, sql, self._write(node, role, "other_part") if role == "mixed" else sql)
+        return Piece(role, self._write(node, role))
 
     def write_aside(self, node: exp.Expr) -> Sql:
         """Write an expression as keys are written, to compare the two; no part of it is kept."""
         before = list(self.parts)
         try:
-            return self._write(node, self.role(node), "part")
+            return self._write(node, self.role(node))
         finally:
             self.parts = before
 
@@ -86,25 +100,25 @@ class PieceWriter:
         if not constants:
             return
         (name,) = names
-        written, text = self._write(side, "quasi", ""), side.sql("duckdb", comments=False)
+        written, text = self._write(side, "quasi"), side.sql("duckdb", comments=False)
         for constant in constants:
             yield Comparison(name, written, _write_constant(constant), text)
 
-    def _write(self, node: exp.Expr, role: Role, part: str) -> Sql:
-        if isinstance(node, exp.Column):  # what most conditions compare: no tree to copy
+    def _write(self, node: exp.Expr, role: Role) -> Sql:
+        if isinstance(node, exp.Column) and role != "mixed":  # what most conditions compare: no tree to copy
             return write_expression(exp.column(self.column(node)), copy=False)
 
         def rename(inner: exp.Expr) -> exp.Expr:
             # a WHEN of a CASE (exp.If) is no expression by itself: its condition and its value are
             if role == "mixed" and not isinstance(inner, exp.If) and self.role(inner) == "sensitive":
-                return exp.column(f"{part}_{self._part(inner)}")
+                return exp.column(f"part_{self._part(inner)}")
             return exp.column(self.column(inner)) if isinstance(inner, exp.Column) else inner
 
         return write_expression(replace_nodes(node, rename), copy=False)
 
     def _part(self, node: exp.Expr) -> int:
         """Number a piece that reads only sensitive columns; equal pieces share one number."""
-        sql = self._write(node, "sensitive", "part")
+        sql = self._write(node, "sensitive")
         if sql not in self.parts:
             self.parts.append(sql)
         return self.parts.index(sql) + 1
@@ -119,25 +133,6 @@ def _write_constant(node: exp.Expr) -> Sql:
     if isinstance(node, exp.Literal) and node.name.isascii() and node.name.isalnum():
         return Sql(f"('{node.name}')" if node.is_string else f"({node.name})")
     return write_expression(node)
-
-
-def _read_from(select: exp.Select) -> str:
-    """Check that FROM names the release alone; return the name by which columns may call it."""
-    source = select.args.get("from_")
-    table = source.this if source else None
-    if isinstance(table, exp.Subquery):
-        WORDING.refuse("a subquery")
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        WORDING.refuse("this FROM", "read FROM release")
-    extra = [key for key, value in table.args.items() if value and key not in {"this", "alias"}]
-    if extra:
-        WORDING.refuse(CLAUSE_NAMES.get(extra[0], extra[0].upper()), "read FROM release, without more")
-    if table.name.lower() != "release":
-        WORDING.refuse(f"FROM {table.name!r}", "the one table is called release")
-    alias = table.args.get("alias")
-    if alias is not None and alias.columns:
-        WORDING.refuse("renaming columns in FROM")
-    return (alias.name if alias is not None else table.name).lower()
 
 
 def _number(prefix: str, names: Sequence[str]) -> dict[str, str]:

@@ -2,98 +2,25 @@
 
 The user's text never reaches an engine: it is parsed, every node must be in the allow-list, and each piece is
 written again from the tree.
-
-Read the aggregates of a query: which functions, of what, and over which of the rows that WHERE leaves.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
+import sqlglot
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
-from sqlanon.estimators.aggregates import COUNT, FUNCTIONS, SUM, Function, Quantile
+from sqlanon.estimators.aggregates import AVG, COUNT, FUNCTIONS, SUM, Function, Moment, Quantile
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Derived, Item, Order, Piece, Query
+from sqlanon.sql.composed_aggregates import join_subqueries, split_case, spread_levels
 from sqlanon.sql.filtered_release import inline_filters
 from sqlanon.sql.grammar import CLAUSES
 from sqlanon.sql.query_names import ResultNames, function_name, function_of, is_aggregate, is_bare_name, reads_aggregate
 from sqlanon.sql.query_pieces import WORDING, PieceWriter
 from sqlanon.sql.user_sql import check_expression, conjuncts, parse_select, replace_nodes, write_expression
-
-
-class AggregateReader:
-    """Number the different aggregates of a query in the order in which they are read."""
-
-    def __init__(self, pieces: PieceWriter) -> None:
-        """Take what writes expressions over internal names."""
-        self._pieces = pieces
-        self.found: list[Aggregate] = []
-
-    def number(self, node: exp.Expr) -> int:
-        """Return the number of an aggregate; equal ones share one."""
-        return self._number(self._read(node))
-
-    def number_linear(self, number: int) -> tuple[int, ...]:
-        """Return what an aggregate's error follows from: of AVG its sum and its count, each a sum over rows."""
-        aggregate = self.found[number]
-        if not aggregate.function.is_ratio or aggregate.argument is None:
-            return (number,)
-        total = replace(aggregate, function=SUM)
-        return self._number(total), self._number(_count_values(aggregate.argument, aggregate))
-
-    def _number(self, aggregate: Aggregate) -> int:
-        if aggregate not in self.found:
-            self.found.append(aggregate)
-        return self.found.index(aggregate)
-
-    def _read(self, node: exp.Expr) -> Aggregate:
-        inner = function_of(node)
-        function = FUNCTIONS[function_name(node)]
-        if isinstance(function, Quantile):
-            function, argument = _read_quantile(node.this if isinstance(node, exp.Filter) else node, function)
-        else:
-            argument = _read_count(inner) if function.counts else _read_argument(inner)
-        conditions = list(conjuncts(node.expression.this)) if isinstance(node, exp.Filter) else []
-        if function.counts and argument is not None:  # COUNT(x) counts the rows that have an x
-            conditions.append(exp.Is(this=exp.paren(argument), expression=exp.Null()).not_())
-            argument = None
-        if argument is not None:
-            function, argument, more = self._read_case(function, argument)
-            conditions += more
-        by_role: dict[str, list[exp.Expr]] = {"quasi": [], "sensitive": [], "mixed": []}
-        for condition in conditions:
-            role = self._pieces.role(condition)
-            by_role["quasi" if role == "constant" else role].append(condition.copy())
-        if by_role["mixed"]:
-            value = exp.Literal.number(1) if argument is None else argument.copy()
-            argument = exp.Case().when(exp.and_(*by_role["mixed"], wrap=True), value)
-        chosen, limit = (
-            self._pieces.write(exp.and_(*by_role[role], wrap=True)) if by_role[role] else None
-            for role in ("sensitive", "quasi")
-        )
-        return Aggregate(function, None if argument is None else self._pieces.write(argument), chosen, limit)
-
-    def _read_case(
-        self, function: Function, argument: exp.Expr
-    ) -> tuple[Function, exp.Expr | None, Sequence[exp.Expr]]:
-        """Return what CASE WHEN c THEN x END is beside its conditions: x FILTER (WHERE c), where these are one-sided.
-
-        SUM(CASE WHEN c THEN 1 ELSE 0 END) is a count.
-        """
-        unchanged = (function, argument, list[exp.Expr]())
-        if not isinstance(argument, exp.Case) or argument.this or len(argument.args["ifs"]) != 1:
-            return unchanged
-        ((when,), otherwise) = argument.args["ifs"], argument.args.get("default")
-        conditions, value = list(conjuncts(when.this)), when.args["true"]
-        roles = [self._pieces.role(condition) for condition in conditions]
-        if "mixed" in roles or "quasi" not in roles:
-            return unchanged
-        if otherwise is None or isinstance(otherwise, exp.Null):
-            return function, value, conditions
-        is_count = function is SUM and value.sql() in ("1", "1.0") and otherwise.sql() in ("0", "0.0")
-        return (COUNT, None, conditions) if is_count else unchanged
 
 
 def _read_argument(node: exp.Expr) -> exp.Expr:
@@ -113,12 +40,6 @@ def _read_count(node: exp.Expr) -> exp.Expr | None:
     if node.expressions or isinstance(argument, exp.Distinct | exp.Star):
         WORDING.refuse("COUNT(DISTINCT x)", "count rows with COUNT(*) or COUNT(x); GROUP BY x lists its values")
     return argument
-
-
-def _count_values(argument: Piece, aggregate: Aggregate) -> Aggregate:
-    """Return the count of the rows of an aggregate where an expression is not NULL."""
-    sql, other = (type(text)(f"(case when {text} is not null then 1 end)") for text in (argument.sql, argument.other))
-    return replace(aggregate, function=COUNT, argument=Piece(argument.role, sql, other))
 
 
 def _read_quantile(node: exp.Expr, function: Quantile) -> tuple[Function, exp.Expr | None]:
@@ -143,7 +64,7 @@ def _read_level(node: exp.Expr | None, name: str) -> float:
     number = isinstance(node, exp.Literal) and not node.is_string
     if not number or not 0 <= float(text) <= 1:
         what = f"{name} with the level {text or 'left out'}"
-        WORDING.refuse(what, f"the level is one number from 0 to 1, as in {name}(x, 0.9)")
+        WORDING.refuse(what, f"a level is a number from 0 to 1, as in {name}(x, 0.9) or {name}(x, [0.25, 0.75])")
     return float(text)
 
 
@@ -155,7 +76,7 @@ def parse_query(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str]) 
     Raises QueryError, naming what was asked and what is allowed, for all that the grammar leaves out.
     """
     try:
-        select = inline_filters(parse_select(sql, WORDING, CLAUSES))
+        select = spread_levels(inline_filters(join_subqueries(parse_select(sql, WORDING, CLAUSES))))
         return _ClauseReader(select, PieceWriter(select, quasi, sensitive)).read()
     except RecursionError:  # the parser and the walks over its tree descend once per bracket
         raise QueryError("the query is nested too deeply; write it with fewer brackets") from None
@@ -167,7 +88,7 @@ class _ClauseReader:
     def __init__(self, select: exp.Select, pieces: PieceWriter) -> None:
         self.select, self.pieces = select, pieces
         self.results = ResultNames(select, pieces)
-        self.aggregates = AggregateReader(pieces)
+        self.aggregates: list[Aggregate] = []
         self.keys: list[Piece] = []
 
     def read(self) -> Query:
@@ -175,24 +96,126 @@ class _ClauseReader:
         where = self.select.args.get("where")
         conditions = tuple(self.pieces.write(node) for node in conjuncts(where.this)) if where else ()
         self.keys = [self.pieces.write(node) for node in self._key_nodes()]
-        self._require_aggregate()
-        read_items = self._read_items()
-        having = self._read_having()
+        ordered = [clause for name in ("order", "having") if (clause := self.select.args.get(name))]
+        if not any(map(reads_aggregate, [*self.results.nodes, *ordered])):
+            for node in self.results.nodes:  # MAX(x) is refused by its own name, not as a query without an aggregate
+                check_expression(node, WORDING)
+            WORDING.refuse("a query without an aggregate")
+        read_items = []
+        for name, node in zip(self.results.all(), self.results.nodes, strict=True):
+            value = self._name_aggregate(node)
+            if isinstance(value, exp.Column):
+                read_items.append(Item(name, self._find(value), Sql("")))
+            elif reads_aggregate(node):
+                read_items.append(Item(name, -1, self._write_over_keys(node, self._name_aggregate)))
+            else:
+                read_items.append(Item(name, None, self._write_over_keys(node)))
+        clause = self.select.args.get("having")  # as in DuckDB, a name that is no column's may be a result's
+        whole = replace_nodes(clause.this, self._resolve_inside) if clause else None
+        having = (self._write_over_keys(whole, self._name_aggregate),) if whole is not None else ()
         order = tuple(self._read_order(read_items))
         items, derived = self._number_derived(read_items)
         return Query(
             conditions=conditions, parts=tuple(Sql(part) for part in self.pieces.parts), keys=tuple(self.keys),
-            aggregates=tuple(self.aggregates.found), items=items, order=order, limit=self._read_limit(),
+            aggregates=tuple(self.aggregates), items=items, order=order, limit=self._read_limit(),
             grouped=bool(self.select.args.get("group") or having) or any(item.aggregate is None for item in items),
             touched=tuple(n for n, name in enumerate(self.pieces.sensitive_names) if name in self.pieces.touched),
             comparisons=tuple(self.pieces.comparisons), derived=derived, having=having,
         )  # fmt: skip
 
-    def _require_aggregate(self) -> None:
-        if not any(map(reads_aggregate, self.results.nodes)):
-            for node in self.results.nodes:  # MAX(x) is refused by its own name, not as a query without an aggregate
-                check_expression(node, WORDING)
-            WORDING.refuse("a query without an aggregate")
+    # -- aggregates: of what, and over which of the rows that WHERE leaves ----------------------
+
+    def _name_aggregate(self, node: exp.Expr) -> exp.Expr | None:
+        """Return an aggregate over `value_0` …: a column, or what it is made of; None for any other node."""
+        if not is_aggregate(node):
+            return None
+        made = split_case(node)
+        if made is not None:
+            return self._name_aggregate(made) or exp.paren(
+                replace_nodes(made, lambda inner: self._name_aggregate(inner) or inner)
+            )
+        function = FUNCTIONS[function_name(node)]
+        if isinstance(function, Moment):
+            return self._write_moment(node, function)
+        return self._name(self._read_aggregate(node))
+
+    def _name_linear(self, node: exp.Expr) -> exp.Expr | None:
+        """Return the same over what errors follow from: of each AVG its sum over its count, each a sum over rows."""
+        value = self._name_aggregate(node)
+        return value and replace_nodes(value, self._split_average)
+
+    def _split_average(self, node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        aggregate = self.aggregates[self._find(node)]
+        if not aggregate.function.is_ratio or aggregate.argument is None:
+            return node
+        total = self._name(replace(aggregate, function=SUM))
+        rows = self._name(replace(aggregate, function=COUNT, argument=aggregate.argument.counted))
+        return exp.paren(exp.Div(this=total, expression=rows))
+
+    def _name(self, aggregate: Aggregate) -> exp.Column:
+        """Return the column of an aggregate; equal ones share one."""
+        if aggregate not in self.aggregates:
+            self.aggregates.append(aggregate)
+        return exp.column(f"value_{self.aggregates.index(aggregate)}")
+
+    @staticmethod
+    def _find(column: exp.Expr) -> int:
+        return int(column.name.removeprefix("value_"))
+
+    def _write_moment(self, node: exp.Expr, moment: Moment) -> exp.Expr:
+        """Return a function of means over averages of what arguments differ from about their mean by."""
+        function = function_of(node)
+        arguments = [_read_argument(function), *([function.expression] if function.expression else [])]
+        known = [exp.Is(this=exp.paren(argument), expression=exp.Null()).not_() for argument in arguments]
+        conditions, chosen, limit = self._read_conditions([*_filters(node), *known])
+        if conditions:
+            arguments = [exp.Case().when(exp.and_(*conditions), argument) for argument in arguments]
+
+        def mean(*factors: Piece) -> exp.Expr:
+            deviations = " * ".join(f"({factor.sql} - avg({factor.sql}) over ())" for factor in factors)
+            return self._name(Aggregate(AVG, Piece(factors[0].role, Sql(f"({deviations})")), chosen, limit))
+
+        alone = [self.pieces.write(argument) for argument in arguments]
+        role = alone[0].role if len({piece.role for piece in alone}) == 1 else "mixed"
+        means = {name: mean(piece) for name, piece in zip("xy", alone, strict=False)}
+        means |= {name * 2: mean(piece, piece) for name, piece in zip("xy", alone, strict=False)}
+        means["xy"] = mean(*(self.pieces.write(argument, role) for argument in arguments))
+        rows = self.pieces.write(exp.Case().when(exp.and_(*conditions), exp.Literal.number(1))) if conditions else None
+        means["n"] = self._name(Aggregate(COUNT, rows, chosen, limit))
+        formula = sqlglot.parse_one(moment.formula, read="duckdb")
+        return exp.paren(
+            replace_nodes(formula, lambda inner: means[inner.name] if isinstance(inner, exp.Column) else inner)
+        )
+
+    def _read_aggregate(self, node: exp.Expr) -> Aggregate:
+        function = FUNCTIONS[function_name(node)]
+        if isinstance(function, Quantile):
+            function, argument = _read_quantile(node.this if isinstance(node, exp.Filter) else node, function)
+        else:
+            argument = (_read_count if function.counts else _read_argument)(function_of(node))
+        conditions = _filters(node)
+        if function.counts and argument is not None:  # COUNT(x) counts the rows that have an x
+            conditions.append(exp.Is(this=exp.paren(argument), expression=exp.Null()).not_())
+            argument = None
+        mixed, chosen, limit = self._read_conditions(conditions)
+        if mixed:
+            value = exp.Literal.number(1) if argument is None else argument.copy()
+            argument = exp.Case().when(exp.and_(*mixed, wrap=True), value)
+        return Aggregate(function, None if argument is None else self.pieces.write(argument), chosen, limit)
+
+    def _read_conditions(self, conditions: Sequence[exp.Expr]) -> tuple[list[exp.Expr], Piece | None, Piece | None]:
+        """Return conditions on both sides at once, and what the others choose of values and leave of rows."""
+        by_role: dict[str, list[exp.Expr]] = {"quasi": [], "sensitive": [], "mixed": []}
+        for condition in conditions:
+            role = self.pieces.role(condition)
+            by_role["quasi" if role == "constant" else role].append(condition.copy())
+        chosen, limit = (
+            self.pieces.write(exp.and_(*by_role[role], wrap=True)) if by_role[role] else None
+            for role in ("sensitive", "quasi")
+        )
+        return by_role["mixed"], chosen, limit
 
     # -- GROUP BY ------------------------------------------------------------------------------
 
@@ -221,55 +244,38 @@ class _ClauseReader:
 
     # -- SELECT --------------------------------------------------------------------------------
 
-    def _read_items(self) -> list[Item]:
-        """Read the items of SELECT; one that is an expression over aggregates has the number -1 until all are read."""
-        items = []
-        for name, node in zip(self.results.all(), self.results.nodes, strict=True):
-            if is_aggregate(node):
-                items.append(Item(name, self.aggregates.number(node), Sql("")))
-            elif reads_aggregate(node):
-                items.append(Item(name, -1, self._write_over_keys(node, self._name_aggregate)))
-            else:
-                items.append(Item(name, None, self._write_over_keys(node)))
-        return items
-
     def _number_derived(self, items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[Derived, ...]]:
         """Number the expressions over aggregates behind the aggregates."""
         derived: list[Derived] = []
         for item, node in zip(items, self.results.nodes, strict=True):
             if item.aggregate == -1:
                 derived.append(self._read_derived(item.sql, node))
-        numbers = iter(range(len(self.aggregates.found), len(self.aggregates.found) + len(derived)))
+        numbers = iter(range(len(self.aggregates), len(self.aggregates) + len(derived)))
         numbered = (replace(item, aggregate=next(numbers)) if item.aggregate == -1 else item for item in items)
         return tuple(numbered), tuple(derived)
 
     def _read_derived(self, sql: Sql, node: exp.Expr) -> Derived:
         """Say of an expression over aggregates how its error follows from theirs."""
-        inner_numbers = {self.aggregates.number(inner) for inner in _outermost_aggregates(node)}
-        if len(inner_numbers) == 1:
-            return Derived(sql, tuple(inner_numbers), sql, tuple(inner_numbers))
-        linear: set[int] = set()
 
-        def write_linear(inner: exp.Expr) -> exp.Expr | None:
-            if not is_aggregate(inner):
-                return None
-            numbers = self.aggregates.number_linear(self.aggregates.number(inner))
-            linear.update(numbers)
-            top, *bottom = (exp.column(f"value_{number}") for number in numbers)
-            return exp.paren(exp.Div(this=top, expression=bottom[0])) if bottom else top
+        def list_numbers(name: Callable[[exp.Expr], exp.Expr | None]) -> tuple[int, ...]:
+            values = [value for inner in _outermost_aggregates(node) if (value := name(inner))]
+            return tuple(sorted({self._find(column) for value in values for column in value.find_all(exp.Column)}))
 
-        spread = self._write_over_keys(node, write_linear)
-        return Derived(sql, tuple(sorted(inner_numbers)), spread, tuple(sorted(linear)), self._is_share(node))
+        read = list_numbers(self._name_aggregate)
+        if len(read) == 1:
+            return Derived(sql, read, sql, read)
+        spread = self._write_over_keys(node, self._name_linear)
+        return Derived(sql, read, spread, list_numbers(self._name_linear), self._is_share(node))
 
     def _is_share(self, node: exp.Expr) -> bool:
         """Tell whether an expression is a count of some rows over a count of these and others."""
-        node = node.unnest()
+        node = split_case(node.unnest()) or node.unnest()
         if not isinstance(node, exp.Div):
             return False
-        sides = [_unwrap(node.this), _unwrap(node.expression)]
-        if not all(map(is_aggregate, sides)):
+        sides = [self._name_aggregate(_unwrap(side)) for side in (node.this, node.expression)]
+        if not all(isinstance(side, exp.Column) for side in sides):
             return False
-        part, whole = (self.aggregates.found[self.aggregates.number(side)] for side in sides)
+        part, whole = (self.aggregates[self._find(side)] for side in sides if side is not None)
         return (
             part.function.counts
             and whole.function.counts
@@ -321,8 +327,9 @@ class _ClauseReader:
             node = self.results.at(node, "ORDER BY")
         elif is_bare_name(node):  # as DuckDB reads ORDER BY: an alias that is a whole term comes before a column
             node = self.results.by_any_name(node)
-        if is_aggregate(node):
-            return Order(self.aggregates.number(node), Sql(""), direction)
+        value = self._name_aggregate(node)
+        if isinstance(value, exp.Column):
+            return Order(self._find(value), Sql(""), direction)
         expression = replace_nodes(node, self._resolve_inside)
         return Order(None, self._write_over_keys(expression, self._name_aggregate), direction)
 
@@ -335,16 +342,6 @@ class _ClauseReader:
             return node
         return item.copy() if is_aggregate(item) else exp.Paren(this=item.copy())
 
-    def _name_aggregate(self, node: exp.Expr) -> exp.Expr | None:
-        return exp.column(f"value_{self.aggregates.number(node)}") if is_aggregate(node) else None
-
-    def _read_having(self) -> tuple[Sql, ...]:
-        """Read the condition on groups; as in DuckDB, a name that is no column's may be a result's."""
-        clause = self.select.args.get("having")
-        if clause is None:
-            return ()
-        return (self._write_over_keys(replace_nodes(clause.this, self._resolve_inside), self._name_aggregate),)
-
     def _read_limit(self) -> int | None:
         limit = self.select.args.get("limit")
         if limit is None:
@@ -354,6 +351,11 @@ class _ClauseReader:
         if not plain or number.is_string or limit.args.get("limit_options") or limit.expressions:
             WORDING.refuse("this LIMIT", "LIMIT takes a whole number")
         return int(number.name)
+
+
+def _filters(node: exp.Expr) -> list[exp.Expr]:
+    """Return the conditions of an aggregate's FILTER."""
+    return list(conjuncts(node.expression.this)) if isinstance(node, exp.Filter) else []
 
 
 def _unwrap(node: exp.Expr) -> exp.Expr:

@@ -108,10 +108,16 @@ def write_script(plan: Plan, dialect: str, paper: str = "") -> str:
     shell = _shell(dialect)
     parts = [_write_head(plan, dialect, paper), shell.before, *_write_key(plan, dialect)]
     for step in plan.steps:
-        parts += _write_step(step, dialect)
-    for output in plan.outputs:
-        parts += _create(output, shell.output, dialect)
-    parts += [_drop_relations(plan, dialect), shell.after]
+        if isinstance(step, Loop):
+            parts += _unroll(step, dialect)
+        elif isinstance(step, Report):
+            parts.append(_write_check(step, dialect))
+        else:
+            parts.append(_create(step, shell.keeping[step.kind], dialect))
+    parts += [_create(output, shell.output, dialect) for output in plan.outputs]
+    relations = [(shell.key_kind, str(plan.key))]
+    relations += [(step.kind, step.relation) for step in plan.steps if isinstance(step, Statement) and step.relation]
+    parts += ["-- the rest is microdata and the key: forget it\n" + _drop_made(relations, dialect), shell.after]
     return _join_parts(parts, shell.key.count("${"))
 
 
@@ -122,9 +128,8 @@ def write_statements(statements: Sequence[Statement], head: Sequence[str], diale
     """
     shell, (*steps, output) = _shell(dialect), statements
     parts = ["\n".join(map(_comment, head)), shell.before]
-    for step in steps:
-        parts += _create(step, shell.keeping[step.kind], dialect)
-    parts += _create(output, shell.output, dialect)
+    parts += [_create(step, shell.keeping[step.kind], dialect) for step in steps]
+    parts.append(_create(output, shell.output, dialect))
     relations = [(step.kind, step.relation) for step in steps]
     return _join_parts([*parts, "-- the rest goes\n" + _drop_made(relations, dialect), shell.after], 0)
 
@@ -174,14 +179,6 @@ def _write_key(plan: Plan, dialect: str) -> list[str]:
     return [f"{creation}\n{selection}", _stop(missing, dialect)]
 
 
-def _write_step(step: Statement | Report | Loop, dialect: str) -> list[str]:
-    if isinstance(step, Loop):
-        return _unroll(step, dialect)
-    if isinstance(step, Report):
-        return _write_check(step, dialect)
-    return _create(step, SHELLS[dialect].keeping[step.kind], dialect)
-
-
 def _unroll(loop: Loop, dialect: str) -> list[str]:
     """Write every turn that there may be: a turn that finds nothing to do changes nothing."""
     keeping = SHELLS[dialect].keeping
@@ -191,11 +188,11 @@ def _unroll(loop: Loop, dialect: str) -> list[str]:
         made: list[Statement] = []
         for statement in loop.body:
             turned = replace(statement, sql=statement.sql.replace(TURN, str(turn)))
-            parts += _create(turned, keeping[statement.kind], dialect)
+            parts.append(_create(turned, keeping[statement.kind], dialect))
             if statement.replaces:
                 after = Statement(loop.name, f"select * from {statement.relation}", "table", statement.replaces)
                 parts.append(_drop(statement.replaces, "table", dialect))
-                parts += _create(after, keeping["table"], dialect)
+                parts.append(_create(after, keeping["table"], dialect))
             made.append(statement)
         # the next turn makes relations of the same names
         parts += [_drop(statement.relation, statement.kind, dialect) for statement in reversed(made)]
@@ -206,21 +203,21 @@ def _drop(relation: str, word: str, dialect: str) -> str:
     return f"drop {word} {quote_relation(relation, dialect)};"
 
 
-def _create(statement: Statement, keeping: str, dialect: str) -> list[str]:
+def _create(statement: Statement, keeping: str, dialect: str) -> str:
     relation = quote_relation(statement.relation, dialect)
     create = f"{_describe(statement)}\n{keeping.format(name=relation)}\n{translate(statement.sql, dialect)};"
     if statement.kind == "table" and SHELLS[dialect].after_table:
         create += "\n" + SHELLS[dialect].after_table.format(name=relation)
-    return [create]
+    return create
 
 
-def _write_check(check: Report, dialect: str) -> list[str]:
+def _write_check(check: Report, dialect: str) -> str:
     """Stop where a check refuses; show the row of any other report to whoever runs the script."""
     if check.check:
         said = f"select refusal from (\n{indent(check.statement.sql, '    ')}\n) as looked_at"
-        return [f"{_describe(check.statement)}\n{_stop(said, dialect)}"]
+        return f"{_describe(check.statement)}\n{_stop(said, dialect)}"
     warning = "-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself"
-    return [f"{_describe(check.statement)}\n{warning}\n{translate(check.statement.sql, dialect)};"]
+    return f"{_describe(check.statement)}\n{warning}\n{translate(check.statement.sql, dialect)};"
 
 
 def _stop(refusal_query: str, dialect: str) -> str:
@@ -230,14 +227,6 @@ def _stop(refusal_query: str, dialect: str) -> str:
     if "$sqlanon$" in text:
         raise TemplateError("a name holds $sqlanon$, which a script cannot quote")
     return SHELLS[dialect].stop.replace("{query}", indent(text, "    ")) + ";"
-
-
-def _drop_relations(plan: Plan, dialect: str) -> str:
-    """Drop what is microdata or the key, the last first."""
-    shell = SHELLS[dialect]
-    relations = [(shell.key_kind, str(plan.key))]
-    relations += [(step.kind, step.relation) for step in plan.steps if isinstance(step, Statement) and step.relation]
-    return "-- the rest is microdata and the key: forget it\n" + _drop_made(relations, dialect)
 
 
 def _drop_made(relations: Sequence[tuple[Kind, str]], dialect: str) -> str:

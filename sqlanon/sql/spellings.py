@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 
 @dataclass(frozen=True)
 class Spelling:
@@ -31,7 +33,7 @@ class Spelling:
     different: about how many different hashes {0} there are, for a dialect without such a function
     bits: how many bits of a whole number are set
     hash_bytes: a 64-byte hash of a text; bytes_text: eight of such bytes, from {1} on, as a text
-    sorts_parts: whether rows can be sent to workers by a value and sorted there (`spark/apart.py`)
+    sorts_parts: whether rows can be sent to workers by a value and sorted there (`bound_constants.py`)
     SQL is written in upper case, as sqlglot writes it; `translate` lowers both.
     """
 
@@ -121,3 +123,8 @@ SPELLINGS = {
         bytes_text="ENCODE(SUBSTR({0}, CAST({1} AS INT), 8), 'hex')",
     ),
 }
+
+
+def put_spelling(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Expr) -> None:
+    """Put a dialect's own text in the place of a node."""
+    node.replace(exp.Var(this=spelling.format(*(operand.sql(dialect, identify=True) for operand in operands))))

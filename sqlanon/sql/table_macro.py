@@ -2,12 +2,12 @@
 
 import re
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import indent
 
 from sqlanon.errors import TemplateError
-from sqlanon.plans.chapters import Chapter, Repetition, Section, bind, read
+from sqlanon.plans.chapters import Chapter, Repetition, bind, read
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.wording import option, spoken
@@ -44,10 +44,7 @@ class Macro:
 
         Beside each table of a WITH DuckDB 1.4 keeps a copy of all the others: opening a file of our macros took 5.6 GB.
         """
-        relations = _Relations()
-        for part in self.parts:
-            relations.add(part)
-        *steps, answer = relations.finished()
+        *steps, answer = _relations(self.parts)
         opening = "".join(f"with {_expression(step)}\nselect *\nfrom (\n" for step in steps)
         return f"{opening}{indent(answer.sql, '    ')}\n{')' * len(steps)} as answer"
 
@@ -62,51 +59,44 @@ class Macro:
         return f"create or replace macro {place}{ident(self.name)}(\n{parameters}\n) as table\n{self.body}"
 
 
-class _Relations:
-    """The relations of chapters one after the other; what is drawn by `key` is drawn only where no check refuses."""
+def _relations(parts: Sequence[Chapter]) -> list[Statement]:
+    """Return the relations of chapters one after the other; what is drawn by `key` is drawn where no check refuses.
 
-    def __init__(self) -> None:
-        self.made: list[Statement] = []
-        self.named: dict[str, Sql] = {}
-        self.refusals: list[Sql] = []
+    The sections of a chapter but its reports are relations; behind each check stands a new `key`.
+    """
+    made: list[Statement] = []
+    named: dict[str, Sql] = {}
+    refusals: list[Sql] = []
 
-    def add(self, part: Chapter) -> None:
-        """Add the sections of a chapter but its reports; behind each check stands a new `key`."""
-        for section in read(part, self.named, ENGINE):
-            if isinstance(section, Repetition):
-                raise TemplateError(f"chapter {part.name}: one SELECT cannot repeat {section.name}")
-            if section.kind != "report":
-                self._add(section)
+    def make(name: str, sql: str, kind: str) -> Sql:
+        number = sum(statement.name == name for statement in made)
+        relation = ident(f"sqlanon_{name}{f'_{number + 1}' if number else ''}")
+        made.append(Statement(name, _in_words(sql), "view" if kind == "view" else "table", str(relation)))
+        return relation
 
-    def _add(self, section: Section) -> None:
-        relation = self._make(section.name, bind(section.text, self.named), section.kind)
-        if section.kind == "check":
-            self.refusals.append(relation)
-        else:
-            self.named[section.name] = relation
-        if self.refusals and "key" in self.named and (section.kind == "check" or section.name == "key"):
-            secret = f"select {self._raised} else secret end as secret from {self.named['key']}"
-            self.named["key"] = self._make("key", secret, "table")
-
-    @property
-    def _raised(self) -> str:
+    def raised() -> str:
         """Return the beginning of a CASE that raises the first refusal, whichever relation is asked for first."""
-        refusal = ", ".join(f"(select refusal from {relation})" for relation in self.refusals)
+        refusal = ", ".join(f"(select refusal from {relation})" for relation in refusals)
         found = f"coalesce({refusal}, null)"
         return f"case when {found} is not null then cast(system.main.error({found}) as varchar)"
 
-    def _make(self, name: str, sql: str, kind: str) -> Sql:
-        number = sum(statement.name == name for statement in self.made)
-        relation = ident(f"sqlanon_{name}{f'_{number + 1}' if number else ''}")
-        self.made.append(Statement(name, _in_words(sql), "view" if kind == "view" else "table", str(relation)))
-        return relation
-
-    def finished(self) -> list[Statement]:
-        """Return all relations; without draws the answer itself is what a refusal takes the place of."""
-        if self.refusals and "key" not in self.named:
-            answer = self.made[-1].relation
-            self._make("answered", f"select * from {answer} where {self._raised} end is null", "table")
-        return self.made
+    for part in parts:
+        for section in read(part, named, ENGINE):
+            if isinstance(section, Repetition):
+                raise TemplateError(f"chapter {part.name}: one SELECT cannot repeat {section.name}")
+            if section.kind == "report":
+                continue
+            relation = make(section.name, bind(section.text, named), section.kind)
+            if section.kind == "check":
+                refusals.append(relation)
+            else:
+                named[section.name] = relation
+            if refusals and "key" in named and (section.kind == "check" or section.name == "key"):
+                secret = f"select {raised()} else secret end as secret from {named['key']}"
+                named["key"] = make("key", secret, "table")
+    if refusals and "key" not in named:  # without draws the answer itself is what a refusal takes the place of
+        make("answered", f"select * from {made[-1].relation} where {raised()} end is null", "table")
+    return made
 
 
 def _expression(statement: Statement) -> str:
@@ -117,7 +107,7 @@ def _expression(statement: Statement) -> str:
 
 def _in_words(sql: str) -> str:
     """Name a macro's parameters where the command line names its options, in the constants of a statement."""
-    many = f"say {option('rows_per_person', 'many')}"
+    many = f"say {option('unit', 'row')}"
 
     def worded(match: re.Match[str]) -> str:
         text = match[0][1:-1].replace("''", "'").replace(many, "leave out id")

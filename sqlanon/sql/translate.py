@@ -14,7 +14,8 @@ from sqlglot.generator import Generator
 
 from sqlanon.errors import TemplateError
 from sqlanon.plans.engines import ENGINES
-from sqlanon.sql.arrays.respelling import respell_array
+from sqlanon.sql.arrays import respell_array
+from sqlanon.sql.bound_constants import is_numbered_apart, number_apart, write_out_apart
 from sqlanon.sql.differences import is_hexadecimal
 from sqlanon.sql.lists import (
     is_constant_list,
@@ -26,8 +27,7 @@ from sqlanon.sql.lists import (
     write_list,
 )
 from sqlanon.sql.portable import parse_portable
-from sqlanon.sql.spark.bound_constants import is_numbered_apart, number_apart, write_out_apart
-from sqlanon.sql.spellings import SPELLINGS, Spelling
+from sqlanon.sql.spellings import SPELLINGS, put_spelling
 
 _WIDTH = 110  # letters of a line, before what is in brackets is broken up
 
@@ -51,9 +51,8 @@ def translate(sql: str, dialect: str) -> str:
 
 def write_tree(tree: exp.Expr, dialect: str) -> str:
     """Write a syntax tree, names quoted, everything else in lower case; refuse what sqlglot would drop."""
-    for written in tree.find_all(
-        exp.Var
-    ):  # our own text, which may contain literals of several lines: they must not be indented
+    for written in tree.find_all(exp.Var):
+        # our own text, which may contain literals of several lines: they must not be indented
         written.set("this", written.name.replace("\n", Generator.SENTINEL_LINE_BREAK))
     # every name is quoted: none of ours can be a reserved word, and one that is quoted once and bare once stays the
     # same name where bare names are folded to upper case
@@ -77,17 +76,16 @@ def _respell(node: exp.Expr, dialect: str) -> None:
     if isinstance(node, exp.SHA2):
         if spelling.fences:
             _fence(node.parent_select)
-        _put(node, spelling.sha256, dialect, node.this)
-    elif isinstance(node, exp.IntDiv):
-        _put(node, spelling.divide, dialect, node.this, node.expression)
-    elif isinstance(node, tuple(_RESPELLED)):
+        put_spelling(node, spelling.sha256, dialect, node.this)
+    elif type(node) in _SPELLED:
+        operands = (node.args.get(name) for name in ("this", "expression"))
+        put_spelling(node, getattr(spelling, _SPELLED[type(node)]), dialect, *filter(None, operands))
+    elif type(node) in _RESPELLED:
         _RESPELLED[type(node)](node, dialect)
-    elif isinstance(node, exp.Rand):
-        _put(node, spelling.random, dialect)
     elif isinstance(node, exp.NullSafeEQ) and node.find_ancestor(exp.Join):
-        _put(node, spelling.same, dialect, node.this, node.expression)
+        put_spelling(node, spelling.same, dialect, node.this, node.expression)
     elif isinstance(node, exp.Cast) and is_hexadecimal(node.this):
-        _put(node, spelling.hexadecimal, dialect, node.this.expression)
+        put_spelling(node, spelling.hexadecimal, dialect, node.this.expression)
     elif isinstance(node, exp.DPipe):
         node.set("safe", False)  # both sides are text already: no cast is wanted
     elif isinstance(node, exp.Greatest | exp.Least):
@@ -100,35 +98,29 @@ def _fence(select: exp.Select | None) -> None:
         select.set("offset", exp.Offset(expression=exp.Literal.number(0)))
 
 
-def _put(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Expr) -> None:
-    texts = [operand.sql(dialect, identify=True) for operand in operands]
-    node.replace(exp.Var(this=spelling.format(*texts)))
-
-
-def _respell_division(node: exp.Div, dialect: str) -> None:
-    _put(node, SPELLINGS[dialect].quotient, dialect, node.this, node.expression)
-
-
 def _respell_round(node: exp.Round, dialect: str) -> None:
     # half away from zero, as DuckDB rounds: PostgreSQL rounds to even, and knows no digits of floating point numbers
     digits = node.args.get("decimals")
     scale = exp.Literal.number(10 ** int(digits.name if digits is not None else 0))
-    _put(node, _ROUND, dialect, node.this, scale)
+    put_spelling(node, _ROUND, dialect, node.this, scale)
 
 
 def _respell_named(node: exp.Anonymous, dialect: str) -> None:
-    if node.name.lower() == "to_json":
+    name, spelled = node.name.lower(), SPELLINGS[dialect]
+    if name == "to_json":
         node.replace(write_json_text(node.expressions[0], dialect))
-    elif node.name.lower() == "epoch_us":
-        _put(node, SPELLINGS[dialect].micros, dialect, node.expressions[0])
-    elif node.name.lower() == "bit_count":
-        _put(node, SPELLINGS[dialect].bits, dialect, node.expressions[0])
-    elif node.name.lower() == "hash":
+    elif name == "hash":
         _respell_hash(node, dialect)
-    elif node.name.lower() in ("hash_bytes", "bytes_text"):
-        _respell_bytes(node, dialect)
-    elif node.name.lower() == "row":
-        _respell_row(node, dialect)
+    elif name == "row" and spelled.pairs:
+        # Spark compares structs with NULL as the least value; DuckDB and PostgreSQL rows with NULL as the greatest
+        values = [[exp.Is(this=value.copy(), expression=exp.Null()), value] for value in node.expressions]
+        node.replace(exp.Struct(expressions=[part for pair in values for part in pair]))
+    elif name in _CALLED:
+        if not (spelling := getattr(spelled, _CALLED[name])):
+            raise TemplateError(f"{dialect} has no bytes that a template may ask for")
+        if name in ("hash_bytes", "bytes_text"):
+            _fence(node.parent_select)
+        put_spelling(node, spelling, dialect, *node.expressions)
 
 
 def _respell_hash(node: exp.Anonymous, dialect: str) -> None:
@@ -137,50 +129,26 @@ def _respell_hash(node: exp.Anonymous, dialect: str) -> None:
         _fence(node.parent_select)
         node.replace(_hash_row(hashed, dialect))
     else:
-        _put(node, spelled.hash, dialect, hashed)
+        put_spelling(node, spelled.hash, dialect, hashed)
 
 
 def _respell_sketch(node: exp.ApproxDistinct, dialect: str) -> None:
     if spelling := SPELLINGS[dialect].different:
-        _put(node, spelling, dialect, _hash_row(node.this, dialect))
+        put_spelling(node, spelling, dialect, _hash_row(node.this, dialect))
 
 
 def _hash_row(row: exp.Anonymous, dialect: str) -> exp.Var:
     chain = "0"
     for value in row.expressions:
-        chain = _link_of(SPELLINGS[dialect], value).format(value.sql(dialect, identify=True), chain)
+        spelled, known = SPELLINGS[dialect], isinstance(value, exp.Coalesce) and value.this.is_type("bigint")
+        link = spelled.known_link if known else spelled.number_link if value.is_type("bigint") else spelled.text_link
+        chain = link.format(value.sql(dialect, identify=True), chain)
     return exp.Var(this=f"({chain} & 9223372036854775807)")
-
-
-def _link_of(spelled: Spelling, value: exp.Expr) -> str:
-    if isinstance(value, exp.Coalesce) and value.this.is_type("bigint"):
-        return spelled.known_link
-    return spelled.number_link if value.is_type("bigint") else spelled.text_link
-
-
-def _respell_bytes(node: exp.Anonymous, dialect: str) -> None:
-    spelled = SPELLINGS[dialect]
-    spelling = spelled.hash_bytes if node.name.lower() == "hash_bytes" else spelled.bytes_text
-    if not spelling:
-        raise TemplateError(f"{dialect} has no bytes that a template may ask for")
-    _fence(node.parent_select)
-    _put(node, spelling, dialect, *node.expressions)
-
-
-def _respell_row(node: exp.Anonymous, dialect: str) -> None:
-    if SPELLINGS[dialect].pairs:
-        # Spark compares structs with NULL as the least value; DuckDB and PostgreSQL rows with NULL as the greatest
-        values = [[exp.Is(this=value.copy(), expression=exp.Null()), value] for value in node.expressions]
-        node.replace(exp.Struct(expressions=[part for pair in values for part in pair]))
 
 
 def _respell_collation(node: exp.Collate, dialect: str) -> None:
     if SPELLINGS[dialect].binary:  # nothing need be said, and most have no such name
         node.replace(node.this)
-
-
-def _respell_seconds(node: exp.TimeToUnix, dialect: str) -> None:
-    _put(node, SPELLINGS[dialect].seconds, dialect, node.this)
 
 
 def _respell_join(node: exp.GroupConcat, dialect: str) -> None:
@@ -211,20 +179,15 @@ def _respell_window(node: exp.Window, dialect: str) -> None:
         return
     everywhere = not (node.args.get("partition_by") or node.args.get("order"))
     if everywhere and isinstance(node.this, exp.RowNumber) and spelling.numbering:
-        _put(node, spelling.numbering, dialect)
+        put_spelling(node, spelling.numbering, dialect)
     else:
-        _order_window(node, dialect)
-
-
-def _order_window(node: exp.Window, dialect: str) -> None:
-    """Order what needs an order; where NULLs go is left out."""
-    order, any_order = node.args.get("order"), SPELLINGS[dialect].any_order
-    if order is None and isinstance(node.this, exp.RowNumber) and any_order:
-        # Spark refuses row_number() without an order; a constant keeps it arbitrary
-        order = exp.Order(expressions=[exp.Ordered(this=exp.Var(this=any_order))])
-        node.set("order", order)
-    if order:
-        _leave_nulls(order, dialect)
+        order, any_order = node.args.get("order"), SPELLINGS[dialect].any_order
+        if order is None and isinstance(node.this, exp.RowNumber) and any_order:
+            # Spark refuses row_number() without an order; a constant keeps it arbitrary
+            order = exp.Order(expressions=[exp.Ordered(this=exp.Var(this=any_order))])
+            node.set("order", order)
+        if order:
+            _leave_nulls(order, dialect)
 
 
 def _leave_nulls(order: exp.Order, dialect: str) -> None:
@@ -247,13 +210,16 @@ def _lower(text: str, dialect: str) -> str:
 
 
 _ROUND = "(CASE WHEN {0} < 0 THEN -FLOOR(-({0}) * {1} + 0.5) ELSE FLOOR(({0}) * {1} + 0.5) END / {1})"
+# what takes the place of a node and its operands, and of a function that the parser knows by name only
+_SPELLED: dict[type[exp.Expr], str] = {
+    exp.IntDiv: "divide", exp.Div: "quotient", exp.Rand: "random", exp.TimeToUnix: "seconds",
+}  # fmt: skip
+_CALLED = {"epoch_us": "micros", "bit_count": "bits", "hash_bytes": "hash_bytes", "bytes_text": "bytes_text"}
 _RESPELLED: dict[type[exp.Expr], Callable[..., None]] = {
-    exp.Div: _respell_division,
     exp.Round: _respell_round,
     exp.Anonymous: _respell_named,
     exp.ApproxDistinct: _respell_sketch,
     exp.Collate: _respell_collation,
-    exp.TimeToUnix: _respell_seconds,
     exp.GroupConcat: _respell_join,
     exp.Explode: write_list,
     exp.TryCast: try_cast,

@@ -8,7 +8,7 @@ every memory limit, and cannot be interrupted.
 """
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import NoReturn
@@ -63,18 +63,6 @@ _JOINING = (exp.And, exp.Or)
 LONGEST_NEAR = 40  # letters of a text that are repeated where it stops being SQL
 
 
-def check_length(sql: str, subject: str) -> None:
-    """Refuse a text that is too long to be read."""
-    if len(sql) > LONGEST_TEXT:
-        raise QueryError(f"{subject} has {len(sql):,} letters; the most is {LONGEST_TEXT:,}")
-
-
-def check_count(tokens: int, subject: str) -> None:
-    """Refuse a text of too many words and signs."""
-    if tokens > MOST_TOKENS:
-        raise QueryError(f"{subject} has {tokens:,} words and signs; the most is {MOST_TOKENS:,}")
-
-
 def check_tree(root: exp.Expr, subject: str) -> None:
     """Refuse a tree that is too deep, or an expression whose text could be too long for a value.
 
@@ -112,7 +100,14 @@ def _bound_text(node: exp.Expr, lengths: dict[int, float]) -> float:
     if isinstance(node, exp.Column):
         return LETTERS_OF_A_COLUMN
     if isinstance(node, exp.Replace | exp.RegexpReplace):
-        return _bound_replaced(node, lengths)
+        text, pattern, replacement = lengths[id(node.this)], node.expression, node.args.get("replacement")
+        added = lengths[id(replacement)] if isinstance(replacement, exp.Expr) else 1.0
+        if isinstance(node, exp.Replace):  # a shorter text in the place of a longer one adds nothing
+            shortest = len(pattern.name) if isinstance(pattern, exp.Literal) else 1
+            return text * max(1.0, added / max(shortest, 1))
+        # a pattern may be found before each letter and at the end, and each \0 repeats what was found
+        repeats = replacement.name.count("\\") if isinstance(replacement, exp.Literal) else added
+        return text + (text + 1) * added + repeats * text
     if isinstance(node, exp.Concat | exp.ConcatWs | exp.DPipe):
         # ConcatWs writes its first text between all others
         between = parts[0] * len(parts) if isinstance(node, exp.ConcatWs) and parts else 0.0
@@ -120,18 +115,6 @@ def _bound_text(node: exp.Expr, lengths: dict[int, float]) -> float:
     if isinstance(node, exp.Func | exp.Binary | exp.Condition):
         return max([LETTERS_OF_ANYTHING_ELSE, *parts])
     return 1.0  # clauses make no text
-
-
-def _bound_replaced(node: exp.Replace | exp.RegexpReplace, lengths: dict[int, float]) -> float:
-    """Return the bound of replace() and regexp_replace()."""
-    text, pattern, replacement = lengths[id(node.this)], node.expression, node.args.get("replacement")
-    added = lengths[id(replacement)] if isinstance(replacement, exp.Expr) else 1.0
-    if isinstance(node, exp.Replace):  # a shorter text in the place of a longer one adds nothing
-        shortest = len(pattern.name) if isinstance(pattern, exp.Literal) else 1
-        return text * max(1.0, added / max(shortest, 1))
-    # a pattern may be found before each letter and at the end, and each \0 repeats what was found
-    repeats = replacement.name.count("\\") if isinstance(replacement, exp.Literal) else added
-    return text + (text + 1) * added + repeats * text
 
 
 @dataclass(frozen=True)
@@ -168,10 +151,19 @@ def parse_statement(sql: str, words: Wording, dialect: str = "duckdb") -> exp.Ex
         words.refuse("a text with half a character (a lone surrogate)")
     if "\0" in sql:
         words.refuse("a text with a NUL character")
-    check_length(sql, words.subject)
+    if len(sql) > LONGEST_TEXT:
+        raise QueryError(f"{words.subject} has {len(sql):,} letters; the most is {LONGEST_TEXT:,}")
     try:
         tokens = grammar.tokenize(sql)
-        _check_tokens(tokens, words)
+        # what the parser would not keep apart: other statements, and operators that the tree renames
+        if len(tokens) > MOST_TOKENS:
+            raise QueryError(f"{words.subject} has {len(tokens):,} words and signs; the most is {MOST_TOKENS:,}")
+        if tokens and tokens[0].text.upper() not in {"SELECT", "FROM", "WITH", "("}:
+            words.refuse(f"a {tokens[0].text.upper()} statement")
+        quoted = (TokenType.STRING, TokenType.IDENTIFIER)
+        lost = [token.text for token in tokens if token.text in LOST_OPERATORS and token.token_type not in quoted]
+        if lost:
+            words.refuse(f"the operator {lost[0]}", "use regexp_matches(text, pattern), LIKE or power(x, y)")
         statements = [node for node in grammar.parser().parse(tokens, sql) if node is not None]
     except sqlglot.errors.SqlglotError as error:
         raise QueryError(f"{words.subject} is not SQL that can be read: {_place(error)}; {words.grammar}") from None
@@ -198,17 +190,6 @@ def _place(error: sqlglot.errors.SqlglotError) -> str:
 def _shorten(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= LONGEST_NEAR else f"…{words[-LONGEST_NEAR:]}"
-
-
-def _check_tokens(tokens: Sequence[sqlglot.Token], words: Wording) -> None:
-    """Refuse what the parser would not keep apart: other statements, and operators that the tree renames."""
-    check_count(len(tokens), words.subject)
-    if tokens and tokens[0].text.upper() not in {"SELECT", "FROM", "WITH", "("}:
-        words.refuse(f"a {tokens[0].text.upper()} statement")
-    quoted = (TokenType.STRING, TokenType.IDENTIFIER)
-    lost = [token.text for token in tokens if token.text in LOST_OPERATORS and token.token_type not in quoted]
-    if lost:
-        words.refuse(f"the operator {lost[0]}", "use regexp_matches(text, pattern), LIKE or power(x, y)")
 
 
 def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -307,12 +288,37 @@ def check_expression(root: exp.Expr, words: Wording) -> None:
 
 def check_form(node: exp.Expr, words: Wording) -> None:
     """Refuse types, units, forms and chains that an allowed node could carry."""
-    _check_words(node, words)
-    _check_brackets(node, words)
+    if isinstance(node, exp.DataType) and (node.this.name not in TYPES or node.args.get("nested")):
+        words.refuse(f"the type {node.sql('duckdb')}", "cast to a number, text, boolean, date, time or timestamp type")
+    if isinstance(node, exp.Var) and node.name.lower().rstrip("s") not in UNITS and node.name.lower() not in UNITS:
+        words.refuse(f"the unit {node.name}", f"the units are {', '.join(sorted(UNITS))}")
+    if isinstance(node, exp.In) and (node.args.get("unnest") or node.args.get("field")):
+        words.refuse("IN with anything but a list", "write IN (value, …)")
+    if isinstance(node, exp.Escape):
+        mark, pattern = node.expression, node.this.expression
+        if not isinstance(mark, exp.Literal) or not mark.is_string or len(mark.name) > 1:
+            words.refuse("this ESCAPE", "ESCAPE takes one character")
+        # DuckDB would fail on such a pattern only when it runs
+        if mark.name and isinstance(pattern, exp.Literal):
+            ends = len(pattern.name) - len(pattern.name.rstrip(mark.name))
+            if ends % 2:
+                words.refuse("a LIKE pattern that ends with its ESCAPE character", "let another character follow it")
+    if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier):
+        words.refuse("*", "name the columns")
+    # chains whose reading differs between parsers, such as a = b IS NULL or a + b || c
+    node_type = type(node).__name__
+    # sqlglot and DuckDB disagree on which operator binds tighter: the tree would be another than the user's
+    for child in (type(inner).__name__ for inner in node.iter_expressions()):
+        if node_type in COMPARISONS - {"Not", "Escape"} and child in COMPARISONS:
+            words.refuse("a chain of comparisons without brackets", "put brackets around each comparison")
+        if (node_type == "DPipe" and child in ARITHMETIC) or (node_type in ARITHMETIC and child == "DPipe"):
+            words.refuse("|| beside arithmetic without brackets", "put brackets around each operation")
 
 
 def _suggest(node: exp.Expr) -> str:
-    """Say which function may be meant by one that the parser does not know."""
+    """Say which function may be meant by one that the parser does not know, or what to write instead."""
+    if isinstance(node, exp.WidthBucket):
+        return "write floor((x - low) / width), "
     near = find_near(node.name, known_functions(), most=1) if isinstance(node, exp.Anonymous) else []
     return f"did you mean {near[0]}? " if near else ""
 
@@ -334,42 +340,6 @@ def known_functions() -> frozenset[str]:
         if issubclass(function_type, exp.Func) and function_type is not exp.Anonymous
     }
     return frozenset(names) | NAMED_FUNCTIONS | frozenset(aggregate_names())
-
-
-def _check_words(node: exp.Expr, words: Wording) -> None:
-    """Refuse types, units and forms that the allowed nodes could carry."""
-    if isinstance(node, exp.DataType) and (node.this.name not in TYPES or node.args.get("nested")):
-        words.refuse(f"the type {node.sql('duckdb')}", "cast to a number, text, boolean, date, time or timestamp type")
-    if isinstance(node, exp.Var) and node.name.lower().rstrip("s") not in UNITS and node.name.lower() not in UNITS:
-        words.refuse(f"the unit {node.name}", f"the units are {', '.join(sorted(UNITS))}")
-    if isinstance(node, exp.In) and (node.args.get("unnest") or node.args.get("field")):
-        words.refuse("IN with anything but a list", "write IN (value, …)")
-    if isinstance(node, exp.Escape):
-        _check_escape(node, words)
-    if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier):
-        words.refuse("*", "name the columns")
-
-
-def _check_escape(node: exp.Escape, words: Wording) -> None:
-    mark, pattern = node.expression, node.this.expression
-    if not isinstance(mark, exp.Literal) or not mark.is_string or len(mark.name) > 1:
-        words.refuse("this ESCAPE", "ESCAPE takes one character")
-    # DuckDB would fail on such a pattern only when it runs
-    if mark.name and isinstance(pattern, exp.Literal):
-        ends = len(pattern.name) - len(pattern.name.rstrip(mark.name))
-        if ends % 2:
-            words.refuse("a LIKE pattern that ends with its ESCAPE character", "let another character follow it")
-
-
-def _check_brackets(node: exp.Expr, words: Wording) -> None:
-    """Refuse chains whose reading differs between parsers, such as a = b IS NULL or a + b || c."""
-    node_type = type(node).__name__
-    # sqlglot and DuckDB disagree on which operator binds tighter: the tree would be another than the user's
-    for child in (type(inner).__name__ for inner in node.iter_expressions()):
-        if node_type in COMPARISONS - {"Not", "Escape"} and child in COMPARISONS:
-            words.refuse("a chain of comparisons without brackets", "put brackets around each comparison")
-        if (node_type == "DPipe" and child in ARITHMETIC) or (node_type in ARITHMETIC and child == "DPipe"):
-            words.refuse("|| beside arithmetic without brackets", "put brackets around each operation")
 
 
 def _name_node(node: exp.Expr) -> str:

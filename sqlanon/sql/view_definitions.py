@@ -166,11 +166,9 @@ def _column(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) ->
 
 def _conditions(select: exp.Select, base: Base, qualifiers: set[str], words: Wording) -> tuple[Condition, ...]:
     """Return the parts of WHERE that AND joins."""
-    where = select.args.get("where")
-    return tuple(_condition(part, base, qualifiers, words) for part in (conjuncts(where.this) if where else ()))
-
-
-def _condition(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) -> Condition:
-    check_expression(node, words)
-    columns = frozenset(_column(column, base, qualifiers, words) for column in node.find_all(exp.Column))
-    return Condition(columns, node, base.spelling())
+    where, conditions = select.args.get("where"), []
+    for node in conjuncts(where.this) if where else ():
+        check_expression(node, words)
+        columns = frozenset(_column(column, base, qualifiers, words) for column in node.find_all(exp.Column))
+        conditions.append(Condition(columns, node, base.spelling()))
+    return tuple(conditions)

@@ -13,7 +13,7 @@ from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import MAPPING, TABLE, Coarsening
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, of_people
 from sqlanon.plans.plan import LinkedRows, Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
@@ -174,9 +174,13 @@ class PublishedTables:
 
         Raises UsageError where that takes a table of values and labels which was not named.
         """
-        original, typed = (against.source, against.rules) if isinstance(against, CoarserSource) else (against, {})
-        source, types = self.engine.find_source(original)
-        rules = self._typed_rules(typed)
+        told = against if isinstance(against, CoarserSource) else CoarserSource(against, {})
+        source, types = self.engine.find_source(told.source)
+        if of_people(self.manifest):
+            columns, drops = self.manifest["columns"], self.manifest["parameters"].get("nulls") == "drop"
+            required = [*columns["sensitive"], *columns.get("beside", ())] if drops else []
+            source = source.of_people(list(types), told.identifier, columns["quasi"], told.vary, required)
+        rules = self._typed_rules(told.rules)
         return coarsen_source(self.engine, source, types, rules, resolve_names(list(types), rules))
 
     def _typed_rules(self, typed: Mapping[str, str]) -> dict[str, str]:

@@ -49,7 +49,8 @@ class Links:
 class _Side:
     """Rows that a run's own are compared with, by the columns of `choice`; missing: as many may lack in the run's.
 
-    others: rows that the run knows only these to have beside its own.
+    others: rows that the run knows only these to have beside its own. people: what they are compared with in the
+    place of the run's rows.
     """
 
     rows: Sql
@@ -57,19 +58,22 @@ class _Side:
     missing: int = 0
     weight: Sql | None = None
     others: Sql | None = None
+    people: Sql | None = None
 
 
 @dataclass(frozen=True)
 class _Rows:
     """The run's own rows, and the source's beside them, with the columns `keys` (quasi values), and the value.
 
-    withheld: rows that only the source has; departed: lines, of value and group, that only ST has. names: the quasi
+    withheld: rows that only the source has; departed: lines, of value and group, that only ST has; people: everybody
+    once, with the group, where there is a row for each of somebody's values. names: the quasi
     values as they stand; value: how a value is read, by which -0 is 0; whole: the columns of whole numbers.
     """
 
     linked: Sql
     withheld: Sql | None
     departed: Sql | None
+    people: Sql | None
     original: Sql
     names: Sequence[str]
     keys: Sequence[str]
@@ -86,7 +90,7 @@ def _read_rows(
     names = [f"value_{number}" for number in range(1, len(quasi) + 1)]
     expressions = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, names, strict=True)]
     expressions.append(f"{value.format(source.expression(source_column))} as {_VALUE}")
-    original, keys = Sql(f"(select {', '.join(expressions)} from {source.relation})"), names
+    original, keys = source.select(expressions, facts=True), names
     linked_columns = [f"quasi_{number} as {name}" for number, name in enumerate(names, start=1)]
     if _is_packed(published):
         original, keys, linked_columns = _pack(published, original, _VALUE, names), [PACKED], [PACKED]
@@ -95,13 +99,14 @@ def _read_rows(
     linked = _read(select, [*linked_columns, value_column, group_column])
     withheld = _read(published.linked.withheld, [*linked_columns, value_column])
     departed = _read(published.linked.departed, [value_column, group_column])
+    people = _read(published.linked.people, [*linked_columns, group_column])
     columns = zip([*names, _VALUE], [*spelled, source_column], strict=True)
     # a run counts groups and packed values from 0 on
     whole = {**whole_columns({name: types[column] for name, column in columns}), PACKED: -1, _GROUP: -1}
     assert linked is not None
     return _Rows(
-        linked=linked, withheld=withheld, departed=departed, original=original, names=names, keys=keys, value=value,
-        whole=whole,
+        linked=linked, withheld=withheld, departed=departed, people=people, original=original, names=names,
+        keys=keys, value=value, whole=whole,
     )  # fmt: skip
 
 
@@ -148,9 +153,13 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
     (value,) = values.names
     value_rows = Sql(f"(select {rows.value.format(value)} as {_VALUE}, {_GROUP}, {WEIGHT} from {values.published})")
     withheld = 0 if rows.withheld is None else add_up(published, rows.withheld, [[_VALUE]], rows.whole)[0]
+    missing = dropped - withheld
+    if rows.people is not None and dropped:  # with each of them all of their values
+        counted = [add_up(published, rows_of, [[_VALUE]], rows.whole)[0] for rows_of in (rows.original, rows.linked)]
+        missing = int(counted[0] - counted[1])
     sides = (
-        _Side(rows.original, [*rows.keys, _VALUE], dropped - withheld, others=rows.withheld),
-        _Side(_read_quasi(published, source, types), [*rows.keys, _GROUP]),
+        _Side(rows.original, [*rows.keys, _VALUE], missing, others=rows.withheld),
+        _Side(_read_quasi(published, source, types), [*rows.keys, _GROUP], people=rows.people),
         _Side(value_rows, [_VALUE, _GROUP], weight=ident(WEIGHT), others=rows.departed),
     )
     linked_sums = add_up(published, rows.linked, [side.choice for side in sides], rows.whole)
@@ -158,7 +167,7 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
     in_order = packed_order_query(published)
     for number, side in enumerate(sides, start=1):
         # packing loses values outside the ranges, so quasi values are also compared unpacked
-        choices, linked = [side.choice, *([rows.names] if side.weight is None else [])], rows.linked
+        choices, linked = [side.choice, *([rows.names] if side.weight is None else [])], side.people or rows.linked
         if number == 2 and in_order is not None:
             added = read_sums(published.answer(in_order), 2)
         else:
@@ -170,12 +179,15 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
             listed = ", ".join(side.choice)
             linked = Sql(f"(select {listed} from {linked} union all select {listed} from {side.others})")
         sums.append(added[1:])
-        agree.append(added[0] == linked_sums[0] and added[1] == linked_sums[number])
+        own = [linked_sums[0], linked_sums[number]]
+        if side.people is not None:
+            own = add_up(published, side.people, [side.choice], rows.whole)
+        agree.append(added[:2] == own)
         if not agree[-1]:
             misplaced = max(misplaced, _count_others(published, linked, side))
     # the run's rows have the source's values, and ST has the run's
     same_values = dropped == withheld and not misplaced
-    same_quasi = same_values and sums[0][1] == sums[1][1]
+    same_quasi = same_values and rows.people is None and sums[0][1] == sums[1][1]
     return Links(
         int(linked_sums[0]), misplaced, withheld, same_quasi=same_quasi, same_values=same_values,
         same_sizes=all(agree[1:]) and not departed,
@@ -202,7 +214,7 @@ def packed_order_query(published: PublishedTables) -> str | None:
     columns = published.manifest["columns"]
     rows = _read_rows(published, published.linked.selects[0], columns["sensitive"][0], source, types)
     choices = hashed_columns([[*rows.keys, _GROUP], rows.names], rows.whole)
-    return published.query("verify/packed_order", {}, stretches=stretches, choices=choices)
+    return published.query("verify/rows/packed_order", {}, stretches=stretches, choices=choices)
 
 
 def _read_quasi(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Sql:
@@ -221,7 +233,7 @@ def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence
     """Return rows with their quasi values as one number as well."""
     assert published.linked is not None and published.linked.layout is not None
     relations = {"rows": relation, "layout": published.linked.layout}
-    return published.subquery("verify/packed", relations, packed_columns=names, other_columns=[*names, other])
+    return published.subquery("verify/rows/packed", relations, packed_columns=names, other_columns=[*names, other])
 
 
 def _count_others(published: PublishedTables, linked: Sql, side: _Side) -> int:

@@ -66,7 +66,7 @@ def align_columns(
     weighed = [] if weight is None else [f"{weight} as {WEIGHT}"]
     return AlignedColumns(
         Sql(f"(select {', '.join([*values, *weighed])} from {published.tables[table]})"),
-        Sql(f"(select {', '.join(original)} from {source.relation})"),
+        source.select(original, facts=table != "qit"),
         names,
     )
 
@@ -140,7 +140,7 @@ def write_fingerprint_query(
 ) -> str:
     """Return the query of `add_up`, for any relation."""
     hashed = hashed_columns(choices, whole)
-    return render_query("verify/fingerprint", {"choices": hashed, "weight": weight}, {"line": rows})
+    return render_query("verify/rows/fingerprint", {"choices": hashed, "weight": weight}, {"line": rows})
 
 
 def _hashed_column(name: str, whole: WholeColumns) -> Sql:

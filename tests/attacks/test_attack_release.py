@@ -217,7 +217,7 @@ def test_what_cannot_be_attacked(con):
     for identifier in ("id", "i,d", "id,area", ["id", "area"]):  # a text that is a column's name is that column
         with pytest.raises(DataError, match="1,200 persons have several rows"):
             sqlanon.attack(release, against="twice", id=identifier)
-    with pytest.raises(UsageError, match="id is about the source's rows; say against=SOURCE"):
+    with pytest.raises(UsageError, match="id is about the source; say which with against=SOURCE"):
         sqlanon.attack(release, id="id")
     con.execute("create table short as select id, age, area from people")
     with pytest.raises(UsageError, match="no column 'value'"):

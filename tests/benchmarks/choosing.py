@@ -21,7 +21,8 @@ import duckdb
 
 from sqlanon.comparison.compare import compare
 from sqlanon.comparison.question import Candidate, CompareQuestion
-from sqlanon.comparison.resistance import Resistance, grow_background, refine_background
+from sqlanon.comparison.resistance import Resistance, know
+from sqlanon.comparison.resistance import search as find
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.templates import literal
 from tests.benchmarks.coverage import PEOPLE
@@ -64,17 +65,15 @@ def search(lines: Sequence[Mapping[str, Any]], quasi: Sequence[str]) -> None:
         line = outcomes.get(frozenset(trial.background))
         return None if line is None else Resistance(line["reached"], line["family"], line["left_out"])
 
-    def ask(trial: Candidate) -> float | None:
-        line = outcomes.get(frozenset(trial.background))
-        return None if line is None else float(line["median"])
+    def change(trial: Candidate, name: str) -> Candidate:
+        return know(trial, quasi, {*trial.background, name})
 
     print(
         "| target | the search comes to | its error | the best subset | its error | ratio |\n|---|---|---|---|---|---|"
     )
     for target in sorted({line["reached"] for line in outcomes.values()}, reverse=True):
-        grown, _ = grow_background(Candidate("robust", STRENGTH, quasi[:1], MOST_LEFT_OUT), quasi, target, attack)
-        refined, _ = refine_background(grown, quasi, target, attack, ask)
-        line = outcomes[frozenset(refined.background)]
+        first = Candidate("robust", STRENGTH, quasi[:1], MOST_LEFT_OUT)
+        line = outcomes[frozenset(find(first, quasi, change, target, attack)[0].background)]
         best = min(
             (line for line in outcomes.values() if line["reached"] <= target), key=lambda outcome: outcome["median"]
         )

@@ -16,18 +16,20 @@ import math
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import numpy as np
 
 import sqlanon
-from sqlanon.comparison.rivals import Rival
+from sqlanon.comparison.own_queries import answer_over
 from sqlanon.comparison.workload import AskedQuery, Microdata, count_truths, draw_queries
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.methods.splu.binomial import large_sums, small_sums
 from sqlanon.plans.templates import Sql, ident, literal
+from tests.oracles import rivals
 
 CENSUS_LIKE = ("age", "gender", "education", "marital_status", "race", "work_class", "country")
 CENSUS = ("age", "sex", "education", "marital_status", "race", "class_of_worker", "country_of_birth")
@@ -145,8 +147,14 @@ def answers_of(con, data: Microdata, gamma: int, asked: Sequence[AskedQuery]) ->
     yield measure(groups.estimate_many(texts, "uniform"), asked)
     yield measure(groups.estimate_many(texts), asked)
     groups.close()
-    for rival in (Rival("dbr"), Rival("laplace", math.log(3)), Rival("laplace", math.log(2))):
-        yield measure(rival.answer(data, asked, 1), asked)
+    random, frame = np.random.default_rng(1), con.execute(f"select * from {data.relation}").df()
+    frame[data.sensitive[0]] = rivals.distribution_based(frame[data.sensitive[0]].to_numpy(), random)
+    con.register("redrawn_frame", frame)
+    con.execute("create or replace temp table redrawn as select * from redrawn_frame")
+    yield measure(answer_over(replace(data, relation=Sql("redrawn"), name="redrawn"), texts), asked)
+    truth = np.array([float(one.truth["n"].iloc[0]) for one in asked])
+    for epsilon in rivals.PAPER_EPSILONS[:2]:
+        yield float(np.mean(np.abs(rivals.laplace(truth, epsilon, random) - truth) / truth))
 
 
 def run_splu(con, data: Microdata, gammas: Sequence[int], usual: int, bands: Sequence[float], queries: int) -> None:

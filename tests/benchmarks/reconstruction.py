@@ -28,7 +28,6 @@ ASKED = {
     "paper": ("iterative", {"transition": "paper"}),
     "exact": ("iterative", {"transition": "exact"}),
     "closed_form": ("closed_form", {}),
-    "matrix": ("matrix", {}),
     "shrinkage": ("shrinkage", {}),
 }
 

@@ -35,7 +35,7 @@ WRONG = {
     "sqlite": (["{}/people.sqlite", *ROLES], ["install sqlite", "people.parquet'"]),
     "database": (["t", *ROLES, "--database", "{}/people.sqlite"], ["install sqlite"]),
     "key": (["{}/a.parquet", *ROLES, "--key-file", "{}/key"], ["no key file", "openssl rand -hex 32"]),
-    "query": (["SELECT * FROM people", *ROLES], ["is a query", "say --query SELECT"]),
+    "query": (["SELECT * FROM people", *ROLES], ["is a query", "say --query 'SELECT …'"]),
     "blanks": (["{}/a.parquet", "--quasi", "age ssn", *ROLES[2:4], *ROLES[6:]],
                ["'age ssn' is several columns: write age,ssn"]),
 }  # fmt: skip
@@ -95,7 +95,7 @@ MISTAKES = {
     "no source": (["publish", "anatomy", *GIVEN, "-l", "3", *OUT], "--query"),
     "no place": ([*PUBLISH, *GIVEN, "-l", "3"], "--out DIR, or --database FILE --into SCHEMA"),
     "words for a number": ([*PUBLISH, *GIVEN, "-l", "three", *OUT], f"whole number; {EXAMPLE}"),
-    "an option's name": ([*PUBLISH, *GIVEN, "-l", "3", "--outt", "new"], f"(Possible options: --out); {EXAMPLE}"),
+    "an option's name": ([*PUBLISH, *GIVEN, "-l", "3", "--outt", "new"], f"options: --out, --unit); {EXAMPLE}"),
     "another method's option": ([*PUBLISH, *GIVEN, "-k", "3", *OUT], f"no such option: -k; {EXAMPLE}"),
     "an engine's name": ([*PUBLISH, *GIVEN, "-l", "3", *OUT, "--engine", "oracle"], "'duckdb', 'spark', 'postgres'"),
     "a column's name": ([*PUBLISH, "--quasi", "agee", *GIVEN[2:], "-l", "3", *OUT], "did you mean 'age'?"),

@@ -135,9 +135,9 @@ def test_what_is_not_typed_is_left_to_the_function(verb):
 def test_a_default_that_is_typed_is_the_functions_own():
     declared = parameters_of(sqlanon.compare)
     context = command_named("compare").make_context("compare", ["--quasi", "a", "--sensitive", "s"])
-    assert context.params["epsilon"] == "0.01,0.1,0.693,1.099" and context.params["nulls"] == "refuse"
-    typed = {name: context.params[name] for name in declared} | {"epsilon": "0.693", "seed": 2}
-    assert read_typed(declared, typed) == {"quasi": ("a",), "sensitive": ("s",), "epsilon": "0.693", "seed": 2}
+    assert context.params["methods"] == "anatomy,robust,splu,mondrian" and context.params["nulls"] == "refuse"
+    typed = {name: context.params[name] for name in declared} | {"methods": "splu", "seed": 2}
+    assert read_typed(declared, typed) == {"quasi": ["a"], "sensitive": ["s"], "methods": "splu", "seed": 2}
 
 
 def test_an_alias_means_the_same():

@@ -239,10 +239,53 @@ def wide(con):
     return sqlanon.anatomy(con, "people", quasi=["area", "job"], sensitive="value", id="id", l=3, key=KEY)
 
 
-def test_too_many_values_are_refused(wide, monkeypatch):
-    monkeypatch.setattr(dealing, "MOST_VALUES", 599)
-    with pytest.raises(sqlanon.DataError, match="600 sensitive values; complete learns of 599 at most here"):
-        wide.complete()
+def test_too_many_randomized_values_are_refused(con, wide):
+    release = sqlanon.splu(con, "people", quasi=["area", "job"], sensitive="value", id="id", gamma=3, key=KEY)
+    with pytest.raises(
+        sqlanon.DataError, match=r"5\d\d sensitive values; complete learns of 500 at most where they are"
+    ):
+        release.complete()
+
+
+@pytest.mark.thorough
+def test_means_and_slopes_of_a_fine_scale_are_kept_and_their_intervals_hold(con):
+    """Of hundreds of different wages neighbours share their effects."""
+    con.execute(
+        "create table earners as select i as id, cast(u1 * 15 as int) as year, u2 < .5 as female, cast(exp(5 + .04"
+        " * cast(u1 * 15 as int) - .3 * (u2 < .5)::int + .45 * sqrt(-2 * ln(u3)) * cos(2 * pi() * u4)) as int) as wage"
+        " from (select i, (hash(i * 4 + 1) % 999983 + 1) / 999984 as u1, (hash(i * 4 + 2) % 999983 + 1) / 999984 as u2,"
+        " (hash(i * 4 + 3) % 999983 + 1) / 999984 as u3, (hash(i * 4 + 4) % 999983 + 1) / 999984 as u4"
+        " from range(8000) t(i))"
+    )
+    true = con.execute("select year, female, wage from earners").df()
+    found, held = [], []
+    for seed in range(1, 4):
+        release = sqlanon.anatomy(
+            con, "earners", quasi=["year", "female"], sensitive="wage", id="id", l=5, key=f"{seed:02}" * 32
+        )
+        tables = [figures(one) for one in release.complete(10, seed=seed)]
+        pooled = sqlanon.pool(*zip(*tables, strict=True))
+        truth, _ = figures(true)
+        found.append(pooled["estimate"] / truth)
+        held += list((pooled["low"] <= truth) & (truth <= pooled["high"]))
+    assert 0.9 < np.mean(found) < 1.1
+    assert np.mean(held) > 0.85
+
+
+def figures(table):
+    """Return the slopes of a wage on year and sex, the correlation with both, and the mean in each year's deviation."""
+    wage = table["wage"].to_numpy(float)
+    design = np.column_stack([np.ones(len(table)), table["year"], table["female"]]).astype(float)
+    inverse = np.linalg.inv(design.T @ design)
+    slopes = inverse @ design.T @ wage
+    meat = design * (wage - design @ slopes)[:, None]
+    errors = np.sqrt(np.diag(inverse @ meat.T @ meat @ inverse))
+    correlations = np.array([np.corrcoef(design[:, place], wage)[0, 1] for place in (1, 2)])
+    early = wage[table["year"] < 5]
+    return (
+        [*slopes[1:], *correlations, early.mean()],
+        [*errors[1:], *((1 - correlations**2) / len(wage) ** 0.5), early.std() / len(early) ** 0.5],
+    )
 
 
 @pytest.mark.thorough

@@ -23,7 +23,8 @@ def deal(con):
             con.register(f"rows_{name}", pd.DataFrame(rows, columns=["kind"] if name == "qit" else ["value", "count"]))
             con.execute(f"create table {name} as select * from rows_{name}, range({groups}) t(group_id)")
         tables = {name: ident(name) for name in ("qit", "st")}
-        return Dealing(engine_of(con), tables, {"columns": COLUMNS}, 7)
+        manifest = {"columns": COLUMNS, "rows": len(kinds) * groups, "groups": groups}
+        return Dealing(engine_of(con), tables, manifest, 7)
 
     return made
 
@@ -40,7 +41,7 @@ def test_ways_have_the_probabilities_of_an_enumeration(deal, held, monkeypatch):
     monkeypatch.setattr(dealing, "SWEEPS", 24)
     groups, kinds = 3000, ["a", "b", "c", "d"]
     chain = deal(kinds, held, groups)
-    effects = np.random.default_rng(2).normal(size=(4, len(held)))
+    effects = np.random.default_rng(2).normal(size=(4, len(held)))  # of values: each is a kind of its own
     space = chain.space
     seats = chain.seat_rows(4 * groups)
     (dealt,), _ = chain.run_chain(seats, chain.start(seats), np.ones_like(effects), effects, 0, 0)

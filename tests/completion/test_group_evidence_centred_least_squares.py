@@ -1,12 +1,8 @@
 """Counts by level and value from groups: exact where groups tell all, else as an ordinary regression finds them."""
 
 import numpy as np
-import pytest
-from scipy import sparse
 
-from sqlanon.completion import group_evidence
-from sqlanon.completion.group_evidence import ClassTotals, estimate_level_counts, solve_in_steps
-from sqlanon.errors import DataError
+from sqlanon.completion.group_evidence import ClassTotals, estimate_level_counts
 
 
 def estimate(held, hits, weights=None):
@@ -59,45 +55,3 @@ def test_a_class_that_groups_never_leave_is_no_noise():
     hits = np.where(classes[:, None] == 0, [2.0, 0.0], [0.0, 2.0])
     found = estimate_by_class(held, hits, np.ones(24), classes)
     np.testing.assert_allclose(found, [held[:12].sum(axis=0), held[12:].sum(axis=0)], atol=1e-9)
-
-
-def many_values(seed=6):
-    """Return what groups of two classes say of forty values: S, sized, share by class, evidence of six levels."""
-    random = np.random.default_rng(seed)
-    held = np.stack([np.eye(40)[random.choice(40, 4, replace=False)].sum(axis=0) for _ in range(300)])
-    inside, weights = np.eye(2)[random.integers(0, 2, 300)].T, random.exponential(size=300)
-    share = inside @ held
-    share /= share.sum(axis=1, keepdims=True)
-    sized, size = inside @ (held * weights[:, None] * 4), inside @ (16 * weights)
-    centred = (held - 4 * inside.T @ share).T @ ((held - 4 * inside.T @ share) * weights[:, None])
-    return held.T @ (held * weights[:, None]), sized - share * size[:, None] / 2, share, centred, random.random((40, 6))
-
-
-def test_steps_end_where_the_whole_system_is_solved():
-    normal, sized, share, centred, evidence = many_values()
-    np.testing.assert_allclose(normal - sized.T @ share - share.T @ sized, centred, atol=1e-9)
-    whole = np.linalg.solve(centred + group_evidence.PULL * np.diag(centred.diagonal()), evidence)
-    steps = solve_in_steps(sparse.csr_array(normal), sized, share, evidence)
-    np.testing.assert_allclose(steps, whole, atol=1e-6 * np.abs(whole).max())
-
-
-def test_a_tolerance_that_is_not_reached_is_said(monkeypatch):
-    normal, sized, share, _, evidence = many_values()
-    monkeypatch.setattr(group_evidence, "MOST_STEPS", 2)
-    with pytest.raises(DataError, match="40 values was not solved to 1e-08 in 2 steps"):
-        solve_in_steps(sparse.csr_array(normal), sized, share, evidence)
-
-
-def test_counts_of_many_values_are_near_those_of_few():
-    """The pull towards independence, a thousandth, moves counts by as little."""
-    random = np.random.default_rng(5)
-    held = np.stack([np.eye(12)[random.choice(12, 3, replace=False)].sum(axis=0) for _ in range(400)])
-    first = random.integers(0, 4, 400)
-    hits = np.stack([first, 3 - first], axis=1).astype(float)
-    totals = ClassTotals(*(sums.sum(axis=0, keepdims=True) for sums in (held, hits, 3 * held, 3 * hits)))
-    dense, sparse_counts = (
-        estimate_level_counts(normal, hits.T @ held, totals)
-        for normal in (held.T @ held, sparse.csr_array(held.T @ held))
-    )
-    np.testing.assert_allclose(sparse_counts, dense, rtol=0.005, atol=0.1)
-    np.testing.assert_allclose(sparse_counts.sum(axis=0), held.sum(axis=0), atol=1e-6)

@@ -17,11 +17,14 @@ from tests.engines.hostile import (
     IDENTIFIERS,
     KEY,
     KNOWN,
+    OF_PERSONS,
+    PERSONS,
     QUASI,
     RANDOMIZED,
     ROWS,
     SENSITIVE,
     TREE,
+    VISITS,
     a_background,
 )
 from tests.engines.nights import ASKED_NIGHTS, NIGHTS, people_of, publish_nights, tables_of, told_of
@@ -84,7 +87,17 @@ def several(source):
     name = NASTY_NAMES[0]
     quasi = [column for column in QUASI if column != name]
     asked = {**RANDOMIZED, "quasi": quasi, "sensitive": [SENSITIVE, name], "l": 5, "block": 4, "max_suppressed": 0.2}
-    return asked, sqlanon.anatomy(source[0], "hostile", **asked)
+    return [(asked, sqlanon.anatomy(source[0], "hostile", **asked))]
+
+
+@pytest.fixture(scope="session")
+def persons(source):
+    """Publish persons who have several rows with DuckDB."""
+    source[0].execute(f"create or replace temporary table visits as {VISITS}")
+    return [
+        (method, asked | PERSONS, getattr(sqlanon, method)(source[0], "visits", **asked, **PERSONS))
+        for method, asked in OF_PERSONS
+    ]
 
 
 @pytest.fixture(scope="session")

@@ -84,16 +84,11 @@ cross join first_row
 -- block: step 4: in each block the values stand in a keyed order of their own; a value's rows hold neighbouring seats, so that moving the run to where those before it end numbers the whole block
 with run as (
     select
-        code,
-        first_position,
-        group_count,
-        block_count,
-        first_block,
-        first_cell,
+        frequency.*,
         first_position % group_count as first_bucket,
         least(kept_count, group_count - first_position % group_count) as last_count,
         greatest(0, first_position % group_count + kept_count - group_count) as first_count
-    from "sqlanon_frequency"
+    from "sqlanon_frequency" as frequency
     where kept_count > 0
 ),
 met as (

@@ -29,14 +29,14 @@ select
     repeating_persons,
     'id' as about,
     case when repeating_persons > 0 and true then
-        coalesce(format('{:,}', repeating_persons), '') || ' persons have more than one row (' || coalesce(format('{:,}', row_count), '') || ' rows of ' || coalesce(format('{:,}', person_count), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say rows_per_personmany'
+        coalesce(format('{:,}', repeating_persons), '') || ' persons have more than one row (' || coalesce(format('{:,}', row_count), '') || ' rows of ' || coalesce(format('{:,}', person_count), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say unitrow'
     end as refusal
 from counted
 
 -- spark, persons:
--- -    then coalesce(format('{:,}', "repeating_persons"), '') || ' persons have more than one row (' || coalesce(format('{:,}', "row_count"), '') || ' rows of ' || coalesce(format('{:,}', "person_count"), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say rows_per_personmany'
--- +    then coalesce(format_number("repeating_persons", 0), '') || ' persons have more than one row (' || coalesce(format_number("row_count", 0), '') || ' rows of ' || coalesce(format_number("person_count", 0), '') || ' persons): the guarantee is per row, and the groups of one person\'s rows intersect; publish one row per person, or say rows_per_personmany'
+-- -    then coalesce(format('{:,}', "repeating_persons"), '') || ' persons have more than one row (' || coalesce(format('{:,}', "row_count"), '') || ' rows of ' || coalesce(format('{:,}', "person_count"), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say unitrow'
+-- +    then coalesce(format_number("repeating_persons", 0), '') || ' persons have more than one row (' || coalesce(format_number("row_count", 0), '') || ' rows of ' || coalesce(format_number("person_count", 0), '') || ' persons): the guarantee is per row, and the groups of one person\'s rows intersect; publish one row per person, or say unitrow'
 
 -- postgres, persons:
--- -    then coalesce(format('{:,}', "repeating_persons"), '') || ' persons have more than one row (' || coalesce(format('{:,}', "row_count"), '') || ' rows of ' || coalesce(format('{:,}', "person_count"), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say rows_per_personmany'
--- +    then coalesce(to_char("repeating_persons", 'FM999,999,999,999,999,990'), '') || ' persons have more than one row (' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows of ' || coalesce(to_char("person_count", 'FM999,999,999,999,999,990'), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say rows_per_personmany'
+-- -    then coalesce(format('{:,}', "repeating_persons"), '') || ' persons have more than one row (' || coalesce(format('{:,}', "row_count"), '') || ' rows of ' || coalesce(format('{:,}', "person_count"), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say unitrow'
+-- +    then coalesce(to_char("repeating_persons", 'FM999,999,999,999,999,990'), '') || ' persons have more than one row (' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows of ' || coalesce(to_char("person_count", 'FM999,999,999,999,999,990'), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say unitrow'

@@ -167,7 +167,7 @@ def test_forged_sizes_do_not_verify(ward, tmp_path):
 @pytest.mark.parametrize(("options", "words"), [
     ({"key": None}, "a ledger needs a key that stays"),
     ({"id": ()}, "a ledger needs id"),
-    ({"rows_per_person": "many"}, "a ledger needs id"),
+    ({"unit": "row"}, "a ledger needs id"),
     ({"draws": "random"}, "a ledger needs keyed draws"),
     ({"out": None}, "a ledger is written in step with a release that lasts"),
     ({"key": OTHER}, "was made with another key"),

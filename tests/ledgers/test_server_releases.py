@@ -115,7 +115,7 @@ def test_a_transaction_of_the_callers_that_is_undone_leaves_a_ledger_that_knows_
     release(con, overwrite=True)
     con.execute("rollback")
     assert standing(con) == (1, 2)
-    release(con, overwrite=True, since="ward") if False else release(con, overwrite=True)
+    release(con, overwrite=True)
     assert standing(con) == (3, 3)
 
 
@@ -218,11 +218,7 @@ def test_what_does_not_follow_is_refused(con):
     con.execute("create or replace view gone as select * from people where ssn < 6")
     release(con, "grown", overwrite=True)
     refused = [
-        (UsageError, "was made with another key", {"key": "6f" * 32}),
-        (UsageError, "have the l 3, this request 4", {"l": 4}),
-        (UsageError, "have the sensitive column disease, this request ward", {"sensitive": "ward"}),
         (UsageError, "type of id INTEGER, this request VARCHAR", {"source": "named"}),
-        (UsageError, "no release of this ledger had the quasi column 'ward'", {"quasi": ["age", "ward"]}),
         (UsageError, "'ward' is release 2 of a ledger, and ", {"ledger": "other.ledger"}),
         (UsageError, "'nothing' is no release under a ledger", {"since": "nothing"}),
         (UsageError, "written in step with a release that lasts", {"into": None, "overwrite": False}),
@@ -235,9 +231,6 @@ def test_what_does_not_follow_is_refused(con):
             release(con, **{"overwrite": True, **options})
         assert words in str(error.value)
         assert standing(con) == (2, 2)
-    with pytest.raises(UsageError, match="have the method anatomy, this request robust"):
-        known = {**ASKED, "r": 3, "background_from": "age", "max_suppressed": 0.9, "ledger": "ward.ledger"}
-        sqlanon.robust(con, "people", **{name: value for name, value in known.items() if name != "l"}, into="ward_2")
     assert release(con, "gone", overwrite=True, expect_departures=True, since="ward").manifest["rows"] == 5
 
 

@@ -219,7 +219,7 @@ def test_numbers_are_ordered_as_values_are_and_read_back(rows):
     layout = packing.layout_of(Request(Source(Sql("people")), Roles(("a", "b"), ("c",)), ranges=measured))
     con.execute(f"create table layout as select {', '.join(f'{number} as {name}' for name, number in layout.items())}")
     given = {"layout": Sql("layout"), "rows": Sql("people"), "grouped": Sql("grouped")}
-    packed = render_query("verify/packed", {"packed_columns": ["a", "b"], "other_columns": ["g"]}, given)
+    packed = render_query("verify/rows/packed", {"packed_columns": ["a", "b"], "other_columns": ["g"]}, given)
     con.execute(f"create table grouped as select packed, g as group_id from ({packed})")
     quasi = [("a", Sql("bigint")), ("b", Sql("tinyint"))]
     qit = render_query("qit", {"packed": True, "quasi": quasi, "group_column": "g", "members": "grouped"}, given)

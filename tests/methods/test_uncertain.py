@@ -796,7 +796,7 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
     source = tuples(con, GOOD_TUPLES)
     asked = {"alternatives": "lists", "alternative_of": "num", "id": "note", "threshold": 0.9}
     assert "1 person has more than one row" in refused(con, sqlanon.DataError, source, **asked)
-    release = published(con, source, **asked, rows_per_person="many")
+    release = published(con, source, **asked, unit="row")
     assert release.manifest["rows"] == 3 and "note" not in json.dumps(release.manifest["columns"])
 
 
@@ -998,7 +998,7 @@ def test_a_job(uncertain_shell):
     ("old", "new", "words"),
     [
         ("suppress", "hide", "line 10: undiverse is one of merge, suppress, generalize, not 'hide'"),
-        ("{education: education.csv}", "education.csv", "line 9: hierarchy is a mapping of columns"),
+        ("{education: education.csv}", "education.csv", "line 9: hierarchy is a mapping, not text"),
         ("education.csv", "3", "line 9: hierarchy of education is text, not a whole number"),
         ("influence.csv", "[a]", "line 8: influence is text, not a list"),
         ("k: 5", "k: all", "line 5: k is a whole number, not text"),

@@ -91,18 +91,21 @@ def keys_of(release, shown, key):
 
 
 def worlds(release, people, sets, satisfied, reads, key):
-    """Return the least, largest and mean count of a group: extremes over what cells hold, mean over who owns what."""
+    """Return the least, largest and mean count of a group, over what cells hold and who owns what."""
     orders = list(permutations(sets))
     told = [rows_of(release, counts, values) for _, counts, values, _ in people]
-    low = high = mean = Fraction(0)
+    lows, highs, mean = [], [], Fraction(0)
     for order in orders:
+        low = high = 0
         for (rows, opened), values in zip(told, order, strict=True):
             pairs = [(satisfied(row, value), share) for row, share in rows for value in values]
             low += all(holds for holds, _ in pairs) and not opened & reads
             boundless = opened - (key[1] if key else set())
             high += any(satisfied(row, value, boundless) for row, _ in rows for value in values)
             mean += sum((share for holds, share in pairs if holds), Fraction(0)) / len(values)
-    return low / len(orders), high / len(orders), mean / len(orders)
+        lows.append(low)
+        highs.append(high)
+    return min(lows), max(highs), mean / len(orders)
 
 
 def hidden_group(release, shown, sets, satisfied, conditions, key, name):

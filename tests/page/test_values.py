@@ -11,7 +11,7 @@ from sqlanon.page.values import command_words, read_value, write_value
 TEXTS = {
     "Whole": "7", "Number": "2.5", "Share": "0.25", "Block": "all", "WholePerColumn": "a b=5, c=6", "Column": "a, b",
     "RuleByColumn": "age=10, zip=3 letters", "Tables": "one.csv", "ColumnSets": "a, b; c", "MatrixTable": "learn",
-    "TableByColumn": "a=a.csv; b=b.csv",
+    "TableByColumn": "a=a.csv; b=b.csv", "RowOfPerson": "latest day", "Switch": "yes",
 }  # fmt: skip
 
 
@@ -30,13 +30,16 @@ def test_what_is_typed_is_what_the_command_reads(parameter, text):
     assert words[0] == parameter.option
     given = [word for word in words if word != parameter.option]
     kind = parameter.type
-    if type(kind).__name__ in ("Whole", "Number"):
+    if type(kind).__name__ == "Switch":
+        assert (given, checked) == ([], True)
+    elif type(kind).__name__ in ("Whole", "Number"):
         assert float(given[0]) == checked
     elif type(kind).__name__ == "Choice":
         assert given == [checked]
     elif type(kind).__name__ == "ColumnSets":  # the command splits each when it knows the columns
-        assert [tuple(words[0].split(",")) for words in kind.read("", given)] == list(checked)
+        assert [tuple(columns.split(",")) for columns in given] == list(checked)
     else:
         several = kind.typed == list[str]
-        assert kind.read(parameter.option, given if several else given[0]) == checked
+        read = kind.read(parameter.option, given if several else given[0])
+        assert kind.check(parameter.name, read) == checked
     assert read_value(parameter, write_value(value)) == value or type(kind).__name__ == "TableByColumn"

@@ -1,5 +1,6 @@
 """Chapters: what they render to, and what is refused when they are read."""
 
+import jinja2
 import pytest
 
 from sqlanon.engines.duckdb.engine import DuckDBEngine
@@ -7,7 +8,7 @@ from sqlanon.engines.runner import run_plan
 from sqlanon.errors import DataError, TemplateError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans import chapters, templates
-from sqlanon.plans.build import build
+from sqlanon.plans.build import build, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Loop, Plan, Publication
 from sqlanon.plans.templates import Sql
@@ -125,3 +126,15 @@ select 1 as n
 def test_no_value_begins_a_section_or_ends_a_statement(con, written, value):
     steps = written(HOSTILE)(value=value)
     assert len(steps) == 3 and run(con, steps)[2] == [(value, 1)]
+
+
+def test_a_section_is_asked_for_by_its_name_with_what_its_chapter_imports(written, tmp_path):
+    written("{% from \"_macros/sets.sql.j2\" import size_band %}\n\n-- view one: the number one\nselect 1 as n\n\n"
+            "-- view band: the band of a number\nselect {{ size_band(number | literal) }} as band\n")  # fmt: skip
+    assert render_query("own/one", {}, {}) == "select 1 as n"
+    assert render_query("own/band", {"number": 3}, {}).endswith("else 17 end as band")
+    with pytest.raises(TemplateError, match=r"does not read \['number'\]"):
+        render_query("own/one", {"number": 3}, {})
+    for unknown in ("own/two", "own/one/band", "elsewhere/one"):
+        with pytest.raises(jinja2.TemplateNotFound):
+            render_query(unknown, {}, {})

@@ -34,8 +34,10 @@ def test_has_no_semicolon(file):
 @each(FILES)
 def test_filters_quote_and_constants_alone_are_sql(file):
     for node in parsed(file).find_all(nodes.Filter):
-        quoting = ("ident", "literal", "sql", "columns", "order", "same", "relation", "message", "ending", "word")
-        assert node.name in quoting, f"{node.name} in line {node.lineno}"
+        quoting = ("ident", "literal", "sql", "columns", "order", "same", "each", "relation", "message", "ending")
+        assert node.name in (*quoting, "word"), f"{node.name} in line {node.lineno}"
+        if node.name == "each":
+            assert isinstance(node.args[0], nodes.Const | nodes.Concat), f"a value taken for a pattern in {node.lineno}"
         if node.name == "sql" and file != "breach/worlds.sql.j2":  # whose names stand in lists of its own
             choices = [node.node.expr1, node.node.expr2] if isinstance(node.node, nodes.CondExpr) else [node.node]
             assert all(isinstance(one, nodes.Const) for one in choices), f"a value taken for SQL in line {node.lineno}"
@@ -46,6 +48,8 @@ def test_names_survive_quoting(name):
     con = connect()
     con.execute(f"create table {ident(name)} as select 1 as {ident(name)}")
     assert con.execute(f"select t.{ident(name)} from {ident(name)} as t").description[0][0] == name
+    several = templates.each([name, "b"], "t.{} as {}", end=",")
+    assert several == f't.{ident(name)} as {ident(name)}, t."b" as "b",'
 
 
 CONSTANTS = [*NASTY_NAMES, *NASTY_VALUES, "\\'", "'||'", "$$", 0, -7, 2**62, True, None, 0.1]

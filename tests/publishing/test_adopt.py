@@ -55,7 +55,7 @@ def test_persons_are_looked_at_or_their_rows_are_what_is_promised(written, tmp_p
     for name, options, said in (
         ("unchecked", {}, "this is per row"),
         ("one", {"against": "patients", "id": "ssn"}, None),
-        ("many", {"rows_per_person": "many"}, "this is per row, and some persons have several"),
+        ("many", {"unit": "row"}, "this is per row, and some persons have several"),
     ):
         release = sqlanon.adopt(written, **tables, **options, out=tmp_path / name)
         assert release.manifest["parameters"]["rows_per_person"] == name
@@ -67,8 +67,8 @@ def test_persons_are_looked_at_or_their_rows_are_what_is_promised(written, tmp_p
         sqlanon.adopt(written, **tables, id="ssn", out=tmp_path / "several")
     with pytest.raises(UsageError, match="no column 'nobody'"):
         sqlanon.adopt(written, **tables, against="patients", id="nobody", out=tmp_path / "several")
-    with pytest.raises(UsageError, match="rows_per_person = 'few' is none of many"):
-        sqlanon.adopt(written, **tables, rows_per_person="few", out=tmp_path / "several")
+    with pytest.raises(UsageError, match="unit = 'few' is none of person, row"):
+        sqlanon.adopt(written, **tables, unit="few", out=tmp_path / "several")
     assert not (tmp_path / "several").exists()
 
 

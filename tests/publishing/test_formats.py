@@ -78,7 +78,7 @@ def test_what_a_ledger_says_is_as_the_schema_says(con, tmp_path):
 # what a job may say of its parameters, and its source: each as the guides have it
 PARTS = {
     "block: all": ("l: 4", "{l: 4, block: all, nulls: value, draws: random}"),
-    "coarsen": ("l: 4", "{l: 4, coarsen: {age: 10, zipcode: 3 letters}, rows_per_person: many}"),
+    "coarsen": ("l: 4", "{l: 4, coarsen: {age: 10, zipcode: 3 letters}, unit: row}"),
     "ledger": ("l: 4", "{l: 4, ledger: w.ledger, since: ward, changed: keep, expect_departures: true}"),
     "database": ("source: patients.parquet", "source: {database: h.duckdb, table: patients, engine: duckdb}"),
     "query": ("source: patients.parquet", "source: {query: SELECT * FROM 'patients.parquet'}"),

@@ -5,32 +5,11 @@ import stat
 import duckdb
 import pytest
 
-ROBUST = [
-    "publish",
-    "robust",
-    "patients",
-    "--database",
-    "hospital.duckdb",
-    "--quasi",
-    "age,sex",
-    "--sensitive",
-    "disease",
-]
-ROBUST += [
-    "--id",
-    "ssn",
-    "-r",
-    "2",
-    "--max-suppressed",
-    "0.2",
-    "--background-from",
-    "sex",
-    "--out",
-    "kept",
-    "--overwrite",
-]
-UNCERTAIN = ["publish", "uncertain", "patients.parquet", "--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn"]
-UNCERTAIN += ["-k", "2", "-L", "2", "--threshold", "0.9", "--influence", "learn", "--out", "kept", "--overwrite"]
+ASKED = ["--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "--out", "kept", "--overwrite"]
+ROBUST = ["publish", "robust", "patients", "--database", "hospital.duckdb", *ASKED]
+ROBUST += ["-r", "2", "--max-suppressed", "0.2", "--background-from", "sex"]
+UNCERTAIN = ["publish", "uncertain", "patients.parquet", *ASKED]
+UNCERTAIN += ["-k", "2", "-L", "2", "--threshold", "0.9", "--influence", "learn"]
 
 
 @pytest.mark.thorough

@@ -10,6 +10,7 @@ from pyarrow import parquet
 
 import sqlanon
 from tests.command import Shell
+from tests.conftest import METHODS
 from tests.databases import connect
 
 BIRDS = {"ssn": "canary-ssn", "note": "canary-note", "diagnosis": "canary-diagnosis"}
@@ -109,16 +110,7 @@ def test_what_is_published_holds_the_sensitive_column_and_no_other_secret(shell,
     assert "canary" not in against.stdout + against.stderr
 
 
-NUMBERS = {
-    "anatomy": {"l": 4},
-    "robust": {"r": 3, "background_from": "sex"},
-    "splu": {"gamma": 4},
-    "uncertain": {"k": 5, "l": 3, "threshold": 0.3, "influence": "learn"},
-    "mondrian": {"k": 5, "l": 2},
-}
-
-
-@pytest.mark.parametrize("method", NUMBERS)
+@pytest.mark.parametrize("method", METHODS)
 def test_bits_of_what_is_no_number_are_not_published(method, tmp_path):
     """Its fifty bits could name a person; a release has one NaN, and verifies."""
     bits = numpy.array([20 + number * 7 % 60 for number in range(400)], "<f8").view("<u8")
@@ -127,5 +119,5 @@ def test_bits_of_what_is_no_number_are_not_published(method, tmp_path):
     source = tmp_path / "people.parquet"
     parquet.write_table(pyarrow.table(columns | {"disease": [f"d{number % 8}" for number in range(400)]}), source)
     roles = {"quasi": ["weight", "sex"], "sensitive": "disease", "id": "ssn", "out": tmp_path / "release"}
-    getattr(sqlanon, method)(connect(), source, **roles, **NUMBERS[method])
+    getattr(sqlanon, method)(connect(), source, **roles, **METHODS[method])
     assert sqlanon.open(tmp_path / "release").verify(against=source).holds

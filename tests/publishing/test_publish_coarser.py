@@ -8,7 +8,7 @@ import pytest
 import sqlanon
 from sqlanon.errors import DataError, ReleaseError, UsageError
 from sqlanon.plans.manifest import manifest_text
-from tests.conftest import NASTY_NAMES
+from tests.conftest import METHODS, NASTY_NAMES
 from tests.databases import connect
 
 PEOPLE = (
@@ -18,13 +18,6 @@ PEOPLE = (
 )
 RULES = {"AGE": 20, "born": "decade"}
 ROLES = {"quasi": ["age", "sex", "born"], "sensitive": "disease", "id": "ssn", "coarsen": RULES}
-METHODS = {
-    "anatomy": {"l": 3},
-    "robust": {"r": 2, "background_from": "sex"},
-    "splu": {"gamma": 3},
-    "mondrian": {"k": 5, "l": 2},
-    "uncertain": {"k": 4, "l": 2, "threshold": 0.5, "influence": "learn"},
-}
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,8 @@ import pytest
 import sqlanon
 from sqlanon.errors import DataError, UsageError
 from sqlanon.methods.name_types import COARSEN
-from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.conftest import METHODS, NASTY_NAMES, NASTY_VALUES
 from tests.databases import connect
-from tests.publishing.test_publish_coarser import METHODS
 
 PEOPLE = (
     "create table people as select i as ssn, case when i % 9 = 8 then null else i % 12 end as job,"

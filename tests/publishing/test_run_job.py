@@ -122,7 +122,7 @@ def test_a_job_takes_its_key_from_the_variable_it_names(shell):
 
 
 def test_parameters_and_options_reach_the_method(shell):
-    job = JOB.replace("l: 4", "l: 2\n  block: all\n  nulls: value\n  draws: random\n  rows_per_person: many")
+    job = JOB.replace("l: 4", "l: 2\n  block: all\n  nulls: value\n  draws: random\n  unit: row")
     done = shell("run", write(shell, job))
     assert done.returncode == 0, done.stderr
     parameters = json.loads(done.stdout)["parameters"]
@@ -178,7 +178,13 @@ def test_check_finds_what_the_data_does_not_allow_with_its_line(shell):
     )
     unique = JOB.replace("[age, sex, zipcode]", "[age,\n    ssn]").replace("  id: ssn\n", "")
     refused(shell, 3, unique, "line 5: the quasi column 'ssn' has a value of its own in each of 600 rows", "--check")
-    refused(shell, 3, JOB.replace("id: ssn", "id: age").replace("[age, ", "["), "have more than one row", "--check")
+    refused(
+        shell,
+        3,
+        JOB.replace("anatomy", "splu").replace("l: 4", "gamma: 4").replace("id: ssn", "id: age").replace("[age, ", "["),
+        "have more than one row",
+        "--check",
+    )
     robust = ROBUST.replace("BACKGROUND", "background_from: age\n  max_suppressed: 0\n  repair: 1")
     refused(shell, 3, robust, "r = 2.5 is not possible", "--check")
     told = shell("run", write(shell, unique.replace("l: 4", "l: 4\n  unique_quasi: keep")), "--check")
@@ -241,7 +247,11 @@ MISTAKES = [
     (JOB.replace("method: anatomy", "methode: anatomy"), 1, "unknown key 'methode' in the job; there are method,"),
     (JOB.replace("method: anatomy\n", ""), 1, "the job lacks method"),
     (JOB.replace("method: anatomy", "method: magic"), 1, "method is one of anatomy"),
-    (JOB.replace("method: anatomy", "method: [anatomy]"), 1, "method is text, not a list"),
+    (
+        JOB.replace("method: anatomy", "method: [anatomy]"),
+        1,
+        "method is one of anatomy, splu, robust, uncertain, mondrian, not a list",
+    ),
     (JOB + "method: anatomy\n", 11, "the key 'method' is given twice"),
     (JOB + "engine: spark\n", 11, "unknown key 'engine'"),
     (JOB + "<<: {a: 1}\n", 11, "unknown key '<<'"),
@@ -275,17 +285,21 @@ MISTAKES = [
     (JOB.replace("source: patients.parquet", "source: ${}"), 2, "the environment variable  is not set"),
     (JOB.replace("sensitive: disease", "sensitiv: disease"), 5, "unknown key 'sensitiv' in roles"),
     (JOB.replace("  sensitive: disease\n", ""), 4, "roles lacks sensitive"),
-    (JOB.replace("[age, sex, zipcode]", "[age, {sex: 1}]"), 4, "a column of quasi is text, not a mapping"),
+    (JOB.replace("[age, sex, zipcode]", "[age, {sex: 1}]"), 4, "each of quasi is text, not a mapping"),
     (JOB.replace("[age, sex, zipcode]", "[age, no]"), 4, "text, not true or false; put it into quotes"),
-    (JOB.replace("[age, sex, zipcode]", "[age,\n    1]"), 5, "a column of quasi is text, not a whole number"),
-    (JOB.replace("[age, sex, zipcode]", "[]"), 4, "quasi names no column"),
-    (JOB.replace("id: ssn", "id:"), 6, "id is text, not nothing"),
+    (JOB.replace("[age, sex, zipcode]", "[age,\n    1]"), 5, "each of quasi is text, not a whole number"),
+    (JOB.replace("[age, sex, zipcode]", "[]"), 4, "quasi is empty"),
+    (JOB.replace("id: ssn", "id:"), 6, "id is text or a list, not nothing"),
     (JOB.replace("l: 4", "l: four"), 8, "l is a whole number, not text"),
     (JOB.replace("l: 4", "l: '4'"), 8, "l is a whole number, not text"),
     (JOB.replace("l: 4", "l: 4.5"), 8, "l is a whole number, not a number"),
     (JOB.replace("l: 4", "l: true"), 8, "l is a whole number, not true or false"),
     (JOB.replace("l: 4", "l: all"), 8, "l is a whole number, not text"),
-    (JOB.replace("l: 4", "k: 4"), 8, "unknown key 'k' in parameters; there are l, max_suppressed, block, nulls, draws"),
+    (
+        JOB.replace("l: 4", "k: 4"),
+        8,
+        "unknown key 'k' in parameters; there are l, max_suppressed, known_size, block, nulls, draws",
+    ),
     (JOB.replace("l: 4", "block: 4"), 8, "parameters lacks l"),
     (JOB.replace("l: 4", "l: 4\n  nulls: keep"), 9, "nulls is one of refuse, value, drop, not 'keep'"),
     (JOB.replace("l: 4", "l: 4\n  key: abc"), 9, "unknown key 'key'"),
@@ -295,7 +309,11 @@ MISTAKES = [
     (JOB.replace("out: ward", "into: ward"), 10, "give source a database and a table"),
     (JOB.replace("out: ward", "out: ward\n  overwrite: maybe"), 11, "overwrite is true or false, not text"),
     (JOB + "require: {row: '>= 1'}\n", 11, "no figure 'row'; thresholds are on rows, groups"),
-    (JOB + "require:\n  rows: 1000\n", 12, "a threshold has a relation: write rows: '>= 1000'"),
+    (
+        JOB + "require:\n  rows: 1000\n",
+        12,
+        "'1000' is no threshold; write one of >= <= > < = and a number, as in '>= 1000'",
+    ),
     (JOB + "require:\n  groups: '>= 1'\n  rows: about 1000\n", 13, "'about 1000' is no threshold"),
     (JOB + "require: '>= 1000'\n", 11, "require is a mapping"),
     (JOB + "require: {[a, b]: 1}\n", 11, "a key of require is a word, not a list"),
@@ -305,6 +323,17 @@ MISTAKES = [
     (JOB + "\tx: 1\n", 11, "not YAML"),
     (JOB + "---\nmethod: anatomy\n", 11, "not YAML"),
     ("- method: anatomy\n", 1, "the job is a mapping of keys to values, not a list"),
+    (JOB.replace("l: 4", "l: 4\n  block: some"), 9, "block is all or a whole number, not text"),
+    (
+        JOB.replace("l: 4", "l: 4\n  coarsen: {age:\n    yes}"),
+        10,
+        "coarsen of age is text or a number, not true or false",
+    ),
+    (JOB.replace("l: 4", "l: 4\n  coarsen: {age: fine}"), 9, "age='fine' is no way to coarsen values"),
+    (JOB.replace("l: 4", "l: 4\n  vary: sometimes visit"), 9, "vary"),
+    (JOB.replace("id: ssn", 'id: "\\ud800"'), 6, "id holds a text that is not Unicode"),
+    (JOB + '"\\ud800": 1\n', 1, "the job holds a text that is not Unicode"),
+    (JOB + "x: &x [1, 1]\ny: &y [*x, *x]\nz: [*y, *y]\n", 11, "unknown key 'x' in the job"),
 ]
 
 
@@ -325,6 +354,9 @@ def test_files_that_are_no_jobs(shell):
     (shell.folder / "nightly.yml").write_bytes(b"method: \xff\xfe")
     assert "not UTF-8 text" in shell("run", "nightly.yml").stderr
     refused(shell, 2, "[" * 1100, "nested too deep")
+    refused(shell, 2, JOB.replace("l: 4", "l: &l [*l]"), "nested too deep")
+    many = "x0: &x0 [1]\n" + "".join(f"x{i + 1}: &x{i + 1} [{f'*x{i}, ' * 9}]\n" for i in range(6))
+    refused(shell, 2, many, "a job has at most 100,000 values")
     (shell.folder / "nightly.yml").write_bytes(b"method: a\x00b")
     assert shell("run", "nightly.yml").returncode == 2
 

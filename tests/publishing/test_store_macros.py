@@ -185,19 +185,21 @@ def test_draws_at_random_need_no_key_and_differ(made):
         ("'patients', 'hight', 4", ["patients", "--quasi", "age", "--sensitive", "hight", "-l", 4]),
         ("'nobody', 'disease', 4", ["nobody", "--quasi", "age", "--sensitive", "disease", "-l", 4]),
         ("'gaps', 'disease', 4", ["gaps", "--quasi", "age", "--sensitive", "disease", "-l", 4]),
-        (
-            "'doubled', 'disease', 4, id := ['ssn']",
-            ["doubled", "--quasi", "age", "--sensitive", "disease", "-l", 4, "--id", "ssn"],
-        ),
     ],
 )
 def test_refusals_have_the_words_of_the_command_line(client, shell, call, asked):
     done = shell("publish", "anatomy", *asked, "--database", client.path, "--out", "release")
     said = done.stderr.removeprefix("error: ").strip()
     said = said.replace("--nulls value", "nulls := 'value'").replace("--nulls drop", "nulls := 'drop'")
-    said = said.replace("say --rows-per-person many", "leave out id")
     said = said.replace("--max-suppressed", "max_suppressed")
     assert client.refusal(f"from anatomy_groups({call})") == said
+
+
+@pytest.mark.thorough
+def test_a_macro_takes_one_row_a_person(client):
+    said = client.refusal("from anatomy_groups('doubled', 'disease', 4, id := ['ssn'])")
+    assert said.startswith("300 persons have more than one row (600 rows of 300 persons): the guarantee is per row")
+    assert said.endswith("publish one row per person, or leave out id")
 
 
 @pytest.mark.parametrize(

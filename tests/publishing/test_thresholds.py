@@ -10,6 +10,7 @@ import sqlanon
 from sqlanon.errors import UsageError, VerificationError
 from sqlanon.methods.splu import binomial
 from sqlanon.publishing.thresholds import threshold_of
+from tests.conftest import METHODS
 from tests.databases import connect
 
 SPLU = ["publish", "splu", "patients.parquet", "--quasi", "age", "--sensitive", "disease", "--id", "ssn"]
@@ -95,20 +96,11 @@ ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "key": "a
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("method", "options"),
-    [
-        ("anatomy", {"l": 3}),
-        ("robust", {"r": 2, "background_from": "sex"}),
-        ("splu", {"gamma": 3}),
-        ("mondrian", {"k": 5, "l": 2}),
-        ("uncertain", {"k": 4, "l": 2, "threshold": 0.5, "influence": "learn"}),
-    ],
-)
-def test_what_attacks_reach_is_what_attack_says_of_the_release(method, options, tmp_path):
+@pytest.mark.parametrize("method", METHODS)
+def test_what_attacks_reach_is_what_attack_says_of_the_release(method, tmp_path):
     con = connect()
     con.execute(PEOPLE)
-    publish = functools.partial(sqlanon.publish, method, con, "people", **ROLES, **options)
+    publish = functools.partial(sqlanon.publish, method, con, "people", **ROLES, **METHODS[method])
     best = sqlanon.attack(publish(), against="people", id="ssn").most_named()
     with pytest.raises(VerificationError, match=r"attack <= 0.05 is required, found 0\.\d+ of the people") as refusal:
         publish(out=tmp_path / "ward", require="attack <= 0.05")

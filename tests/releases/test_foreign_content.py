@@ -1,41 +1,12 @@
 """A release is what its manifest names and its form allows: whatever else lies in it is found and named."""
 
-import json
 import os
 
 import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.plans.manifest import manifest_text
-from sqlanon.releases.targets import file_sha256
-
-
-def manifest_of(release):
-    return json.loads((release / "release.json").read_text())
-
-
-def rewrite(release, manifest):
-    (release / "release.json").write_text(manifest_text(manifest))
-
-
-def sign(release):
-    """Bring the manifest in line with the files, as a forger does."""
-    manifest = manifest_of(release)
-    for name in sorted(path.name for path in release.glob("*.parquet")):
-        entry = manifest["files"].setdefault(name, {})
-        path = release / name
-        rows = duckdb.sql(f"select count(*) from read_parquet('{path}')").fetchall()[0][0]
-        entry |= {"sha256": file_sha256(path), "bytes": path.stat().st_size, "rows": rows}
-    rewrite(release, manifest)
-
-
-def found(release, check="files"):
-    """Return what the one failing check found."""
-    report = sqlanon.open(release).verify()
-    (failed,) = [one for one in report.checks if one.holds is False]
-    assert failed.name == check
-    return failed.found
+from tests.releases.conftest import change_manifest, failing, sign
 
 
 def copy(release, name, sql, options=""):
@@ -43,37 +14,61 @@ def copy(release, name, sql, options=""):
     (release / f"{name}.new").rename(release / name)
 
 
-def test_what_is_published_holds(release):
-    sign(release)
-    assert sqlanon.open(release).verify().holds
+def lay(name, data=b"123-45-6789,HIV", signs=()):
+    """Return what writes a file into a release, and signs some."""
+
+    def change(release):
+        (release / name).write_bytes(data)
+        sign(release, *signs) if signs else None
+
+    return change
 
 
-@pytest.mark.parametrize("name", ["notes.txt", ".hidden", "readme.txt", "st_old.parquet"])
-def test_a_file_beside_the_release_is_named(release, name):
-    (release / name).write_text("123-45-6789,HIV")
-    assert found(release) == {name: "not in the manifest"}
-
-
-def test_folders_and_links_beside_the_release_are_named(release):
+def lay_no_files(release):
     (release / "more").mkdir()
     (release / "link").symlink_to("/etc/passwd")
     os.mkfifo(release / "pipe")
-    assert set(found(release)) == {"more", "link", "pipe"}
 
 
-def test_a_file_of_a_terabyte_is_not_read(release):
+def lay_a_terabyte(release):
     with (release / "qit.parquet").open("r+b") as file:
         file.truncate(2**40)  # which takes no room on the disk
-    size = manifest_of(release)["files"]["qit.parquet"]["bytes"]
-    assert found(release) == {"qit.parquet": f"1,099,511,627,776 bytes, and not {size:,}"}
 
 
-def test_a_listed_file_that_is_no_table_is_named(release):
-    manifest = manifest_of(release)
-    (release / "microdata.csv").write_text("ssn,disease\n")
-    manifest["files"]["microdata.csv"] = {"sha256": file_sha256(release / "microdata.csv"), "rows": 0, "bytes": 12}
-    rewrite(release, manifest)
-    assert found(release) == {"microdata.csv": "no table of the release"}
+def number(name):
+    def change(release):
+        (release / "qit.parquet").rename(release / name)
+        change_manifest(release, lambda m: m["files"].update({name: m["files"].pop("qit.parquet")}))
+
+    return change
+
+
+def add_metadata(release):
+    copy(release, "qit.parquet", f"from '{release}/qit.parquet'", ", kv_metadata {microdata: 'ssn 1 has HIV'}")
+    sign(release)
+
+
+@pytest.mark.parametrize(("change", "says"), [
+    *((lay(name), {name: "not in the manifest"}) for name in ("notes.txt", ".hidden", "readme.txt", "st_old.parquet")),
+    (lay_no_files, dict.fromkeys(("more", "link", "pipe"), "not in the manifest")),
+    (lay_a_terabyte, {"qit.parquet": "1,099,511,627,776 bytes, and not "}),
+    (lay("microdata.csv", signs=["microdata.csv"]), {"microdata.csv": "no table of the release"}),
+    *((number(name), {name: "not the part 00000"})
+      for name in ("qit-123456789.parquet", "qit-0.parquet", "qit-00001.parquet")),
+    (add_metadata, {"qit.parquet": "the metadata 'microdata'"}),
+    *((lay("st.parquet", data, ["st.parquet"]), {"st.parquet": "no Parquet file of a table"}) for data in (
+        b"", b"PAR1", b"PAR1" + b"\x00" * 30 + b"PAR1", b"PAR1\x15" + b"\xff" * 31 + b"\x20\x00\x00\x00PAR1"
+    )),
+])  # fmt: skip
+def test_what_does_not_belong_to_a_release_is_named(release, change, says):
+    change(release)
+    told = failing(release)
+    assert set(told) == set(says) and all(told[name].startswith(words) for name, words in says.items())
+
+
+def test_what_is_published_holds(release):
+    sign(release)
+    assert sqlanon.open(release).verify().holds
 
 
 def test_columns_of_every_part_are_compared(release):
@@ -83,39 +78,12 @@ def test_columns_of_every_part_are_compared(release):
     copy(release, "qit-00000.parquet", half.format("", path, "<"))
     copy(release, "qit-00001.parquet", half.format(", 'HIV' as true_disease", path, ">="))
     path.unlink()
-    manifest = manifest_of(release)
-    del manifest["files"]["qit.parquet"]
-    rewrite(release, manifest)
-    sign(release)
-    assert found(release) == {"qit-00001.parquet": "its columns are not those of qit-00000.parquet"}
+    sign(release, change=lambda manifest: manifest["files"].pop("qit.parquet"))
+    assert failing(release) == {"qit-00001.parquet": "its columns are not those of qit-00000.parquet"}
     copy(release, "qit-00001.parquet", f"select * exclude (true_disease) from '{release}/qit-00001.parquet'")
     copy(release, "qit-00001.parquet", f"select * replace (age::bigint as age) from '{release}/qit-00001.parquet'")
     sign(release)
-    assert found(release) == {"qit-00001.parquet": "its columns are not those of qit-00000.parquet"}
-
-
-@pytest.mark.parametrize("name", ["qit-123456789.parquet", "qit-0.parquet", "qit-00001.parquet"])
-def test_the_number_of_a_part_is_its_place(release, name):
-    (release / "qit.parquet").rename(release / name)
-    manifest = manifest_of(release)
-    manifest["files"][name] = manifest["files"].pop("qit.parquet")
-    rewrite(release, manifest)
-    assert found(release) == {name: "not the part 00000"}
-
-
-def test_metadata_of_parquet_is_named(release):
-    copy(release, "qit.parquet", f"from '{release}/qit.parquet'", ", kv_metadata {microdata: 'ssn 1 has HIV'}")
-    sign(release)
-    assert found(release) == {"qit.parquet": "the metadata 'microdata'"}
-
-
-def test_a_file_that_is_no_parquet_is_named(release):
-    for data in (b"", b"PAR1", b"PAR1" + b"\x00" * 30 + b"PAR1", b"PAR1\x15" + b"\xff" * 31 + b"\x20\x00\x00\x00PAR1"):
-        (release / "st.parquet").write_bytes(data)
-        manifest = manifest_of(release)
-        manifest["files"]["st.parquet"] |= {"sha256": file_sha256(release / "st.parquet"), "bytes": len(data)}
-        rewrite(release, manifest)
-        assert found(release) == {"st.parquet": "no Parquet file of a table"}
+    assert failing(release) == {"qit-00001.parquet": "its columns are not those of qit-00000.parquet"}
 
 
 @pytest.mark.parametrize(
@@ -133,10 +101,8 @@ def test_a_file_that_is_no_parquet_is_named(release):
     ],
 )
 def test_a_manifest_says_what_is_found_and_nothing_else(release, change, check, says):
-    manifest = manifest_of(release)
-    change(manifest)
-    rewrite(release, manifest)
-    told = found(release, check)
+    change_manifest(release, change)
+    told = failing(release, check)
     assert told == says if says is not None else told["st.parquet"].endswith("bytes, not 7")
 
 

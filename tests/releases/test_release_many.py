@@ -40,7 +40,7 @@ def test_the_same_answers_as_one_by_one(release):
 
 
 def test_the_estimator_is_that_of_each_query(release):
-    name = {"anatomy": "uniform", "splu": "matrix"}[release.manifest["method"]]
+    name = {"anatomy": "uniform", "splu": "closed_form"}[release.manifest["method"]]
     sql = "select count(*) from release where sex = 'F' and age < 17 and disease = 'flu'"
     (answer,) = release.estimate_many([sql], name)
     pd.testing.assert_frame_equal(answer, release.estimate(sql, name))

@@ -6,7 +6,7 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import ReleaseError
-from sqlanon.releases import file_checks, steady_reading
+from sqlanon.releases import asked_release, file_checks
 
 ASKED = {"quasi": "age,sex,zipcode", "sensitive": "disease", "id": "ssn"}
 COUNT = "SELECT COUNT(*) AS n FROM release"
@@ -15,7 +15,7 @@ COUNT = "SELECT COUNT(*) AS n FROM release"
 @pytest.fixture
 def replaced(patients, tmp_path, monkeypatch):
     """Return a release that is replaced in the middle of being read, as often as the test says."""
-    monkeypatch.setattr(steady_reading, "_PAUSE", 0)
+    monkeypatch.setattr(asked_release, "_PAUSE", 0)
     release = sqlanon.anatomy(patients, "patients", l=4, out=tmp_path / "release", **ASKED)
     digest, turns = file_checks.file_sha256, iter(())
 

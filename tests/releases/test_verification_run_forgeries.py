@@ -1,23 +1,16 @@
 """A table of forgeries: each keeps hashes and counts in order, as a forger does, and one named check must fail."""
 
-import json
 import shutil
 
 import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.releases.targets import file_sha256
+from tests.conftest import METHODS
 from tests.databases import connect
+from tests.releases.conftest import sign
 
 QUASI, VALUES, ROWS = ["age", "sex"], 6, 120
-METHODS = {
-    "anatomy": {"l": 3},
-    "robust": {"r": 2.0, "background_from": "sex"},
-    "splu": {"gamma": 3},
-    "uncertain": {"k": 4, "l": 2, "threshold": 0.3, "influence": "learn"},
-    "mondrian": {"k": 5, "l": 2},
-}
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +27,7 @@ def connection():
 def published(connection, tmp_path_factory):
     folder = tmp_path_factory.mktemp("published")
     roles = {"quasi": QUASI, "sensitive": "disease", "id": "ssn"}
+    sqlanon.splu(connection, "patients", out=folder / "listed", **roles, gamma=3, values="list")
     for method, parameters in METHODS.items():
         saved = {"save_influence": folder / "influence.csv"} if method == "uncertain" else {}
         publish = getattr(sqlanon, method)
@@ -46,17 +40,6 @@ def rewritten(release, table, sql):
     path, new = release / f"{table}.parquet", release / "new"
     duckdb.sql(f"copy ({sql.format(t=repr(str(path)))}) to '{new}' (format parquet, compression zstd)")
     new.rename(path)
-
-
-def signed(release, change=None):
-    """Bring the manifest's hashes, bytes and rows in line with the files; then change it."""
-    manifest = json.loads((release / "release.json").read_text())
-    for path in release.glob("*.parquet"):
-        rows = duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0]
-        manifest["files"][path.name] = {"rows": rows, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
-    if change is not None:
-        change(manifest)
-    (release / "release.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 
 def failed(release, connection):
@@ -102,6 +85,13 @@ FORGED_TABLES = [
     ("splu", "data", ONE_AGE, "quasi_rows"),
     ("splu", "data", ONE_VALUE, "published_counts"),
     ("splu", "data", UNKNOWN, "published_counts"),
+    ("listed", "data", UNKNOWN, "values"),
+    ("listed", "values_1", REVERSED, "row_order"),
+    ("listed", "values_1", "select * from {t} union all select * from {t} order by all", "row_order"),
+    ("listed", "values_1", "select * from {t} limit 5", "values"),
+    ("listed", "values_1", "select * from {t} limit 5", "listed_values"),
+    ("listed", "values_1", "select * from {t} union all select 'd7' order by all", "listed_values"),
+    ("listed", "values_1", "select disease, 1 as count from {t} order by all", "columns"),
     ("uncertain", "qit", REVERSED, "row_order"),
     ("uncertain", "st", "select * replace (count + 1 as count) from {t} order by all", "cluster_size"),
     ("uncertain", "qit", "select * from {t} where group_id > 1 order by all", "cluster_size"),
@@ -132,6 +122,8 @@ FORGED_MANIFESTS = [
     ("robust", lambda m: m["files"]["st.parquet"].update(sha256="0" * 64), "files"),
     ("splu", lambda m: m["parameters"]["gamma"].update(disease=4), "gamma"),
     ("splu", lambda m: m["files"]["data.parquet"].update(sha256="0" * 64), "files"),
+    ("listed", lambda m: m["guarantee"]["disease"]["small_sums"].update(off_at_least=0.55), "manifest"),
+    ("listed", lambda m: m["parameters"].pop("values"), "files"),
     ("uncertain", promise(k=ROWS), "cluster_size"),
     ("uncertain", promise(l=ROWS), "weights"),
     ("uncertain", lambda m: m["files"]["qit.parquet"].update(sha256="0" * 64), "files"),
@@ -166,7 +158,7 @@ MIXED = (
 @pytest.mark.parametrize("method", METHODS)
 def test_what_is_published_holds_before_it_is_forged(published, connection, method):
     release = published / method
-    signed(release)
+    sign(release)
     assert failed(release, connection) == set()
 
 
@@ -174,7 +166,7 @@ def test_what_is_published_holds_before_it_is_forged(published, connection, meth
 def test_a_forged_table_fails_its_check(published, connection, tmp_path, method, table, sql, check):
     release = shutil.copytree(published / method, tmp_path / method)
     rewritten(release, table, sql)
-    signed(release)
+    sign(release)
     assert check in failed(release, connection)
 
 
@@ -182,14 +174,14 @@ def test_a_forged_table_fails_its_check(published, connection, tmp_path, method,
 @pytest.mark.parametrize(("method", "change", "check"), FORGED_MANIFESTS)
 def test_a_forged_manifest_fails_its_check(published, connection, tmp_path, method, change, check):
     release = shutil.copytree(published / method, tmp_path / method)
-    signed(release, change)
+    sign(release, change=change)
     assert check in failed(release, connection)
 
 
 @pytest.mark.parametrize(("method", "name", "value"), FORGED_PARAMETERS)
 def test_a_forged_parameter_is_refused_before_anything_is_computed(published, tmp_path, method, name, value):
     release = shutil.copytree(published / method, tmp_path / method)
-    signed(release, lambda manifest: manifest["parameters"].update({name: value}))
+    sign(release, change=lambda manifest: manifest["parameters"].update({name: value}))
     with pytest.raises(sqlanon.ReleaseError, match="manifest of"):
         sqlanon.open(release)
 
@@ -206,7 +198,7 @@ def excused(release, parameters, classes=None):
             manifest["files"].pop(name, None)
         manifest["verified"]["classes"] = classes
 
-    signed(release, change)
+    sign(release, change=change)
     return sqlanon.open(release)
 
 

@@ -19,6 +19,7 @@ from sqlanon.releases.release import Release
 from sqlanon.reports.page import tell_attack
 from sqlanon.verification.checks import Check, Report
 from sqlanon.wording import spoken
+from tests.conftest import METHODS
 from tests.databases import connect
 from tests.pages import BREAKOUT, ELEMENTS, SCRIPT, Reader, read_safely
 
@@ -38,12 +39,6 @@ def hospital():
 
 
 ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "key": KEY}
-METHODS = {
-    "anatomy": {"l": 3},
-    "robust": {"r": 2, "background_from": (("sex",),)},
-    "splu": {"gamma": 3},
-    "mondrian": {"k": 5, "l": 2},
-}
 
 
 @pytest.fixture(scope="module")
@@ -366,7 +361,11 @@ def test_the_command_line_writes_a_page_and_says_what_it_comes_to(anatomized, tm
     assert (told["view"], told["holds"], told["report"]) == ("public", True, "r.html")
     assert "of 100 people" in told["in short"]
     read_safely((tmp_path / "r.html").read_text())
-    for words, message in (([], "exists"), (["--sql"], "report has no --sql"), (["--id", "a"], "say --against SOURCE")):
+    for words, message in (
+        ([], "exists"),
+        (["--sql"], "report has no --sql"),
+        (["--id", "a"], "say which with --against SOURCE"),
+    ):
         assert message in spoken(CliRunner().invoke(app, [*asked, *words]).exception.args[0], "command line")
 
 

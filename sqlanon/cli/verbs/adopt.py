@@ -36,4 +36,4 @@ def adopt(values: Values, session: SessionOptions) -> None:
     if against is None:
         say("not compared with the microdata: --against SOURCE does that")
     else:
-        say_next_steps(session, against, () if "rows_per_person" in values else values.get("id", ()), out, into)
+        say_next_steps(session, against, () if values.get("unit") == "row" else values.get("id", ()), out, into)

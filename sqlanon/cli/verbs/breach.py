@@ -13,6 +13,7 @@ from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import say
 from sqlanon.cli.session_options import SessionOptions
+from sqlanon.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlanon.breaches.analysis import BreachQuestion
@@ -52,13 +53,17 @@ def breach(
     session: SessionOptions,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
-    from sqlanon.breaches.analysis import BreachQuestion, render_analysis
-    from sqlanon.breaches.limits_and_targets import check_file, check_limits
+    from sqlanon.breaches.analysis import BreachQuestion, analyse, render_analysis
+    from sqlanon.breaches.limits_and_targets import check_file, check_table
+    from sqlanon.cli import display
     from sqlanon.read_places import refuse_read
     from sqlanon.sql.sources.queried_source import read_files
 
     question = BreachQuestion.of(session.engine.value, **arguments_of(judgement.breach, values))
-    check_limits(threshold, cover)
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise UsageError(f"the threshold {threshold:g} is no probability; it lies between 0 and 1")
+    if cover is not None and cover < 1:
+        raise UsageError(f"a cover of {cover} properties cannot be asked for; say 1 or more")
     if out is not None:
         check_file(out.absolute(), overwrite)
         refuse_read(out, [*read_files(question.base), session.database])
@@ -69,7 +74,12 @@ def breach(
     if explained is not None:
         _explain(question, engine, explained, session.how.value)
         return
-    analysis = _analyse(question, engine, into)
+    if into is not None:
+        check_table(engine, into)
+    with display.progress():
+        analysis = analyse(question, engine)
+    if into is not None:
+        analysis.store(into)
     if out is not None:
         analysis.write(out, overwrite)
     _show(analysis, session.how.value)
@@ -92,21 +102,6 @@ def _explain(question: "BreachQuestion", engine: "Engine", pair: tuple[str, str]
         return
     text = write("cli/explanation.lines", {"found": explanation, "most": NODES})
     to_stdout().print(visible(text.rstrip("\n")))
-
-
-def _analyse(question: "BreachQuestion", engine: "Engine", into: str | None) -> "Breach":
-    """Analyse with a sign of progress, and keep the associations in a table where one is named."""
-    from sqlanon.breaches.analysis import analyse
-    from sqlanon.breaches.limits_and_targets import check_table
-    from sqlanon.cli import display
-
-    if into is not None:
-        check_table(engine, into)
-    with display.progress():
-        analysis = analyse(question, engine)
-    if into is not None:
-        analysis.store(into)
-    return analysis
 
 
 def _show(analysis: "Breach", how: "display.Format") -> None:

@@ -8,7 +8,7 @@ import typer
 from sqlanon.api import judgement
 from sqlanon.cli.app import app
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, say
+from sqlanon.cli.options import say
 from sqlanon.cli.session_options import DuckDBOptions, SessionOptions
 
 if TYPE_CHECKING:
@@ -51,15 +51,11 @@ def _show(comparison: "Comparison", details: bool, session: SessionOptions) -> N
     """Print a line per candidate, what they come to, and what to know."""
     from sqlanon.cli import display
 
-    if session.how is Format.table:
+    if not display.show_to_programs(comparison, session.how.value):
         display.show_lines("", *comparison.shown(), spare=SPARE)
         if details:
             display.show_lines("", *comparison.details(), spare=SPARE_DETAILS)
         sys.stdout.write("\n{}\n".format(comparison.summary.replace(". ", ".\n")))
-    elif session.how is Format.json:
-        display.show_mapping(comparison.as_plain(), "json")
-    else:
-        display.show_frame(comparison.df(), "csv")
     for note in comparison.notes:
         say(f"note: {note}")
     if comparison.command:

@@ -29,47 +29,35 @@ def guide(
     """Show a guide: what a method promises, how a verb is used, with examples that run."""
     guides = topics()
     if schema is not None:
-        _print_schema(topic, schema)
+        from sqlanon.publishing.formats import SCHEMAS
+
+        if topic not in (None, "formats"):
+            raise UsageError(f"the guide {topic!r} has no schemas; type: sqlanon guide formats --schema {schema}")
+        if schema not in SCHEMAS:
+            raise UsageError(f"there is no format {schema!r}; the formats are {', '.join(SCHEMAS)}")
+        sys.stdout.write(json.dumps(SCHEMAS[schema](), indent=2, ensure_ascii=False) + "\n")
         return
     if topic is None:
         width = max(map(len, guides))
         sys.stdout.writelines(f"{name:{width}}  {subject(path)}\n" for name, path in guides.items())
         return
     if topic not in guides:
-        raise UsageError(_unknown(topic, list(guides)))
-    _show(guides[topic].read_text(encoding="utf-8"))
+        names = list(guides)
+        near = find_near(topic, names, most=1)
+        nearest = f"; the nearest is {near[0]!r}" if near else ""
+        raise UsageError(f"there is no guide {topic!r}{nearest}; the guides are {', '.join(names)}")
+    from rich.console import Console
 
+    text, console = guides[topic].read_text(encoding="utf-8"), Console()
+    if console.is_terminal:
+        from rich.markdown import Markdown
 
-def _print_schema(topic: str | None, name: str) -> None:
-    from sqlanon.publishing.formats import SCHEMAS
-
-    if topic not in (None, "formats"):
-        raise UsageError(f"the guide {topic!r} has no schemas; type: sqlanon guide formats --schema {name}")
-    if name not in SCHEMAS:
-        raise UsageError(f"there is no format {name!r}; the formats are {', '.join(SCHEMAS)}")
-    sys.stdout.write(json.dumps(SCHEMAS[name](), indent=2, ensure_ascii=False) + "\n")
+        console.print(Markdown(text))
+    else:  # as it stands, into a pipe or a file
+        sys.stdout.write(text)
 
 
 def subject(path: Path) -> str:
     """Return the first line of a guide after its heading: one sentence that says what it is about."""
     _, *lines = path.read_text(encoding="utf-8").splitlines()
     return next(line for line in lines if line)
-
-
-def _unknown(topic: str, names: list[str]) -> str:
-    near = find_near(topic, names, most=1)
-    nearest = f"; the nearest is {near[0]!r}" if near else ""
-    return f"there is no guide {topic!r}{nearest}; the guides are {', '.join(names)}"
-
-
-def _show(text: str) -> None:
-    """Print Markdown: rendered on a terminal, as it stands into a pipe or a file."""
-    from rich.console import Console
-
-    console = Console()
-    if not console.is_terminal:
-        sys.stdout.write(text)
-        return
-    from rich.markdown import Markdown
-
-    console.print(Markdown(text))

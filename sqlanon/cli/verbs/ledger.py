@@ -18,10 +18,11 @@ from sqlanon.cli.options import (
     FormatOption,
     KeyFile,
     chosen_key,
-    open_engine,
+    given_dsn,
     say,
 )
 from sqlanon.engines.base import Engine
+from sqlanon.engines.connect import open_engine
 from sqlanon.errors import UsageError
 
 
@@ -70,11 +71,7 @@ def ledger(
     if key_file is not None or releases is not None or database is not None:
         raise UsageError("--key-file, --releases and --database are for --check; say --check as well")
     summary = operations.ledger(**values, con=_opened(engine, None, dsn))
-    if how is Format.json:
-        display.show_mapping(summary.as_plain(), "json")
-        return
-    if how is Format.csv:
-        display.show_frame(summary.df(), "csv")
+    if display.show_to_programs(summary, how.value):
         return
     figures = {name: value for name, value in summary.as_plain().items() if name != "history"}
     display.show_mapping(figures, "table")
@@ -85,4 +82,4 @@ def ledger(
 def _opened(engine: EngineName, database: str | None, dsn: str | None) -> Engine | None:
     """Open the database of the releases, where one is named."""
     named = (engine, database, dsn) != (DUCKDB, None, None)
-    return open_engine(engine, database, False, None, dsn) if named else None
+    return open_engine(engine.value, database, dsn=given_dsn(engine, dsn)) if named else None

@@ -59,14 +59,10 @@ def macros(
     if "drop" in values:
         say(f"dropped {len(frame)} macros from {database}")
     else:
-        _say_next(database, store_macros.unreadable_version(engine))
-
-
-def _say_next(database: str, newer: str | None) -> None:
-    """Say what a client of the file needs."""
-    if newer:
-        say(
-            f"warning: {database} has DuckDB's format {newer}, which clients of earlier versions cannot open;"
-            " --convert writes the file anew for clients from 1.4 on"
-        )
-    say("make a key with: openssl rand -hex 32; hand it over with: set variable sqlanon_key = '…'")
+        newer = store_macros.unreadable_version(engine)
+        if newer:
+            say(
+                f"warning: {database} has DuckDB's format {newer}, which clients of earlier versions cannot open;"
+                " --convert writes the file anew for clients from 1.4 on"
+            )
+        say("make a key with: openssl rand -hex 32; hand it over with: set variable sqlanon_key = '…'")

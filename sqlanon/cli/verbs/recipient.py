@@ -3,7 +3,7 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,10 +16,6 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
 from sqlanon.sql.sources.queried_source import read_files
-
-if TYPE_CHECKING:
-    from sqlanon.releases.release import Release
-    from sqlanon.verification.checks import Report
 
 
 @app.command(epilog="Example: sqlanon complete release --tables 10 --out completed")
@@ -71,14 +67,30 @@ def verify(
     files = (*values.get("background", ()), values.get("voters"), values.get("since"))
     opened = session.open_against(release, values, *files)
     if out is not None or overwrite:
-        _check_file(out, overwrite, opened, values)
+        from sqlanon.publishing.kept_files import check_paths
+
+        if out is None:
+            raise UsageError("--overwrite replaces the file that --out names, and there is none")
+        if "voters" not in values:
+            raise UsageError("--out saves what is found of the list that --voters names, and there is none")
+        earlier = Path(values["since"]) if "since" in values else None
+        inputs = (values["voters"], *read_files(values["against"]), *values.get("background", ()))
+        check_paths([out], "--out", overwrite, [opened.directory, earlier], inputs)
     if session.sql:
         write_out(opened.verification_sql(**values))
         return
     with display.progress("verifying"):
         report = opened.verify(**values)
     display.show_report(report, session.how.value)
-    _keep_voters(report, out)
+    lines = 0 if report.presence is None else len(report.presence)
+    if report.presence is not None and out is not None:
+        from sqlanon.publishing.kept_files import save_frame
+
+        save_frame(report.presence, out)
+        say(f"all {lines:,} lines of voters: {out}, which only you can read")
+    elif lines > display.SHOWN_VOTERS:
+        shown = display.SHOWN_VOTERS
+        say(f"shown: the {shown} lines of voters with the highest risk, of {lines:,}; --out FILE saves all")
     if report.holds is False:
         say(f"the release does not hold: {', '.join(check.name for check in report.checks if check.holds is False)}")
         raise typer.Exit(3)
@@ -92,34 +104,6 @@ def verify(
         attacked = shlex.join(["sqlanon", "attack", release, *session.place])
         asked = shlex.join(["sqlanon", "estimate", release, "SELECT COUNT(*) FROM release", *session.place])
         say(f"next{session.dsn_reminder}: what attacks reach, and a first question\n{attacked}\n{asked}")
-
-
-def _check_file(out: Path | None, overwrite: bool, release: "Release", values: Values) -> None:
-    """Refuse a file for the voters that cannot be written, before anything is verified."""
-    from sqlanon.publishing.kept_files import check_paths
-
-    if out is None:
-        raise UsageError("--overwrite replaces the file that --out names, and there is none")
-    if "voters" not in values:
-        raise UsageError("--out saves what is found of the list that --voters names, and there is none")
-    earlier = Path(values["since"]) if "since" in values else None
-    inputs = (values["voters"], *read_files(values["against"]), *values.get("background", ()))
-    check_paths([out], "--out", overwrite, [release.directory, earlier], inputs)
-
-
-def _keep_voters(report: "Report", out: Path | None) -> None:
-    """Save all lines of the voters, or say how many are not shown."""
-    from sqlanon.cli.display import SHOWN_VOTERS
-    from sqlanon.publishing.kept_files import save_frame
-
-    if report.presence is None:
-        return
-    lines = len(report.presence)
-    if out is not None:
-        save_frame(report.presence, out)
-        say(f"all {lines:,} lines of voters: {out}, which only you can read")
-    elif lines > SHOWN_VOTERS:
-        say(f"shown: the {SHOWN_VOTERS} lines of voters with the highest risk, of {lines:,}; --out FILE saves all")
 
 
 @app.command(
@@ -144,7 +128,13 @@ def estimate(
 
     query, opened = values.pop("query"), session.open_release(release)
     if plot is not None or overwrite:
-        _check_plot(plot, overwrite, opened.directory, session.database)
+        from sqlanon.charts.drawing import FORMATS, require
+        from sqlanon.releases.file_beside import check_beside
+
+        if plot is None:
+            raise UsageError("--overwrite replaces the file that --plot names, and there is none")
+        require()
+        check_beside(plot, FORMATS, "--plot", overwrite, [opened.directory], [session.database])
     if session.sql:
         write_out(opened.estimation_sql(query, values.get("estimator")))
         return
@@ -159,14 +149,3 @@ def estimate(
 
         with display.progress("drawing"):
             as_answer(answer).plot().save(plot, overwrite)
-
-
-def _check_plot(plot: Path | None, overwrite: bool, release: Path | None, database: str | None) -> None:
-    """Refuse a file for the chart that cannot be written, before anything is estimated."""
-    from sqlanon.charts.drawing import FORMATS, require
-    from sqlanon.releases.file_beside import check_beside
-
-    if plot is None:
-        raise UsageError("--overwrite replaces the file that --plot names, and there is none")
-    require()
-    check_beside(plot, FORMATS, "--plot", overwrite, [release], [database])

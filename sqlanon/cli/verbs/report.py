@@ -2,8 +2,6 @@
 
 import shlex
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,9 +12,6 @@ from sqlanon.cli.options import Format, ReleaseArgument, say
 from sqlanon.cli.publication import coarser_command, report_command, words_against
 from sqlanon.cli.session_options import SessionOptions
 from sqlanon.read_places import refuse_read
-
-if TYPE_CHECKING:
-    from sqlanon.reports.page import Page
 
 
 @app.command(
@@ -36,11 +31,7 @@ def attack(release: ReleaseArgument, values: Values, session: SessionOptions) ->
     opened.require_unchanged()
     with display.progress():
         outcome = judgement.attack(opened, **values)
-    if session.how is Format.json:
-        display.show_mapping(outcome.as_plain(), "json")
-        return
-    if session.how is Format.csv:
-        display.show_frame(outcome.df(), "csv")
+    if display.show_to_programs(outcome, session.how.value):
         return
     sys.stdout.write(f"{outcome.headline}\n\n")
     for number, (title, heads, lines) in enumerate(outcome.tables):
@@ -75,20 +66,15 @@ def report(release: ReleaseArgument, values: Values, session: SessionOptions) ->
     opened.require_unchanged()
     with display.progress():
         page = judgement.report(opened, **values)
-    _tell(page, values["out"], session)
-    if page.holds is False:
-        raise typer.Exit(3)
-
-
-def _tell(page: "Page", out: Path, session: SessionOptions) -> None:
-    """Say what the page says in short, and whom it is for."""
     from sqlanon.charts.drawing import INSTALL, is_installed
     from sqlanon.cli import display
 
     view = "internal" if page.facts.is_internal else "public"
-    summary = {"report": str(out), "view": view, "holds": page.holds, "in short": " ".join(page.sentences)}
+    summary = {"report": str(values["out"]), "view": view, "holds": page.holds, "in short": " ".join(page.sentences)}
     display.show_mapping(summary, session.how.value)
     if session.how is Format.table and page.facts.is_internal:
         say("it holds figures of the source, so keep it as the source; only you can read it")
     if page.facts.compared and not is_installed():
         say(f"note: errors by selectivity have a table and no chart; what draws it: {INSTALL}")
+    if page.holds is False:
+        raise typer.Exit(3)

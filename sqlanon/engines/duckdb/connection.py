@@ -38,7 +38,20 @@ def connect(
 
     Raises SourceError for a file that cannot be made, UsageError for resources that DuckDB refuses.
     """
-    settings = _resource_settings(threads, memory_limit)
+    settings: dict[str, Any] = {}
+    # DuckDB starts as many threads as it is told, until the machine has none left
+    if threads is not None and threads > MOST_THREADS:
+        raise UsageError(
+            f"{option('threads', threads)} is more than any machine has use for; the most is {MOST_THREADS}"
+        )
+    # DuckDB takes -1 for no limit at all
+    if memory_limit is not None and memory_limit.strip().startswith("-"):
+        raise UsageError(f"{option('memory_limit', memory_limit)} is negative; say for example 4GB")
+    if threads is not None:
+        # more than these are no faster, and where the system refuses one the process dies
+        settings["threads"] = str(min(threads, _THREADS_A_CORE * (os.cpu_count() or 1)))
+    if memory_limit is not None:
+        settings["memory_limit"] = memory_limit
     # what needs an extension that is not installed is refused: nothing is fetched that nobody asked for
     settings["autoinstall_known_extensions"] = "false"
     settings["temp_directory"] = str(_spill_folder(temp_directory))
@@ -124,24 +137,6 @@ def confine(connection: duckdb.DuckDBPyConnection, readable: Sequence[str]) -> N
     except duckdb.CatalogException:  # DuckDB 1.4 lets nothing be set later: times are UTC from now on
         connection.execute("set TimeZone = 'UTC'")
     connection.execute("set lock_configuration = true")
-
-
-def _resource_settings(threads: int | None, memory_limit: str | None) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    # DuckDB starts as many threads as it is told, until the machine has none left
-    if threads is not None and threads > MOST_THREADS:
-        raise UsageError(
-            f"{option('threads', threads)} is more than any machine has use for; the most is {MOST_THREADS}"
-        )
-    # DuckDB takes -1 for no limit at all
-    if memory_limit is not None and memory_limit.strip().startswith("-"):
-        raise UsageError(f"{option('memory_limit', memory_limit)} is negative; say for example 4GB")
-    if threads is not None:
-        # more than these are no faster, and where the system refuses one the process dies
-        settings["threads"] = str(min(threads, _THREADS_A_CORE * (os.cpu_count() or 1)))
-    if memory_limit is not None:
-        settings["memory_limit"] = memory_limit
-    return settings
 
 
 @cache

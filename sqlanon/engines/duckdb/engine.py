@@ -5,10 +5,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import duckdb
 
+from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb.errors import refuse_older_version, translate_error
 from sqlanon.engines.duckdb.sources import find_source
 from sqlanon.engines.duckdb.text_files import Reading
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from sqlanon.engines.base import Numbers
 
+
+T = TypeVar("T")
 
 # What a schema of DuckDB's holds: tables, and whatever else can carry a text.
 _KINDS = {  # kind: the catalog's function, the name there, and what tells the kind from others
@@ -71,7 +74,7 @@ UNUSABLE = "DuckDB has shut the database of this connection: close all connectio
 STRETCH = 250_000  # rows; a thread of its own for fewer gains nothing
 
 
-class DuckDBEngine:
+class DuckDBEngine(Engine):
     """Run statements on one DuckDB connection, ours or the caller's."""
 
     dialect = "duckdb"
@@ -96,7 +99,14 @@ class DuckDBEngine:
         self._single_files: set[Sql] = set()  # what reads one file: its rows are numbered
         if catalog is None:
             self._refuse_false_functions()
-            self._refuse_settings()
+            for name, value in self.execute("select name, value from system.main.duckdb_settings()"):
+                our_value, consequence = _MEANINGS.get(name, (value, ""))
+                # before DuckDB 2 names were kept (true) or lowered (false), which is what ours are
+                if value != our_value and (name, value) not in _OLDER:
+                    raise UsageError(
+                        f"the connection's {name} is {value!r}, under which {consequence}; set {name} ="
+                        f" {our_value or literal(our_value)} first"
+                    )
 
     @property
     def place(self) -> tuple[str, str]:
@@ -125,25 +135,17 @@ class DuckDBEngine:
                 " statements call: drop it, or attach the database to a connection without such names"
             )
 
-    def _refuse_settings(self) -> None:
-        """Refuse a connection on which SQL means something else; setting it back would change the caller's views."""
-        for name, value in self.execute("select name, value from system.main.duckdb_settings()"):
-            our_value, consequence = _MEANINGS.get(name, (value, ""))
-            # before DuckDB 2 names were kept (true) or lowered (false), which is what ours are
-            if value != our_value and (name, value) not in _OLDER:
-                raise UsageError(
-                    f"the connection's {name} is {value!r}, under which {consequence}; set {name} ="
-                    f" {our_value or literal(our_value)} first"
-                )
-
     # -- running ------------------------------------------------------------------------------
+
+    def _fetch(self, fetch: Callable[[Any], T], sql: str, parameters: Sequence[object] | None = None) -> T:
+        try:  # DuckDB 2 blocks relations and later calls while a result is not fetched
+            return fetch(self.connection.execute(sql, parameters))
+        except duckdb.Error as error:
+            raise self._translate(error, sql) from None
 
     def execute(self, sql: str, parameters: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
         """Run one statement and fetch all of it."""
-        try:  # DuckDB 2 blocks relations and later calls while a result is not fetched
-            return self.connection.execute(sql, parameters).fetchall()
-        except duckdb.Error as error:
-            raise self._translate(error, sql) from None
+        return self._fetch(lambda result: list(result.fetchall()), sql, parameters)
 
     def _translate(self, error: duckdb.Error, sql: str) -> SqlanonError:
         """Return an error of DuckDB's as ours; what it leaves of a caller's connection is said."""
@@ -169,26 +171,20 @@ class DuckDBEngine:
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Run one SELECT and fetch every row; values keep their types."""
-        try:
-            cursor = self.connection.execute(sql)
-            names = [column[0] for column in cursor.description or ()]
-            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-        except duckdb.Error as error:
-            raise self._translate(error, sql) from None
+
+        def named(result: Any) -> list[dict[str, Any]]:
+            names = [column[0] for column in result.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+        return self._fetch(named, sql)
 
     def frame(self, sql: str) -> "pd.DataFrame":
         """Run one SELECT and fetch it as columns."""
-        try:
-            return self.connection.execute(sql).df()
-        except duckdb.Error as error:
-            raise self._translate(error, sql) from None
+        return self._fetch(lambda result: cast("pd.DataFrame", result.df()), sql)
 
     def arrays(self, sql: str) -> "dict[str, Numbers]":
         """Run one SELECT of numbers and fetch it as arrays; NULL is NaN."""
-        try:
-            fetched: dict[str, Any] = self.connection.execute(sql).fetchnumpy()
-        except duckdb.Error as error:
-            raise self._translate(error, sql) from None
+        fetched = self._fetch(lambda result: cast("dict[str, Any]", result.fetchnumpy()), sql)
         # a column with NULLs comes masked
         return {n: x.astype(float).filled(math.nan) if hasattr(x, "filled") else x for n, x in fetched.items()}
 
@@ -272,10 +268,6 @@ class DuckDBEngine:
             self._single_files.add(reader)
         return reader
 
-    def in_stored_order(self, relation: Sql, whole_files: bool = False) -> Sql:
-        """Return the relation itself: files and tables are read in the order in which they lie."""
-        return relation
-
     def in_stretches(self, relation: Sql) -> list[Sql]:
         """Return a stretch of a long file for each thread; whatever else there is has one."""
         if relation not in self._single_files:
@@ -287,14 +279,12 @@ class DuckDBEngine:
         ((threads,),) = self.execute("select current_setting('threads')")
         number = min(threads, count // STRETCH)
         ends = [place * count // number for place in range(number + 1)]
-        return (
-            [relation]
-            if number == 1
-            else [
-                Sql(f"(from {relation} where {ROW_NUMBER} between {max(0, first - 1)} and {end - 1})")
-                for first, end in itertools.pairwise(ends)
-            ]
-        )
+        if number == 1:
+            return [relation]
+        return [
+            Sql(f"(from {relation} where {ROW_NUMBER} between {max(0, first - 1)} and {end - 1})")
+            for first, end in itertools.pairwise(ends)
+        ]
 
     def take_rows(self, relation: Sql, like: str, keeper: "DuckDBEngine", rows: Sql, folder: Path) -> None:
         """Show rows of this session under a name."""
@@ -307,24 +297,13 @@ class DuckDBEngine:
 
     # -- schemas and transactions ---------------------------------------------------------------
 
-    def tables(self, schema: str) -> list[str] | None:
-        """Return the names of a schema's tables and views, None where there is no such schema."""
-        where = [self.place[0], schema]
-        query = "select 1 from duckdb_schemas() where database_name = ? and lower(schema_name) = lower(?)"
-        if not self.execute(query, where):
-            return None
-        listed = (
-            "select table_name from duckdb_tables() where database_name = $1 and lower(schema_name) = lower($2)"
-            " union all"
-            " select view_name from duckdb_views() where database_name = $1 and lower(schema_name) = lower($2)"
-        )
-        return [name for (name,) in self.execute(listed, where)]
-
     def contents(self, schema: str) -> list[tuple[str, str]] | None:
         """Return what a schema holds, kind and name; None where there is none."""
-        if self.tables(schema) is None:
-            return None
-        return [(kind, name) for kind, name in self.execute(FIND_CONTENTS, [self.place[0], schema])]
+        where = [self.place[0], schema]
+        query = "select 1 from duckdb_schemas() where database_name = ? and lower(schema_name) = lower(?)"
+        return (
+            [(kind, name) for kind, name in self.execute(FIND_CONTENTS, where)] if self.execute(query, where) else None
+        )
 
     def comments(self, schema: str) -> dict[tuple[str, str], str]:
         """Return the comments on a schema's tables and columns."""

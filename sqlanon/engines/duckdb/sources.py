@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from sqlanon.bounded_files import UnfitFileError, require_regular
-from sqlanon.engines.duckdb.errors import describe_convertible, describe_missing_extension
-from sqlanon.engines.duckdb.text_files import Reading, null_texts, read_folders, read_typed, refuse_nul
-from sqlanon.engines.duckdb.unlike_files import SchemaReader, count_lacking, escape_pattern
+from sqlanon.engines.duckdb.errors import MISSING_EXTENSION, describe_convertible
+from sqlanon.engines.duckdb.text_files import read_folders, read_typed, refuse_nul
+from sqlanon.engines.duckdb.unlike_files import count_lacking, escape_pattern
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.near_texts import find_near
 from sqlanon.plans.plan import Source, find_floats
@@ -22,13 +22,16 @@ from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
+
 # Find the line of a CSV that makes DuckDB take the whole file for something else.
 DELIMITERS = ",;\t|"
 _ENDINGS = (".csv", ".tsv", ".txt")
 _LONGEST_HEAD = 1 << 20  # letters of the first line
 
 
-def refuse_broken_line(engine: SchemaReader, text: object) -> None:
+def refuse_broken_line(engine: "DuckDBEngine", text: object) -> None:
     """Raise SourceError, with its line, for a CSV file that is unlike its first line somewhere; else do nothing.
 
     DuckDB guesses delimiter and quotes from what fits most lines: one broken line can make it guess a single column.
@@ -105,21 +108,7 @@ _LIST = re.compile(r"\[\d*\]\Z")
 _NESTED = ("LIST", "STRUCT", "MAP", "UNION", "ARRAY", "VARIANT")
 
 
-class SourceReader(SchemaReader, Protocol):
-    """What finding a source takes of an engine."""
-
-    files_read: list[str]
-    reading: Reading
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Return the database and the schema in which names without either are looked up first."""
-
-    def register(self, value: object) -> Sql:
-        """Give a name to an object that DuckDB can read."""
-
-
-def find_source(engine: SourceReader, text: object, as_text: bool | str = False) -> tuple[Source, Mapping[str, str]]:
+def find_source(engine: "DuckDBEngine", text: object, as_text: bool | str = False) -> tuple[Source, Mapping[str, str]]:
     """Find a source; return its SQL and its columns with their types, in order.
 
     text: a name, path or glob, a query, or an object that DuckDB can read. as_text: a CSV's values as they are written.
@@ -148,29 +137,21 @@ def find_source(engine: SourceReader, text: object, as_text: bool | str = False)
     # files have none, and are not opened once more
     is_file = isinstance(text, str) and text in engine.files_read
     named = [] if is_file else [name for name, sql_type in types.items() if sql_type == "VARCHAR"]
-    return Source(
-        relation=Sql(relation), casts=casts | list_casts, numbering=Sql(numbering), texts=texts, lists=lists,
-        lacking=lacking, floats=find_floats(types), notes=notes,
-        collated=frozenset(_find_collated(engine, relation, named)),
-    ), types | casts | nested  # fmt: skip
-
-
-def _find_collated(engine: SourceReader, relation: str, names: Sequence[str]) -> list[str]:
-    """Return the columns whose collation takes different texts for one value: plans group by what it makes of them.
-
-    DuckDB 1.4 and 2 lose a collation where other rows are put beside the column's, so that no value can be tried.
-    """
 
     def is_collated(columns: Sequence[str]) -> bool:
         listed = ", ".join(map(ident, columns))
         plan = engine.execute(f"explain select {listed} from {relation} group by {listed}")
         return "__collated_group" in str(plan)
 
-    return [name for name in names if is_collated([name])] if names and is_collated(names) else []
+    return Source(
+        relation=Sql(relation), casts=casts | list_casts, numbering=Sql(numbering), texts=texts, lists=lists,
+        lacking=lacking, floats=find_floats(types), notes=notes,
+        collated=frozenset([name for name in named if is_collated([name])] if named and is_collated(named) else []),
+    ), types | casts | nested  # fmt: skip
 
 
 @contextmanager
-def _naming_source(engine: SourceReader, text: object) -> Iterator[None]:
+def _naming_source(engine: "DuckDBEngine", text: object) -> Iterator[None]:
     """Say of a source that cannot be read which it is, and which of its lines is unlike the first."""
     try:
         yield
@@ -180,10 +161,12 @@ def _naming_source(engine: SourceReader, text: object) -> Iterator[None]:
         refuse_broken_line(engine, text)
         # what is said of the file by its name needs no second name
         names_source = isinstance(error, SourceError) and isinstance(text, str) and repr(text) in str(error)
-        raise SourceError(str(error) if names_source else f"cannot read {_name_source(text)}: {error}") from None
+        what = "query" if isinstance(text, QueriedSource) else type(text).__name__
+        name = repr(text) if isinstance(text, str) else f"the {what}"
+        raise SourceError(str(error) if names_source else f"cannot read {name}: {error}") from None
 
 
-def _count_lacking(engine: SourceReader, text: object, as_text: bool | str) -> Mapping[str, tuple[int, int]]:
+def _count_lacking(engine: "DuckDBEngine", text: object, as_text: bool | str) -> Mapping[str, tuple[int, int]]:
     """Count which columns files of a pattern lack; of a query, in each pattern that it reads."""
     if isinstance(text, QueriedSource):
         return dict(item for table in text.tables for item in _count_lacking(engine, table, False).items())
@@ -199,7 +182,7 @@ _TABLES = (
 )
 
 
-def _find_relation(engine: SourceReader, text: object, as_text: bool | str, notes: dict[str, str]) -> tuple[str, str]:
+def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool | str, notes: dict[str, str]) -> tuple[str, str]:
     """Return SQL that reads a source, and an expression that numbers its rows; add what to say of columns."""
     if isinstance(text, QueriedSource):
         # the engine looks no name up, for a macro could answer
@@ -222,7 +205,7 @@ def _find_relation(engine: SourceReader, text: object, as_text: bool | str, note
     raise SourceError(f"no table, view or file {text!r}; {_what_to_name(engine, text)}")
 
 
-def _what_to_name(engine: SourceReader, text: str) -> str:
+def _what_to_name(engine: "DuckDBEngine", text: str) -> str:
     """Return what is there in the place of a name: the nearest table of the database, or how sources are named."""
     near = find_near(text, (name for (name,) in engine.execute(_TABLES, [engine.place[0]])), most=1)
     if near:
@@ -236,13 +219,7 @@ def _is_database(path: Path) -> bool:
         return file.read(12)[8:] == b"DUCK"
 
 
-def _files_beside(path: Path) -> list[str]:
-    """Return the names of the files that DuckDB reads in a path's folder."""
-    folder = path.parent
-    return [file.name for file in folder.iterdir() if _reader_of(file.name)] if folder.is_dir() else []
-
-
-def _refuse_fetching(engine: SourceReader, text: str) -> None:
+def _refuse_fetching(engine: "DuckDBEngine", text: str) -> None:
     """Refuse a URL whose extension is not installed: a caller's connection would fetch it from the network."""
     scheme, url, _ = text.partition("://")
     extension = next((name for name, schemes in _FETCHED_BY.items() if scheme.lower() in schemes), None)
@@ -250,24 +227,20 @@ def _refuse_fetching(engine: SourceReader, text: str) -> None:
         return
     listed = "select installed or loaded from system.main.duckdb_extensions() where extension_name = ?"
     if engine.execute(listed, [extension]) != [(True,)]:
-        raise SourceError(f"cannot read {text!r}: {describe_missing_extension(extension)}")
+        raise SourceError(f"cannot read {text!r}: {MISSING_EXTENSION.format(name=extension)}")
 
 
-def _find_table(engine: SourceReader, text: str) -> tuple[str, str] | None:
+def _find_table(engine: "DuckDBEngine", text: str) -> tuple[str, str] | None:
     """Find a table or view: in the schema in use or `main`, as schema.table, as database.table, or by all three."""
     place = engine.place
-    for parts in _name_parts(text):
+    dotted = text.split(".")
+    # as one name, then as schema and table, then with a catalog
+    for parts in [[text], *([dotted] if 1 < len(dotted) <= 3 and all(dotted) else [])]:
         tables = engine.execute(_FIND_TABLE, [*parts, *[None] * (3 - len(parts)), *place])
         if tables:
             kind, *names = tables[0]
             return ".".join(ident(name) for name in names), "rowid" if kind == "table" else _COUNTED
     return None
-
-
-def _name_parts(text: str) -> list[list[str]]:
-    """Return the ways to read a dotted name: as one name, then as schema and table, then with a catalog."""
-    parts = text.split(".")
-    return [[text], *([parts] if 1 < len(parts) <= 3 and all(parts) else [])]
 
 
 def _list_columns(types: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -318,13 +291,15 @@ def _find_files(text: str) -> tuple[str, bool] | None:
     if several and "://" not in text:
         _require_files(text)
     if not is_file and not several and "://" not in text:
-        files = [str(path.parent / name) for name in find_near(path.name, _files_beside(path), most=1)]
+        listed = path.parent.iterdir() if path.parent.is_dir() else ()
+        beside = [file.name for file in listed if _reader_of(file.name)]
+        files = [str(path.parent / name) for name in find_near(path.name, beside, most=1)]
         raise SourceError(f"no file {text!r}" + "".join(f"; the nearest is {name!r}" for name in files))
     return reader, several
 
 
 def _read_files(
-    engine: SourceReader, text: str, reader: str, several: bool, as_text: bool | str, notes: dict[str, str]
+    engine: "DuckDBEngine", text: str, reader: str, several: bool, as_text: bool | str, notes: dict[str, str]
 ) -> tuple[str, str]:
     """Return SQL that reads a file or the files of a pattern, and an expression that numbers their rows."""
     path = literal(escape_pattern(text) if Path(text).is_file() else text)
@@ -361,12 +336,14 @@ def _path_of(text: str) -> str:
     return text.partition("?")[0] if "://" in text else text
 
 
-def _reader_options(engine: SourceReader, reader: str, as_text: bool | str) -> str:
+def _reader_options(engine: "DuckDBEngine", reader: str, as_text: bool | str) -> str:
     """Return what a reader takes beside the file, as text to stand behind its path."""
     if reader != "read_csv":
         return ""
     texts = f", all_varchar = true, header = {literal(as_text != 'lines')}" if as_text else ""
-    return null_texts(engine.reading) + texts
+    missing = engine.reading.missing
+    nulls = f", nullstr = [{', '.join(map(literal, ('', *missing)))}]" if missing else ""
+    return nulls + texts
 
 
 def is_pattern(text: str) -> bool:
@@ -388,8 +365,3 @@ def _find_in_scope(name: str) -> object | None:
                     return value
         frame = frame.f_back
     return None
-
-
-def _name_source(text: object) -> str:
-    what = "query" if isinstance(text, QueriedSource) else type(text).__name__
-    return repr(text) if isinstance(text, str) else f"the {what}"

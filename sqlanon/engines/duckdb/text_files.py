@@ -5,14 +5,16 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlanon.engines.duckdb.unlike_files import SchemaReader
 from sqlanon.errors import SourceError, UsageError
 from sqlanon.near_texts import find_near
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.wording import option
+
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 SAMPLE = 20_480  # rows that tell most columns of texts; the others are looked at whole
 MISSING = (  # words for "no value"
@@ -63,14 +65,8 @@ def refuse_nul(names: Iterable[str]) -> None:
         raise SourceError("the name of a column holds a NUL character")
 
 
-def null_texts(reading: Reading) -> str:
-    """Return what tells the reader of CSV which texts are no value, to stand behind its path."""
-    listed = ", ".join(map(literal, ("", *reading.missing)))
-    return f", nullstr = [{listed}]" if reading.missing else ""
-
-
 def read_typed(
-    engine: SchemaReader, reader: str, path: str, options: str, folders: str, reading: Reading
+    engine: "DuckDBEngine", reader: str, path: str, options: str, folders: str, reading: Reading
 ) -> tuple[str, dict[str, str]]:
     """Return SQL that reads CSV or JSON with types under which all texts come back, and what to say of columns.
 
@@ -125,7 +121,7 @@ def _listed(types: Mapping[str, str]) -> str:
 
 
 def _find_types(
-    engine: SchemaReader, texts: str, judged: list[str], counted: list[str]
+    engine: "DuckDBEngine", texts: str, judged: list[str], counted: list[str]
 ) -> tuple[dict[str, str], dict[str, Mapping[str, int]]]:
     """Return the types under which all texts of columns come back, and how many rows say which word for "no value"."""
     head = _look(engine, f"(select * from {texts} limit {SAMPLE})", judged, judged, counted)
@@ -141,7 +137,7 @@ def _find_types(
 
 
 def _look(
-    engine: SchemaReader, texts: str, judged: list[str], decimals: list[str], counted: list[str]
+    engine: "DuckDBEngine", texts: str, judged: list[str], decimals: list[str], counted: list[str]
 ) -> dict[tuple[str, str], Any]:
     values = {
         "judged": judged,
@@ -176,7 +172,7 @@ def _say_missing(column: str, words: Mapping[str, int]) -> str:
     return f"{rows:,} rows of {column!r} say {said}: {option('missing', shlex.quote(','.join(sorted(words))))}"
 
 
-def read_folders(engine: SchemaReader, reader: str, path: str, options: str, paths: Iterable[str]) -> str:
+def read_folders(engine: "DuckDBEngine", reader: str, path: str, options: str, paths: Iterable[str]) -> str:
     """Return what a reader is told of folders named like `sex=F`: they are a column that the files lack, or nothing.
 
     Raises SourceError where files have a column of that name with other values.

@@ -3,19 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from sqlanon.plans.templates import literal
 
-
-class SchemaReader(Protocol):
-    """What an engine tells of files."""
-
-    def execute(self, sql: str, parameters: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
-        """Run one statement and fetch all of it."""
-
-    def columns(self, sql: str) -> dict[str, str]:
-        """Return the columns of a SELECT with their types, without running it."""
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 
 def escape_pattern(path: str) -> str:
@@ -23,7 +16,7 @@ def escape_pattern(path: str) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
 
 
-def count_lacking(engine: SchemaReader, reader: str, pattern: str, given: str) -> Mapping[str, tuple[int, int]]:
+def count_lacking(engine: "DuckDBEngine", reader: str, pattern: str, given: str) -> Mapping[str, tuple[int, int]]:
     """Count the files of a pattern that lack a column which others have: how many, and of how many.
 
     given: what the reader is told beside the file. Only heads and footers are read.
@@ -34,7 +27,8 @@ def count_lacking(engine: SchemaReader, reader: str, pattern: str, given: str) -
     file_counts: Counter[str] = Counter()
     spelled: dict[str, str] = {}
     parquet = reader == "read_parquet"
-    for columns in _read_footers(engine, paths) if parquet else _read_heads(engine, reader, paths, given):
+    heads = (engine.columns(f"select * from {reader}({literal(escape_pattern(path))}{given})") for path in paths)
+    for columns in _read_footers(engine, paths) if parquet else heads:
         spellings = {name.lower(): name for name in columns}
         file_counts.update(spellings.keys())
         spelled = spellings | spelled
@@ -43,13 +37,7 @@ def count_lacking(engine: SchemaReader, reader: str, pattern: str, given: str) -
     }
 
 
-def _read_heads(engine: SchemaReader, reader: str, paths: Sequence[str], given: str) -> Iterator[Iterable[str]]:
-    """Yield the columns of each file, as its reader guesses them."""
-    for path in paths:
-        yield engine.columns(f"select * from {reader}({literal(escape_pattern(path))}{given})")
-
-
-def _read_footers(engine: SchemaReader, paths: Sequence[str]) -> Iterator[Iterable[str]]:
+def _read_footers(engine: "DuckDBEngine", paths: Sequence[str]) -> Iterator[Iterable[str]]:
     """Yield the columns of each Parquet file; all footers are read by one statement."""
     listed = ", ".join(literal(escape_pattern(path)) for path in paths)
     nodes = engine.execute(f"select file_name, name, num_children from parquet_schema([{listed}])")
@@ -57,18 +45,9 @@ def _read_footers(engine: SchemaReader, paths: Sequence[str]) -> Iterator[Iterab
     for path, name, children in nodes:
         by_file.setdefault(path, []).append((name, children or 0))
     for path, schema in by_file.items():
-        yield [*_outermost(schema), *_partitions(path)]
-
-
-def _partitions(path: str) -> list[str]:
-    """Return the columns that a file's folders stand for: `year=2020` is one."""
-    return [part.partition("=")[0] for part in Path(path).parts[:-1] if "=" in part]
-
-
-def _outermost(schema: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """Yield the columns of a schema: its nodes with the number of their children, the root first, depth first."""
-    below = 0  # nodes that are still to come inside a column
-    for name, children in schema[1:]:
-        if not below:
-            yield name
-        below += children - (below > 0)
+        # of a schema's nodes, the root first, depth first, the outermost are columns; `year=2020` of a folder is one
+        names, below = [part.partition("=")[0] for part in Path(path).parts[:-1] if "=" in part], 0
+        for name, children in schema[1:]:
+            names += [] if below else [name]
+            below += children - (below > 0)  # nodes that are still to come inside a column
+        yield names

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.rows import tuple_row
 
+from sqlanon.engines.base import Engine
 from sqlanon.engines.collations import find_collated
 from sqlanon.engines.postgres.errors import translated_errors
-from sqlanon.engines.postgres.schemas import Schemas
+from sqlanon.engines.postgres.schemas import Session
 from sqlanon.engines.postgres.settings import FEW_ROWS
 from sqlanon.engines.statement_text import creation_text, translate_for_engine
 from sqlanon.errors import SourceError, TargetError, UsageError
@@ -26,7 +27,6 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.engines.base import Numbers
     from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 
@@ -130,7 +130,7 @@ _CSV = "format csv, force_quote *"
 _ALIAS = re.compile(r"\s+as\b", re.IGNORECASE)
 
 
-class PostgresEngine(Schemas):
+class PostgresEngine(Session, Engine):
     """Run statements on one PostgreSQL connection, ours or the caller's."""
 
     dialect = "postgres"
@@ -176,10 +176,6 @@ class PostgresEngine(Schemas):
         """Run one SELECT and fetch it as columns; numeric ones are float."""
         described, rows = self._run(self._translate(sql))
         return build_frame([column.name for column in described], self._types(described), rows)
-
-    def arrays(self, sql: str) -> "dict[str, Numbers]":
-        """Run one SELECT of numbers and fetch it as arrays; NULL is NaN."""
-        return {str(name): column.to_numpy() for name, column in self.frame(sql).items()}
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""
@@ -263,14 +259,6 @@ class PostgresEngine(Schemas):
         raise UsageError(
             "postgres reads no files; a release in a directory is opened by DuckDB: say nothing of --engine"
         )
-
-    def in_stored_order(self, relation: Sql, whole_files: bool = False) -> Sql:
-        """Return the table itself: the place of its rows is a hidden column."""
-        return relation
-
-    def in_stretches(self, relation: Sql) -> list[Sql]:
-        """Return the table itself: one process reads it."""
-        return [self.in_stored_order(relation)]
 
     # -- rows that a session of DuckDB keeps, by files of CSV, in which no value and an empty text differ
 

@@ -4,7 +4,7 @@ A schema may contain tables and other objects that carry text or can run. A sess
 transaction, and read everything at one moment.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
@@ -54,12 +54,13 @@ where classoid = 'pg_class'::regclass
 
 
 class Session:
-    """Run statements on one PostgreSQL connection, ours or the caller's."""
+    """Run statements on one PostgreSQL connection, ours or the caller's; look at schemas and reserve them."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        """Take an open connection; it stays open when the engine goes."""
+        """Take an open connection, which has reserved nothing yet; it stays open when the engine goes."""
         self.connection = connection
         self._begun: list[AbstractContextManager[Any]] = []
+        self._reserved: set[str] = set()
 
     def _run(
         self, sql: str, parameters: Any = None, settings: Mapping[str, str] | None = None
@@ -79,9 +80,6 @@ class Session:
     def execute(self, sql: str) -> None:
         """Run a statement that is written alike everywhere."""
         self._run(sql)
-
-    def free_memory(self) -> None:
-        """Tell nothing: the limits are the server's."""
 
     @contextmanager
     def interruptible(self) -> Iterator[Callable[[], None]]:
@@ -127,27 +125,10 @@ class Session:
         with translated_errors():
             self._begun.pop().__exit__(psycopg.Rollback, psycopg.Rollback(), None)
 
-
-class Schemas(Session):
-    """Look at schemas and reserve them, in one session."""
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        """Take an open connection, which has reserved nothing yet."""
-        super().__init__(connection)
-        self._reserved: set[str] = set()
-
-    def tables(self, schema: str) -> list[str] | None:
-        """Return the names of a schema's tables and views, None where there is no such schema."""
-        _, schemas = self._run("select oid from pg_namespace where nspname = %s", [schema])
-        if not schemas:
-            return None
-        # pg_class also shows what information_schema hides from a user without rights
-        listing = "select relname from pg_class where relnamespace = %s and relkind in ('r', 'p', 'v', 'm', 'f')"
-        return [name for (name,) in self._run(listing, list(schemas[0]))[1]]
-
     def contents(self, schema: str) -> list[tuple[str, str]] | None:
         """Return what a schema holds, kind and name; None where there is none."""
-        if self.tables(schema) is None:
+        # the catalogs also show what information_schema hides from a user without rights
+        if not self._run("select oid from pg_namespace where nspname = %s", [schema])[1]:
             return None
         return [(kind, name) for kind, name in self._run(FIND_CONTENTS, {"schema": schema})[1]]
 
@@ -159,10 +140,6 @@ class Schemas(Session):
     def qualified(self, schema: str) -> Sql:
         """Return a schema's name: a session sees one database."""
         return ident(schema)
-
-    def full_name(self, parts: Sequence[str]) -> Sql:
-        """Return the name of a user's table as it is: the session looks it up where the user does."""
-        return Sql(".".join(ident(part) for part in parts))
 
     def database_name(self) -> str:
         """Return the server's number and the database's."""

@@ -5,12 +5,13 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
+from sqlanon.engines.base import Engine
 from sqlanon.engines.spark.files import (
     keep_rows,
     key_frame,
@@ -28,21 +29,20 @@ from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.bound_constants import bind_constants
 from sqlanon.sql.sources.queried_source import QueriedSource
-from sqlanon.sql.spark.bound_constants import bind_constants
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.engines.base import Numbers
     from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 _NUMBERING = "monotonically_increasing_id()"
 _PLACE = {"sqlanon_file": "_metadata.file_name", "sqlanon_position": "_metadata.row_index"}
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """Run statements on one Spark session, ours or the caller's."""
 
     dialect = "spark"
@@ -113,10 +113,6 @@ class SparkEngine:
         frame.columns = pd.Index(fetched.column_names)
         return frame
 
-    def arrays(self, sql: str) -> "dict[str, Numbers]":
-        """Run one SELECT of numbers and fetch it as arrays; NULL is NaN."""
-        return {str(name): column.to_numpy() for name, column in self.frame(sql).items()}
-
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""
         with required_settings(self.session):
@@ -163,9 +159,6 @@ class SparkEngine:
         """Return a SELECT as a DataFrame."""
         with required_settings(self.session):
             return self._run(sql)
-
-    def free_memory(self) -> None:
-        """Tell nothing: the limit is that of another process."""
 
     # -- files --------------------------------------------------------------------------------
 
@@ -217,10 +210,6 @@ class SparkEngine:
             self._files.append(name)
         return ident(name)
 
-    def in_stretches(self, relation: Sql) -> list[Sql]:
-        """Return the rows in their order: one worker reads them."""
-        return [self.in_stored_order(relation)]
-
     def take_rows(self, relation: Sql, like: str, keeper: "DuckDBEngine", rows: Sql, folder: Path) -> None:
         """Read rows from a Parquet file of DuckDB's; what is a UUID there is the text of its digits here."""
         types = keeper.columns(f"select * from {rows}")
@@ -240,32 +229,18 @@ class SparkEngine:
 
     # -- schemas and transactions: there are none -------------------------------------------------
 
-    def tables(self, schema: str) -> list[str] | None:
+    def tables(self, schema: str) -> NoReturn:
         """Refuse: there are no schemas here."""
         raise UsageError(f"no release directory {schema!r}; spark opens directories")
 
-    def contents(self, schema: str) -> list[tuple[str, str]] | None:
+    def contents(self, schema: str) -> NoReturn:
         """Refuse: there are no schemas here."""
         raise UsageError(f"no schema {schema!r}; spark knows directories")
 
-    def comments(self, schema: str) -> dict[tuple[str, str], str]:
-        """Refuse: there are no schemas here."""
-        raise UsageError(f"no schema {schema!r}; spark knows directories")
-
-    def qualified(self, schema: str) -> Sql:
-        """Refuse: there are no schemas here."""
-        raise UsageError(f"no schema {schema!r}; spark knows directories")
-
-    def full_name(self, parts: Sequence[str]) -> Sql:
-        """Return the name of a user's table as it is: the session looks it up where the user does."""
-        return Sql(".".join(ident(part) for part in parts))
+    comments = qualified = reserve = contents
 
     def database_name(self) -> None:
         """Return none: there are no schemas here."""
-
-    def reserve(self, schema: str) -> bool:
-        """Refuse: there are no schemas here."""
-        raise UsageError(f"no schema {schema!r}; spark knows directories")
 
     def release(self, schema: str) -> None:
         """Do nothing: nothing was reserved."""

@@ -109,15 +109,12 @@ def required_settings(session: SparkSession) -> Iterator[None]:
             yield
         finally:
             for name in changed:
-                _put_back(conf, name, before[name])
+                value = before[name]
+                if value is None:
+                    conf.unset(name)
+                else:
+                    conf.set(name, value)
     except SqlanonError:
         raise
     except Exception as error:  # what the gateway raises is no PySparkException
         raise translate_error(error) from None
-
-
-def _put_back(conf: Any, name: str, value: str | None) -> None:
-    if value is None:
-        conf.unset(name)
-    else:
-        conf.set(name, value)

@@ -20,11 +20,10 @@ from sqlanon.estimation.cells.query_parts import place_of
 from sqlanon.estimation.cells.run import DIGITS
 from sqlanon.estimation.coded_rows import Condition, tell_holding
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks
+from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks, choose_values, write_answer
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import INTERVAL
 from sqlanon.sql.user_sql import list_constants
 
 MOST_HELD = 4_000_000  # different boxes x sensitive values that leave the engine at once
@@ -93,7 +92,7 @@ class BoxBatch:
 
     def answer(self, sides: Sides, queries: Sequence[PlainCount]) -> list[Answered]:
         """Return an answer for each of some queries that read the same columns."""
-        rows = sides.weights @ self._select(queries).astype(float)  # B x Q
+        rows = sides.weights @ choose_values(self.loaded, self.value_count, queries).astype(float)  # B x Q
         share, certain, possible = np.ones((3, *rows.shape))
         for place, cells in sides.cells.items():
             conditions = [[term for column, term in query.quasi if place_of(column) == place] for query in queries]
@@ -105,16 +104,6 @@ class BoxBatch:
         value = np.clip((rows * share).sum(axis=0), low, high)
         figures = [np.round(array, DIGITS) for array in (value, low, high)]
         return [self._frame(query, *(float(figure[n]) for figure in figures)) for n, query in enumerate(queries)]
-
-    def _select(self, queries: Sequence[PlainCount]) -> BoolArray:
-        """Tell which sensitive values each query asks for, V x Q."""
-        conditions = list(dict.fromkeys(condition for query in queries for condition in query.sensitive))
-        holds = tell_holding(self.loaded, self.loaded.relations["value"], self.value_count, conditions)
-        selection = np.ones((self.value_count, len(queries)), dtype=bool)
-        for number, query in enumerate(queries):
-            for condition in query.sensitive:
-                selection[:, number] &= holds[:, conditions.index(condition)]
-        return selection
 
     # -- one column ----------------------------------------------------------------------------
 
@@ -179,12 +168,9 @@ class BoxBatch:
     # -- the answers ---------------------------------------------------------------------------
 
     def _frame(self, query: PlainCount, value: float, low: float, high: float) -> Answered:
-        ends = {"std_error": 0.0 if low == high else np.nan, "low": low, "high": high}
-        columns: dict[str, float] = {}
-        for name in query.names:
-            columns |= {name: value} | {f"{name}_{end}": ends[end] for end in INTERVAL}
+        figures = {"value": value, "std_error": 0.0 if low == high else np.nan, "low": low, "high": high}
         messages = MissingValues(self.loaded).tell(self.loaded.told(query.comparisons), self.loaded.domain)
-        return Answered({name: np.array([figure]) for name, figure in columns.items()}, messages, messages)
+        return write_answer(query, {name: np.array([figure]) for name, figure in figures.items()}, messages)
 
 
 def compares_values(loaded: BoxTables, conditions: Sequence[Condition]) -> bool:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import QueryError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.cells.places import compares_alone, places_of
 from sqlanon.estimation.cells.run import CellRun, CellTables, Counts
@@ -24,13 +23,12 @@ from sqlanon.sql.aggregate_query import Query
 
 FEW = 8  # queries that are answered sooner alone
 MOST_POINTS = 1_000_000  # of a range that is read point by point
-_SUMS = "{} over generalized rows is not answered: a box holds a range of values; count rows with COUNT(*)"
 
 
 class BoxTables(CellTables):
     """Hold the tables that every query over generalized rows reads. Nothing of them is hidden."""
 
-    contents, whole = "generalized rows", ("box", "row_count")
+    contents, whole = "generalized rows", ("box", "whole.row_count", "1")
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published table (`data`) of a release; nothing runs before the first query."""
@@ -89,15 +87,7 @@ class BoxTables(CellTables):
 class BoxRun(CellRun):
     """Answer COUNT(*) alone: a cell is a side of a box, and may hold what the side covers."""
 
-    def refuse_aggregates(self) -> None:
-        """Raise QueryError where the query asks for more than COUNT(*)."""
-        for aggregate in self.query.aggregates:
-            if not aggregate.function.counts:
-                raise QueryError(_SUMS.format(aggregate.function.name.upper()))
-            if aggregate.argument or aggregate.chosen or aggregate.limit:
-                raise QueryError(_SUMS.format("COUNT of a column, or with FILTER,"))
-        if self.query.derived:
-            raise QueryError(_SUMS.format("an expression over aggregates"))
+    refusal = "{} over generalized rows is not answered: a box holds a range of values; count rows with COUNT(*)"
 
     def make_estimates(self, counts: Counts) -> list[Estimate]:
         """Return the expected counts; the interval is from the certain count to the possible one, without an error."""

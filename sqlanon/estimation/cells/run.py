@@ -12,12 +12,12 @@ import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import run_steps
-from sqlanon.errors import AnswerError
+from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.cells.query_parts import place_of, split_query
 from sqlanon.estimation.memory_need import require_memory
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.sound_tables import load_readable
-from sqlanon.estimation.temporary_tables import Workspace, inline, relations_of, text_of
+from sqlanon.estimation.temporary_tables import Workspace, inline, listed, relations_of, text_of
 from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.methods.uncertain.hierarchy import Hierarchy
 from sqlanon.plans.plan import Loop, Report, Row, relation_name
@@ -51,7 +51,7 @@ class CellTables(Workspace):
 
     quasi, sensitive: the published names. hierarchies: of quasi columns, by their places from 1. types: of quasi
     columns' values, by place. open_places: the columns whose cells may hold values that none of them shows. whole: the
-    relation that is asked where a query reads no sensitive value, and of how many rows each of its lines is. contents:
+    relation of all groups, of how many rows each of its persons is, and how many persons a group has. contents:
     what the tables are read as. shown_rows, hidden_rows: rows that show quasi values, and rows of '*'; 0 before the
     first query.
     """
@@ -62,7 +62,7 @@ class CellTables(Workspace):
     hierarchies: dict[int, Hierarchy]
     types: dict[int, Sql]
     open_places: set[int]
-    whole: tuple[str, str]
+    whole: tuple[str, str, str]
     shown_rows = 0
     hidden_rows = 0
 
@@ -121,8 +121,12 @@ class CellTables(Workspace):
 
 
 class CellRun(QueryRun):
-    """One query on its way through rows whose cells may hold one of several values; a form says what it answers."""
+    """One query on its way through rows whose cells may hold one of several values; a form says what it answers.
 
+    refusal: of what is no COUNT(*), which it may name.
+    """
+
+    refusal: str
     SELECTING = ("sensitive", "constant")
     space: CellTables
 
@@ -140,8 +144,14 @@ class CellRun(QueryRun):
         self.people = Sql(f"(select * from (select {nulls}) as row_of_nulls cross join {asked_values} as asked)")
 
     def refuse_aggregates(self) -> None:
-        """Raise QueryError where the query asks for more than is answered; a form's own."""
-        raise NotImplementedError
+        """Raise QueryError where the query asks for more than COUNT(*)."""
+        for aggregate in self.query.aggregates:
+            if not aggregate.function.counts:
+                raise QueryError(self.refusal.format(aggregate.function.name.upper()))
+            if aggregate.argument or aggregate.chosen or aggregate.limit:
+                raise QueryError(self.refusal.format("COUNT of a column, or with FILTER,"))
+        if self.query.derived:
+            raise QueryError(self.refusal.format("an expression over aggregates"))
 
     def make_estimates(self, counts: Counts) -> Sequence[Any]:
         """Return a dataclass of arrays per aggregate; a form's own."""
@@ -158,7 +168,7 @@ class CellRun(QueryRun):
             candidates = self.loaded.render_candidates(place, list(dict.fromkeys(constants)))
             values = self.loaded.column(place, [*marks])
             columns.append({**values, "candidates": candidates, "marks": self.parts.list_marks(place)})
-        whole, row_count = self.loaded.whole
+        whole, row_count, persons = self.loaded.whole
         return self.loaded.write(
             "evidence/cells",
             {**self.loaded.relations, "asked": self.relations["asked"]},
@@ -173,6 +183,7 @@ class CellRun(QueryRun):
             touched=bool(self.query.touched),
             whole=self.loaded.relations[whole],
             row_count=Sql(row_count),
+            persons=Sql(persons),
             constant_conditions=[piece.sql for piece in self.query.filters("constant")],
         )
 
@@ -241,12 +252,6 @@ class CellRun(QueryRun):
         likely = others / self.loaded.shown_rows if self.loaded.shown_rows else np.full_like(others, np.nan)
         figures["value"] += likely @ expected.T
         figures["possible"] += possible.sum(axis=1)
-
-
-def listed(steps: Sequence[Statement | Report | Loop]) -> list[tuple[str, str]]:
-    """Return the names and texts of steps, in order."""
-    statements = (step.statement if isinstance(step, Report) else step for step in steps)
-    return [(statement.name, statement.sql) for statement in statements if isinstance(statement, Statement)]
 
 
 def _require_narrow(name: str, row: Row) -> None:

@@ -4,16 +4,14 @@ A published cell is a node and a number of alternatives, or a largest value and 
 what it may hold, its candidates.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import QueryError
-from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.cells.run import FIGURES, CellRun, CellTables, Counts
-from sqlanon.estimation.query_run import Estimator, QueryRun
+from sqlanon.estimation.query_run import QueryRun
 from sqlanon.estimation.session import Session
 from sqlanon.estimation.sound_tables import refuse_unsound
 from sqlanon.estimators import UNIFORM_ALONE
@@ -24,13 +22,11 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 
-_COUNTS = "uncertain data answers COUNT(*) alone: SUM, AVG, quantiles and expressions were removed in 0.3.0"
-
 
 class UncertainTables(CellTables):
     """Hold the tables that every query over uncertain data reads; what a column's cells are is made when it is read."""
 
-    contents, whole = "uncertain data", ("place", "1")
+    contents, whole = "uncertain data", ("place", "1", "whole.group_size")
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
@@ -39,6 +35,7 @@ class UncertainTables(CellTables):
         self.hierarchies = {place: read.hierarchies[self.quasi[place - 1]] for place in read.trees}
         self.types = {place: Sql(read.types[name]) for place, name in enumerate(self.quasi, start=1)}
         self.open_places = {place for place, _ in read.ordered}
+        self.has_sets = len(columns["values"]) > 1
         self._laid_out = {
             "labels": [],
             "quasi": read.fields,
@@ -60,6 +57,12 @@ class UncertainTables(CellTables):
             refuse_unsound(row)
         else:
             self.shown_rows, self.hidden_rows = int(row["shown"]), int(row["hidden"])
+
+    def is_uncertain(self, places: Collection[int], sensitive: bool) -> bool:
+        """Tell whether rows that are read by these quasi columns, and by the sensitive one or not, may be others."""
+        if not places:
+            return sensitive and self.has_sets
+        return sensitive or self.hidden_rows > 0 or bool(set(places) & (self.open_places | set(self.hierarchies)))
 
     def loading_steps(self) -> list[Statement | Report | Loop]:
         """Render what the first query runs; `held` is filled from the release's hierarchies."""
@@ -91,19 +94,19 @@ class UncertainTables(CellTables):
 class UncertainRun(CellRun):
     """Answer COUNT(*): certain, possible and expected."""
 
-    def refuse_aggregates(self) -> None:
-        """Raise QueryError where the query asks for more than COUNT(*)."""
-        for aggregate in self.query.aggregates:
-            if not aggregate.function.counts or aggregate.argument or aggregate.chosen or aggregate.limit:
-                raise QueryError(_COUNTS)
-        if self.query.derived:
-            raise QueryError(_COUNTS)
+    loaded: UncertainTables
+    refusal = "uncertain data answers COUNT(*) alone: SUM, AVG, quantiles and expressions were removed in 0.3.0"
 
     def name_columns(self, name: str) -> list[tuple[str, str]]:
-        """Return the columns of an aggregate: certain, possible, expected; under an alias n, n_certain, …."""
+        """Return the columns of an aggregate: certain, possible, expected; under an alias n, n_certain, ….
+
+        Expected alone, where a condition that joins both sides leaves no bounds, or what is read is certain anyway.
+        """
         keys = [item.name for item in self.query.items if item.aggregate is None]
         before = "" if name == "count" else f"{name}_"
-        return [(figure, free_name(f"{before}{ending}", keys)) for figure, ending in FIGURES.items()]
+        bounded = not self.parts.mixed and self.loaded.is_uncertain(self.parts.marks, bool(self.query.touched))
+        told = FIGURES if bounded else {"value": FIGURES["value"]}
+        return [(figure, free_name(f"{before}{ending}", keys)) for figure, ending in told.items()]
 
     def make_estimates(self, counts: Counts) -> Sequence[Counts]:
         """Return the three counts for each aggregate."""
@@ -124,10 +127,6 @@ class UncertainSession(Session):
     def start(self, query: Query, name: str, **options: Any) -> CellRun:
         """Start the run of a query with COUNT(*)."""
         return UncertainRun(self.loaded, query)
-
-    def _ask_quantiles(self, query: Query, name: str, estimate: Estimator, **options: Any) -> Answered:
-        """Refuse: a quantile is none of the counts."""
-        raise QueryError(_COUNTS)
 
     def load(self, run: QueryRun) -> None:
         """Make the tables of cells and of sets of values."""

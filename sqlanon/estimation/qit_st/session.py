@@ -4,40 +4,40 @@ Many plain counts are answered together: each is a cell, and each asks a set of 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.runner import run_steps
 from sqlanon.errors import AnswerError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.blank_cells import tell_blank_cells
-from sqlanon.estimation.coded_rows import CellSums, CodedRows, tell_holding
+from sqlanon.estimation.coded_rows import CellSums, CodedRows
 from sqlanon.estimation.exact import select_columns
-from sqlanon.estimation.failures import require_finite_measures
-from sqlanon.estimation.memory_need import NumbersHeld
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks, read_plain_counts
+from sqlanon.estimation.plain_counts import (
+    PlainCount,
+    answer_in_chunks,
+    choose_values,
+    read_plain_counts,
+    write_answer,
+)
 from sqlanon.estimation.portions import cut
 from sqlanon.estimation.printed_script import ANSWER, MOMENTS, write_script
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
-from sqlanon.estimation.quantiles import cumulate
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, weigh_choice
 from sqlanon.estimation.session import Session
-from sqlanon.estimation.temporary_tables import inline, text_of
+from sqlanon.estimation.temporary_tables import inline, listed
 from sqlanon.estimators import OF_GROUPS, choose_estimator
 from sqlanon.estimators.aggregates import COUNT, LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.moments import Moments, SelectedValues
-from sqlanon.estimators.propagation import Pair
-from sqlanon.plans.plan import Loop, Report, relation_name, statements_of
+from sqlanon.estimators.moments import Moments, SelectedValues, lay_out
+from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Piece, Query
+from sqlanon.sql.aggregate_query import Aggregate, Query
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
@@ -60,19 +60,23 @@ LEFT_OUT = (
     "the release leaves out {:,} of {:,.0f} rows: answers count those published, intervals reach as far as rows like"
     " those of its smallest classes may take them, which is only a bound"
 )
+FACTS = (
+    "people have several values each: somebody counts once for each of the values that are asked for together; how many"
+    " people have any of them is published nowhere"
+)
 _NONE = Sql("cast(null as double)")
 
 
 class GroupRun(QueryRun):
     """One query on its way through QIT and ST. by_class: whether classes are solved, else the paper's answer."""
 
-    takes_limits = counts_values = True
+    counts_values = True
 
     def __init__(self, loaded: GroupTables, query: Query, by_class: bool) -> None:
         """Place the query's relations; nothing runs yet."""
         # the posteriors of a sum and of a count are not of one model: their ratio is no average
         self.by_class, self.splits_averages = by_class, not by_class
-        self.held = NumbersHeld(value=6, measure=10, copies=3 if by_class else 1)
+        self.held = (6, 10, 3 if by_class else 1)
         super().__init__(loaded, query)
         self.loaded, self.people = loaded, self.relations["person"]
         for name in ("asked", "hit", "figure", *(["possible"] if query.parts else [])):
@@ -94,124 +98,62 @@ class GroupRun(QueryRun):
     def statements(self) -> list[tuple[str, str]]:
         """Return the statements of this query, in order."""
         classes = self.loaded.class_steps(self.loaded.base()) if self.by_class else []
-        made = [(made.name, made.sql) for step in [*classes, *self.counting_steps()] for made in statements_of(step)]
+        made = listed([*classes, *self.counting_steps()])
         return [("asked", self.render_asked()), *made, *self.closing_statements()]
 
     # -- running -------------------------------------------------------------------------------
 
-    def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
-        """Read the moments, weigh the evidence, and estimate."""
-        selected, weights = self.read_selected()
-        *made, moment = self.counting_steps()
-        run_steps(made, self.loaded.engine, self.made)
-        self.require_memory(selected, len(self.loaded.load_totals()))
-        columns = self.loaded.engine.arrays(text_of(moment))
-        require_finite_measures(columns, "endless_uniform", len(self.measures))
-        whole = self.infer(selected, columns, None)
-        by_limit = {limit: self.infer(selected, columns, limit) for limit in self.limits}
-        inferences, aggregates, evidence = [], [], []
-        for aggregate in self.query.aggregates:
-            linear, chosen = self.vectorize(aggregate, weights)
-            inferences.append((by_limit[aggregate.limit] if aggregate.limit else whole).narrow(chosen))
-            aggregates.append(linear)
-            evidence.append(inferences[-1].gather_evidence(linear))
-        # Nothing is to be said about answers that are not estimated.
-        exact = all(item.exact.all() for item in evidence)
-        if not exact:
-            self.tell_limits(whole.moments, any(inference.upper_bound for inference in inferences))
-        for one, other in self.pairs():
-            pair = Pair(aggregates[one], aggregates[other], self.number_measure(self.product(one, other)))
-            both = self.both_limits(selected, columns, one, other)
-            correlation = inferences[one].correlate(pair, inferences[other], both)
-            if correlation is not None:
-                self.correlations[one, other] = correlation
-        estimates = self.fill_empty_counts([estimate(item) for item in evidence])
-        return estimates, self.tell_occurring(selected, whole.rows)
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
+        """Estimate; say what an answer about several values of people counts."""
+        found = super().estimate_aggregates(estimate)
+        if self.loaded.people and self.selected.set_count < len(self.selected.code):
+            self.messages.insert(0, FACTS)
+        return found
 
-    def estimate_shares(
-        self, averages: Sequence[LinearAggregate], chosen: BoolArray, count: int | None, estimate: Estimator
-    ) -> tuple[Estimate, Estimate]:
-        """Return the rows that a quantile is of, and shares of them below values."""
-        self.forget_hits()
-        columns, (limit,) = self.read_lines(), [aggregate.limit for aggregate in self.query.aggregates]
-        inside = np.ones(len(columns["cell"]), dtype=bool) if limit is None else columns[self._flag(limit)] == 1
-        if count is not None:
-            inside &= ~np.isnan(columns["bucket"].astype(float))
-        lines = choose_lines(columns, inside)
-        selected = self.selected
-        whole = self.infer_lines(selected, lines, columns).narrow(chosen)
-        present = averages[0].present
-        rows = estimate(whole.gather_evidence(LinearAggregate(COUNT.of_values, None, present, present)))
-        rows = replace(rows, value=np.nan_to_num(rows.value))
-        self.tell_limits(whole.moments, upper_bound=False)
-        if count is None:
-            shares = [estimate(whole.gather_evidence(average)) for average in averages]
-            return rows, Estimate(*(np.stack(side) for side in zip(*(vars(s).values() for s in shares), strict=True)))
-        cells, sets = rows.value.shape
-        if not (count and len(lines["cell"])):
-            return rows, Estimate(*np.zeros((5, count, cells, sets)))
-        below = cumulate(lines, count, {name: (f"count_{name}_1", f"sum_{name}_1") for name in ("shared", "uniform")})
-        below |= {f"square_{name}_1": below[f"sum_{name}_1"] for name in ("shared", "uniform")}
-        below |= {"positive_uniform_1": below["sum_uniform_1"]}
-        below |= {"least_1": np.zeros(len(below["cell"])), "largest_1": np.ones(len(below["cell"]))}
-        last = {"cell": np.array([cells * count - 1])}
-        (average,) = averages
-        share = estimate(self.infer_lines(selected, below, last).narrow(chosen).gather_evidence(average))
-        return rows, Estimate(*(side.reshape(cells, count, sets).transpose(1, 0, 2) for side in vars(share).values()))
+    @property
+    def value_count(self) -> int:
+        """Return how many values the release has."""
+        return len(self.loaded.load_totals())
 
-    def infer(self, selected: SelectedValues, columns: "Mapping[str, Numbers]", limit: Piece | None) -> Inference:
-        """Read what the hits say of which a condition of FILTER holds, ready to be weighed as evidence."""
-        lines = columns if limit is None else choose_lines(columns, columns[self._flag(limit)] == 1)
-        return self.infer_lines(selected, lines, columns)
+    def infer(self, lines: "Mapping[str, Numbers]", cells: int, thresholds: int = 1) -> Inference:
+        """Return what lines of moments say of so many cells, ready to be asked for evidence."""
+        moments = self.arrange_moments(lines, cells)
+        if self.loaded.people and self.by_class:
+            from sqlanon.estimators.sets import SetInference
 
-    def infer_lines(
-        self, selected: SelectedValues, lines: "Mapping[str, Numbers]", whole: "Mapping[str, Numbers]"
-    ) -> Inference:
-        """Read what lines of moments say; whole: lines of all cells."""
-        moments = self.arrange_moments(lines, selected, whole)
+            return SetInference(moments, self.selected, self.loaded.load_values(), lines, self.loaded.left_out)
         systems = self.loaded.load_systems() if self.by_class else None
         if systems is None:
-            return Inference(moments, selected)
+            return Inference(moments, self.selected)
         from sqlanon.estimators.class_moments import HitSums  # scipy is slow to load
         from sqlanon.estimators.inference_by_class import ClassInference
 
         placed = {**lines, "place": self.loaded.place_classes(lines["class"].astype(np.int64))}
         hit_sums = HitSums(placed, len(systems.rows), len(moments.totals))
-        return ClassInference(moments, selected, systems, hit_sums, self.loaded.left_out)
+        return ClassInference(moments, self.selected, systems, hit_sums, self.loaded.left_out, thresholds)
 
-    def both_limits(
-        self, selected: SelectedValues, columns: "Mapping[str, Numbers]", one: int, other: int
-    ) -> Moments | None:
-        """Return the moments of the hits that two aggregates count, None where their conditions of FILTER are one."""
-        limits = [self.query.aggregates[number].limit for number in (one, other)]
-        if limits[0] == limits[1]:
-            return None
-        inside = np.all([columns[self._flag(limit)] == 1 for limit in limits if limit is not None], axis=0)
-        return self.arrange_moments(choose_lines(columns, inside), selected, columns)
-
-    def _flag(self, limit: Piece) -> str:
-        return self.flags[self.limits.index(limit)]
-
-    def tell_limits(self, moments: Moments, upper_bound: bool) -> None:
+    def tell_limits(self, row_count: float, upper_bound: bool) -> None:
         """Say where an interval is only a bound, and what the release leaves out."""
         if self.by_class and self.loaded.unsolved_rows:
-            self.messages.append(UNSOLVED.format(self.loaded.unsolved_rows, moments.row_count))
+            self.messages.append(UNSOLVED.format(self.loaded.unsolved_rows, row_count))
         if left_out := self.loaded.left_out * self.by_class:
             # which of them meet a condition is not published: where they are many, the likely ones may be too few
             counts = any(aggregate.function.counts for aggregate in self.query.aggregates)
             most = f"; a count of the source may lie up to {left_out:,} above the upper end" if counts else ""
-            self.messages.append(LEFT_OUT.format(left_out, moments.row_count + left_out) + most)
+            self.messages.append(LEFT_OUT.format(left_out, row_count + left_out) + most)
         if upper_bound:
             self.messages.append(UPPER_BOUND)
 
     def count_lines(self, values: int) -> int:
         """Return how many lines are read of a cell and case at most: the values of every class."""
+        if self.loaded.people and self.by_class:
+            return values + len(self.loaded.load_values().code)
         systems = self.loaded.load_systems() if self.by_class else None
         return values if systems is None else values + len(systems.cells[0])
 
     def count_solved(self, cells: int, selected: SelectedValues) -> int:
         """Return how many numbers are kept of what is solved: posteriors, and the one that is being solved."""
-        systems = self.loaded.load_systems() if self.by_class else None
+        systems = self.loaded.load_systems() if self.by_class and not self.loaded.people else None
         if systems is None:
             return 0
         from sqlanon.estimators.inference_by_class import count_solved
@@ -220,37 +162,22 @@ class GroupRun(QueryRun):
 
     def lines_of_hit(self) -> float:
         """Return the mean number of lines that a row has: the values of its group."""
-        return self.loaded.mean_group()
+        groups = self.loaded.read_once(f"select count(*) as row_count from {self.relations['place']}")["row_count"]
+        return float(self.loaded.load_totals().sum() / max(float(groups[0]), 1.0))
 
-    def arrange_moments(
-        self, columns: "Mapping[str, Numbers]", selected: SelectedValues, whole: "Mapping[str, Numbers]"
-    ) -> Moments:
+    def arrange_moments(self, lines: "Mapping[str, Numbers]", cells: int) -> Moments:
         """Write lines of the moment query as arrays C x K x V, those of several classes summed.
 
-        whole: all of its lines, which tell how many cells there are. Raises AnswerError where arrays are too large.
+        Raises AnswerError where arrays are too large.
         """
-        totals = self.loaded.load_totals()
-        cases = int(selected.case.max(initial=0)) + 1
-        # Without hits there is no row; without GROUP BY there is one answer all the same.
-        cells = int(whole["cell"].max()) + 1 if len(whole["cell"]) else int(not self.quasi_keys)
+        totals, cases = self.loaded.load_totals(), self.selected.case_count
         if cells * cases * len(totals) > LARGEST_ANSWER:
             raise AnswerError(
                 f"the query asks for {cells} groups x {cases} cases x {len(totals)} sensitive values at once;"
                 " group by fewer columns, or narrow WHERE"
             )
-        place = tuple(columns[name].astype(np.int64) for name in ("cell", "case_number", "code"))
-        shape, moments = (cells, cases, len(totals)), {}
-        for name, line in columns.items():
-            if name.partition("_")[0] in ("cell", "case", "code", "class", "flag", "bucket", "endless"):
-                continue
-            # NULL adds nothing to a sum, and is no value that could be the least or the largest.
-            extreme = {"least": np.fmin, "largest": np.fmax}.get(name.partition("_")[0])
-            moments[name] = np.zeros(shape) if extreme is None else np.full(shape, np.nan)
-            if extreme is None:
-                np.add.at(moments[name], place, np.nan_to_num(line.astype(float)))
-            else:
-                extreme.at(moments[name], place, line.astype(float))
-        return Moments(moments, totals)
+        columns = lay_out(lines, lines["code"].astype(np.int64), (cells, cases, len(totals)))
+        return Moments(columns, totals, self.loaded.people)
 
     # -- scripts -------------------------------------------------------------------------------
 
@@ -295,7 +222,7 @@ class GroupRun(QueryRun):
             added, row_share, shared = (
                 f"moment.{name}_{number}" for name in ("sum_uniform", "count_uniform", "count_shared")
             )
-        conditions = [f"moment.{self._flag(aggregate.limit)} = 1"] if aggregate.limit else []
+        conditions = [f"moment.{self.flags[self.limits.index(aggregate.limit)]} = 1"] if aggregate.limit else []
         if aggregate.chosen is not None:
             conditions.append(f"asked.weight_{self.weights.index(weigh_choice(aggregate.chosen)) + 1} = 1")
         if conditions:
@@ -318,11 +245,6 @@ class GroupRun(QueryRun):
         return write_script(self.loaded, [*loading, *statements, ("answer", self.render_answer())], ANSWER)
 
 
-def choose_lines(columns: "Mapping[str, Numbers]", chosen: BoolArray) -> "dict[str, Numbers]":
-    """Return those lines of columns for which `chosen` is true."""
-    return {name: column[chosen] for name, column in columns.items()}
-
-
 class BatchRun:
     """Answer plain counts of one release as each would be answered alone: their moments are sums of cells' moments."""
 
@@ -336,8 +258,8 @@ class BatchRun:
     def answer_all(self, queries: Iterable[tuple[int, PlainCount]]) -> dict[int, Answered]:
         """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
         listed, answers = list(queries), dict[int, Answered]()
-        for some in cut(listed, LOOKED_FOR):
-            self.tell_constants([query for _, query in some])
+        for some in cut(listed, LOOKED_FOR):  # what is found is remembered for each
+            MissingValues(self.loaded).tell([one for _, query in some for one in query.comparisons], self._domain)
         conditions = [query.quasi for _, query in listed]
         for places, columns in self.rows.sum_each(conditions, self._read_moments, self.classes * self.values):
             counted = [(listed[place][0], (listed[place][1], line)) for line, place in enumerate(places)]
@@ -346,9 +268,9 @@ class BatchRun:
 
     def answer(self, columns: Mapping[str, Array], counted: Sequence[tuple[PlainCount, int]]) -> list[Answered]:
         """Return an answer for each of some queries with their lines of the moments, queries x classes and values."""
-        selections = self._select([query for query, _ in counted])
+        chosen = choose_values(self.loaded, self.values, [query for query, _ in counted])
         answers = []
-        for (query, line), code in zip(counted, selections, strict=True):
+        for (query, line), code in zip(counted, map(np.flatnonzero, chosen.T), strict=True):
             inference = self._infer({name: sums[line] for name, sums in columns.items()}, code)
             ones = np.ones(len(code))
             evidence = inference.gather_evidence(LinearAggregate(COUNT, None, ones, ones))
@@ -357,7 +279,7 @@ class BatchRun:
 
     def _read_moments(self, celled: Sql) -> CellSums:
         """Run the moment query over the cells of several queries, as it runs over those of one with GROUP BY."""
-        hit = inline(self.loaded.render("estimation/coded_rows/cell_count", {"celled": celled}, apart=["group_id"]))
+        hit = inline(self.loaded.render("estimate/coded_rows/cell_count", {"celled": celled}, apart=["group_id"]))
         by_class = self.systems is not None
         relations = {**self.loaded.relations, "hit": hit}
         lines = self.loaded.engine.arrays(
@@ -367,15 +289,6 @@ class BatchRun:
         if by_class:
             code = self.loaded.place_classes(lines["class"].astype(np.int64)) * self.values + code
         return CellSums(cell, code, {name: lines[name].astype(float) for name in ("shared", "uniform")})
-
-    def _select(self, queries: Sequence[PlainCount]) -> list[Any]:
-        """Return the codes of the values that each query asks for."""
-        conditions = list(dict.fromkeys(condition for query in queries for condition in query.sensitive))
-        holds = tell_holding(self.loaded, self.loaded.relations["value"], self.values, conditions)
-        return [
-            np.flatnonzero(holds[:, [conditions.index(condition) for condition in query.sensitive]].all(axis=1))
-            for query in queries
-        ]
 
     def _infer(self, sums: Mapping[str, Array], code: Any) -> Inference:
         """Return what one query's hits say, whose sums are classes and the rest x values."""
@@ -396,15 +309,12 @@ class BatchRun:
         return ClassInference(moments, selected, self.systems, hit_sums, self.loaded.left_out)
 
     def _frame(self, query: PlainCount, estimate: Estimate, evidence: Evidence) -> Answered:
-        """Write one answer as it would be alone."""
         figures = {name: array[0] for name, array in vars(estimate).items()}
         figures["value"] = np.nan_to_num(figures["value"])
-        columns: dict[str, Array] = {}
-        for name in query.names:
-            columns |= {name: figures["value"]} | {f"{name}_{end}": figures[end] for end in INTERVAL}
         messages = self._tell(bool(evidence.exact.all()))
-        sentences = messages + MissingValues(self.loaded).tell(query.comparisons, self._domain)
-        answer = Answered(columns, sentences, sentences)
+        answer = write_answer(
+            query, figures, messages + MissingValues(self.loaded).tell(query.comparisons, self._domain)
+        )
         tell_blank_cells(answer, self.name)
         return answer
 
@@ -416,30 +326,19 @@ class BatchRun:
             return [TOO_MANY_VALUES]
         run = GroupRun(self.loaded, self._any_count, by_class=True)
         if not exact:
-            run.tell_limits(Moments({}, self.loaded.load_totals()), upper_bound=False)
+            run.tell_limits(float(self.loaded.load_totals().sum()), upper_bound=False)
         return run.messages
 
     _any_count = Query((), (), (), (Aggregate(COUNT),), (), (), None, grouped=False)
-
-    def tell_constants(self, queries: Sequence[PlainCount]) -> None:
-        """Look for the constants of all queries at once; what is found is remembered for each."""
-        MissingValues(self.loaded).tell(
-            [comparison for query in queries for comparison in query.comparisons], self._domain
-        )
 
     def _domain(self, column: str) -> Sql:
         return self.loaded.relations["value"] if column == "sensitive" else self.rows.domains[column]
 
 
 class GroupSession(Session):
-    """A session of a release of groups.
-
-    runs: what runs a query. together: whether many queries are answered at once.
-    """
+    """A session of a release of groups."""
 
     loaded: GroupTables
-    runs: type[GroupRun] = GroupRun
-    together = True
 
     def __init__(
         self,
@@ -454,13 +353,15 @@ class GroupSession(Session):
 
     def start(self, query: Query, name: str, **options: Any) -> GroupRun:
         """Start the run of an estimator."""
-        return self.runs(self.loaded, query, by_class=name != "uniform")
+        return GroupRun(self.loaded, query, by_class=name != "uniform")
 
     def load(self, run: QueryRun) -> None:
         """Number the groups and values, and keep the rows under our names; prepare classes where they are solved."""
         assert isinstance(run, GroupRun)
         self.loaded.load_totals()
-        if run.by_class and self.loaded.load_systems() is None:
+        if run.by_class and self.loaded.people:
+            self.loaded.load_values()
+        elif run.by_class and self.loaded.load_systems() is None:
             run.by_class = False
             run.messages.append(TOO_MANY_VALUES)
 
@@ -474,6 +375,12 @@ class GroupSession(Session):
         whole = set(columns) <= set(self.sensitive) and not self.loaded.may_depart
         return self.loaded.sensitive_rows() if whole else None
 
+    def _ask_exactly(self, sql: str, name: str, **options: Any) -> Answered | None:
+        answer = super()._ask_exactly(sql, name, **options)
+        if answer is not None and self.loaded.people and self.loaded.sensitive.lower() in sql.lower():
+            answer.messages = [*answer.messages, FACTS]
+        return answer
+
     def published_domain(self, column: str) -> Sql:
         """Return QIT under our names, or the values."""
         self.loaded.load_totals()
@@ -481,12 +388,11 @@ class GroupSession(Session):
 
     def loading_statements(self, query: Query) -> list[tuple[str, str]]:
         """Return what every query reads."""
-        steps = self.loaded.loading_steps()
-        return [(statement.name, statement.sql) for step in steps for statement in statements_of(step)]
+        return listed(self.loaded.loading_steps())
 
     def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
         """Answer plain counts (`read_plain_count`) of releases that do not have many classes."""
-        if not (self.together and self.loaded.engine.in_process) or len(queries) < FEW:
+        if not (self.loaded.engine.in_process and not self.loaded.people) or len(queries) < FEW:
             return {}
         try:
             batch = BatchRun(self.loaded, self.loaded.load_rows(), name, estimate)

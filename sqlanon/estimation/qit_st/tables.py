@@ -7,23 +7,29 @@ import numpy as np
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import run_steps
-from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.errors import AnswerError, ReleaseError, UsageError
 from sqlanon.estimation.coded_rows import CodedRows
 from sqlanon.estimation.memory_need import UNIFORM_FITS, require_memory
 from sqlanon.estimation.sound_tables import load_readable, refuse_unsound
 from sqlanon.estimation.temporary_tables import Workspace, relations_of, text_of
 from sqlanon.estimators.evidence import Array, IntArray
-from sqlanon.plans.manifest import follows
+from sqlanon.plans.manifest import follows, of_people
 from sqlanon.plans.plan import Loop, Report
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 
 if TYPE_CHECKING:
     import pandas as pd
+    from scipy import sparse
 
     from sqlanon.estimators.class_systems import ClassSystems, ReleaseClass
+    from sqlanon.estimators.sets import PlacedValues
 
 LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
+TOO_MANY_TOGETHER = (
+    f"which of more than {LARGEST_SYSTEM:,} values stand in groups together is not counted; ask for one value at a"
+    " time, or GROUP BY the values"
+)
 KIND = "a QIT and an ST"
 
 
@@ -49,12 +55,15 @@ class GroupTables(Workspace):
         (self.sensitive,) = columns["sensitive"]
         self._group: str = columns["group"]
         self._named = {"group_column": columns["group"], "count_column": columns["count"]}
+        self.people = of_people(manifest)
         self.may_depart = follows(manifest)  # members of groups may be in ST and no longer in QIT
         self.signature = read_signature(manifest)
         # a repaired group is one of its hosts' class, so that what it joins says nothing of classes
+        self._banded = bool(parameters.get("known_size"))
+        self._owner_values: float = parameters["owner_values"][self.sensitive] if self.people else 1.0
         self._joined = parameters.get("classes") == "distributions" and not parameters.get("repair")
         # Anatomy leaves out only rows without a value, which no query about values asks for.
-        self.left_out: int = manifest.get("dropped_rows", 0) if self.signature else 0
+        self.left_out: int = manifest.get("dropped_rows", 0) if self.signature or self.people else 0
         self.unsolved_rows = 0.0
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
         super().__init__(engine, tables, {}, names)
@@ -62,6 +71,8 @@ class GroupTables(Workspace):
         self._rows: CodedRows | None = None
         self._classes_made = False
         self._systems: ClassSystems | None = None
+        self._placed: PlacedValues | None = None
+        self._shared: sparse.csr_array | None = None
         self._place_of_class = np.zeros(0, dtype=np.int64)
         self.relations |= relations_of(self.loading_steps())
         self.relations |= relations_of(self.class_steps(self.relations))
@@ -75,11 +86,13 @@ class GroupTables(Workspace):
             quasi=self.quasi,
             sensitive=self.sensitive,
             may_depart=self.may_depart,
+            people=self.people,
         )
 
     def class_steps(self, given: Mapping[str, Sql]) -> list[Statement | Report | Loop]:
         """Render what tells classes over the relations given, and, last, what their totals and S are read from."""
-        return self.write("evidence/classes", given, signature=self.signature, joined=self._joined)
+        asked = {"signature": self.signature, "joined": self._joined, "banded": self._banded, "people": self.people}
+        return self.write("evidence/classes", given, **asked)
 
     def base(self) -> dict[str, Sql]:
         """Return the published tables, and what every query reads."""
@@ -97,6 +110,9 @@ class GroupTables(Workspace):
             values = self.engine.arrays(f"select code, row_count from {self.relations['value']}")
             totals = np.zeros(len(values["code"]))
             totals[values["code"].astype(np.int64)] = values["row_count"]
+            if self.people:
+                (shown,) = self.read_once(f"select count(*) as row_count from {self.relations['person']}")["row_count"]
+                totals = np.append(totals, float(shown))
             self._totals = totals
         return self._totals
 
@@ -125,11 +141,6 @@ class GroupTables(Workspace):
         self._rows.load()
         return self._rows
 
-    def mean_group(self) -> float:
-        """Return the mean size of a group."""
-        (groups,) = self.read_once(f"select count(*) as row_count from {self.relations['place']}")["row_count"]
-        return float(self.load_totals().sum() / max(float(groups), 1.0))
-
     # -- classes -----------------------------------------------------------------------------------
 
     def load_systems(self) -> "ClassSystems | None":
@@ -155,6 +166,44 @@ class GroupTables(Workspace):
             self._systems = prepare_classes(read_classes(class_numbers, values, products), len(totals))
         return self._systems
 
+    def load_values(self) -> "PlacedValues":
+        """Return the values by class of a release of people who have several."""
+        from sqlanon.estimators.sets import PlacedValues
+
+        if self._placed is None:
+            count = len(self.load_totals()) - 1
+            *made, read_values, _ = self.class_steps(self.base())
+            run_steps(made, self.engine, self._made)
+            values = self.engine.arrays(text_of(read_values))
+            order = np.lexsort([values["code"], values["class"]])
+            owner, code = (values[name][order].astype(np.int64) for name in ("class", "code"))
+            totals, others, facts = (values[name][order].astype(float) for name in ("row_count", "others", "facts"))
+            valued = code < count
+            self._placed = PlacedValues(
+                owner=owner[valued], code=code[valued], totals=totals[valued], others=others[valued],
+                facts=facts[valued], people=totals[~valued], mates=others[~valued], people_facts=facts[~valued],
+                owner_values=self._owner_values, value_count=count, shared=self._load_shared,
+            )  # fmt: skip
+        return self._placed
+
+    def _load_shared(self) -> "sparse.csr_array":
+        """Return in how many groups two values stand, V x V, of S: read once, where a question asks for several."""
+        from scipy import sparse
+
+        if self._shared is None:
+            count = len(self.load_totals()) - 1
+            if count > LARGEST_SYSTEM:
+                raise AnswerError(TOO_MANY_TOGETHER)
+            *_, read_products = self.class_steps(self.base())
+            products = self.engine.arrays(text_of(read_products))
+            code, other = (products[name].astype(np.int64) for name in ("code", "other_code"))
+            pairs = (code < count) & (other < code)
+            lower = sparse.csr_array(
+                (products["product_sum"][pairs].astype(float), (code[pairs], other[pairs])), (count, count)
+            )
+            self._shared = lower + lower.T
+        return self._shared
+
     def place_classes(self, classes: IntArray) -> IntArray:
         """Return the place among the solved classes of each class number; the rest's is their number."""
         return np.asarray(self._place_of_class[classes + 1])
@@ -163,7 +212,7 @@ class GroupTables(Workspace):
         """Drop the temporary tables; they are made again where they are needed again."""
         super().close()
         self._classes_made = False
-        self._totals = self._rows = self._systems = None
+        self._totals = self._rows = self._systems = self._placed = self._shared = None
 
 
 def read_signature(manifest: Mapping[str, Any]) -> list[str]:

@@ -21,6 +21,7 @@ from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 
+LEAST_COUNT = 0.5  # of a value that is listed, and published by nobody
 LARGEST_MATRIX = 1_500  # values of a column for which T is made and inverted
 
 
@@ -52,7 +53,6 @@ class Randomized(Workspace):
         self._counts: dict[int, Array] = {}
         self._companies: dict[int, matrix.Company] = {}
         self._matrices: dict[int, Matrix] = {}
-        self._spectra: dict[int, Spectrum] = {}
         self._wholes: dict[tuple[int, ...], Whole] = {}
 
     def value(self, place: int) -> Sql:
@@ -66,7 +66,9 @@ class Randomized(Workspace):
     def loading_steps(self, touched: Sequence[int]) -> list[Statement | Report | Loop]:
         """Render the rows, and the values of the columns that a query reads."""
         columns = {"quasi": self.quasi, "sensitive": self.sensitive}
-        return self.write("evidence/randomized", self.tables, **columns, touched=[place + 1 for place in touched])
+        listed = [place + 1 for place in touched if f"values_{place + 1}" in self.tables]
+        numbers = [place + 1 for place in touched]
+        return self.write("evidence/randomized", self.tables, **columns, touched=numbers, listed=listed)
 
     def load(self, touched: Sequence[int]) -> None:
         """Make the rows and the tables of values that are not there yet, and read their counts."""
@@ -123,19 +125,19 @@ class Randomized(Workspace):
         return Joint(channels, self._shape(touched)) if len(channels) == len(touched) else None
 
     def whole(self, touched: Sequence[int], table: Callable[[], Array]) -> Whole | None:
-        """Return the release's own figures of several columns; None where there is no column or no matrix.
+        """Return the release's own figures of several columns; None where one of them has no matrix.
 
         table: reads the release's rows by published values, V; it runs once.
         """
-        if not touched or self.joint_matrix(touched) is None:
+        if self.joint_matrix(touched) is None:
             return None
-        for place in touched:
-            if place not in self._spectra:
-                self._spectra[place] = Spectrum.of(self.counts(place), self._companies[place].mean)
         key = tuple(touched)
         if key not in self._wholes:
-            spectra = Spectra([self._spectra[place] for place in touched])
-            self._wholes[key] = Whole(spectra, table(), [self.effective_gamma(place) for place in touched])
+            columns = [
+                Spectrum.of(np.maximum(self.counts(place), LEAST_COUNT), self._companies[place].mean)
+                for place in touched
+            ]
+            self._wholes[key] = Whole(Spectra(columns), table(), [self.effective_gamma(place) for place in touched])
         return self._wholes[key]
 
     def repeated(self, touched: Sequence[int]) -> tuple[list[Joint], float]:
@@ -158,11 +160,8 @@ class Randomized(Workspace):
         """Forget the temporary tables; they are made again where they are needed again."""
         super().close()
         self._loaded = False
-        self._counts.clear()
-        self._matrices.clear()
-        self._companies.clear()
-        self._spectra.clear()
-        self._wholes.clear()
+        for made in (self._counts, self._matrices, self._companies, self._wholes):
+            made.clear()
 
 
 def _departed(count: object) -> int:

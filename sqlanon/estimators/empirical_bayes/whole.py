@@ -41,11 +41,12 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True)
 class Deviations:
-    """Hold of u, C x I: the posterior means; means and variances under the wide prior."""
+    """Hold of u, C x I: the posterior means; means and variances under the wide prior. likely: t in the mean, C."""
 
     mean: Array
     wide: Array
     variance: Array
+    likely: Array
 
 
 def weighed(
@@ -76,7 +77,8 @@ def weighed(
     upper = np.minimum(np.maximum(LIKELY_WIDER * likely, WIDER * largest), 1.0)[:, None] * most
     prior = signal * (WIDER * chance + upper)
     wide = _kept(strengths, prior, draws)
-    return Deviations(factor * observed, wide * observed, prior * (1 - strengths * wide))
+    expected = chance[:, 0] + GRID @ weights * most
+    return Deviations(factor * observed, wide * observed, prior * (1 - strengths * wide), expected)
 
 
 def _point(weights: Array, share: float) -> Array:
@@ -127,13 +129,6 @@ class Whole:
             column.shares + margin.mean @ column.to_true[1:]
             for column, margin in zip(self.spectra.columns, margins, strict=True)
         ]
-        if len(margins) == 1:
-            (column,) = self.spectra.columns
-            wide = rows[:, None] * (column.shares + margins[0].wide @ column.to_true[1:])
-            return Counts(
-                whole=self, rows=rows, mean=rows[:, None] * shares[0], wide=wide, shares=shares, margins=margins,
-                interactions=np.zeros_like(published),
-            )  # fmt: skip
         shares = [_positive(share) for share in shares]
         *both, variance = self._interacting(observed, chance, shares)
         mean, wide = (rows[:, None] * self.spectra.counts_of(coordinates) for coordinates in both)

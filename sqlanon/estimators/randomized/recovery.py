@@ -3,21 +3,21 @@
 Every aggregate is a sum of w_v x_v, or the ratio of two; axes as in `sums`.
 """
 
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.estimators.aggregates import LinearAggregate
+from sqlanon.estimators.aggregates import COUNT, SUM, LinearAggregate
 from sqlanon.estimators.channel import Array, Joint, Weighted
-from sqlanon.estimators.empirical_bayes.whole import Counts, Whole
-from sqlanon.estimators.evidence import NORMAL_QUANTILE, Evidence, score_interval
-from sqlanon.estimators.moments import Moments, SelectedValues
+from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimators.empirical_bayes.whole import Whole
+from sqlanon.estimators.evidence import NORMAL_QUANTILE, Estimate, Evidence, score_interval
+from sqlanon.estimators.moments import Moments
 from sqlanon.estimators.propagation import Pair, correlate
+from sqlanon.estimators.randomized.asked_sets import Linear, pool
 from sqlanon.estimators.randomized.sums import Sums
-from sqlanon.estimators.randomized.variance import Variance
 
 # Aggregates from counts and sums that are weighed against what the margins say. A count or a sum of numbers
 # by value is Σ_v w_v x_v, taken at the posterior mean x̂ (`whole`). Where the wide prior's mean x̌ and
@@ -27,17 +27,9 @@ NUMBERS_AT_ONCE = 4_000_000
 TABLES = 20  # of a condition's values while it is weighed; an asked set takes a number for each value of a column
 
 
-@dataclass(frozen=True)
-class Shrunk:
-    """Hold a value, C x J; for counts of one case also the mean and variance under the wide prior, else NaN."""
-
-    value: Array
-    wide: Array
-    variance: Array
-
-
-def shrunk(whole: Whole, moments: Moments, measured: LinearAggregate, part: Weighted) -> Shrunk:
-    """Return a count or a sum for every condition and asked set, C x J, made of some conditions at a time.
+def shrunk(whole: Whole, moments: Moments, measured: LinearAggregate, part: Weighted) -> Array:
+    """Return a count or a sum for every condition and asked set, and of counts of one case also the mean and variance
+    under the wide prior, else NaN: 3 x C x J, made of some conditions at a time.
 
     whole: what the release's own figures say of its cells. moments: of the published values, under `uniform`. measured,
     part: the aggregate, and its one linear part. (The ratio of two such answers is no good average: a small count
@@ -46,60 +38,28 @@ def shrunk(whole: Whole, moments: Moments, measured: LinearAggregate, part: Weig
     cells, cases, values = moments.columns["uniform"].shape
     sets = len(part.weights[0])
     if not cells or not sets:
-        none = np.zeros((cells, sets))
-        return Shrunk(none, none, none)
+        return np.zeros((3, cells, sets))
     step = max(1, NUMBERS_AT_ONCE // max(cases * values * TABLES, sets * max(whole.spectra.shape)))
-    batches = [_Batch(whole, moments, measured, slice(start, start + step)) for start in range(0, cells, step)]
-    done = [_answered(batch, part) for batch in batches]
-    return Shrunk(
-        *(np.concatenate([getattr(answer, name) for answer in done]) for name in ("value", "wide", "variance"))
-    )
-
-
-def _answered(batch: "_Batch", part: Weighted) -> Shrunk:
-    value = batch.summed(part)
-    if part.degree or len(part.weights) > 1:
-        none = np.full_like(value, np.nan)
-        return Shrunk(value, none, none)
-    counts = batch.counts(0)
-    wide = batch.totalled(part, 0, counts.wide)
-    variance = counts.variance(part.weights[0])
-    error = np.sqrt(variance)
-    return Shrunk(np.clip(value, wide - error, wide + error), wide, variance)
-
-
-class _Batch:
-    """Some of the conditions of a query, with what is known of their counts by case."""
-
-    def __init__(self, whole: Whole, moments: Moments, measured: LinearAggregate, cells: slice) -> None:
-        self.whole, self.moments, self.measured, self.cells = whole, moments, measured, cells
-        self._counts: dict[int, Counts] = {}
-
-    def published(self, degree: int, case: int) -> Array:
-        """Return the published counts, sums or sums of squares of a case, C x V."""
-        return self.moments.columns[self.measured.column(degree, "uniform")][self.cells, case]
-
-    def counts(self, case: int) -> Counts:
-        """Return what is known of the rows that the aggregate counts."""
-        if case not in self._counts:
-            self._counts[case] = self.whole.counts(self.published(0, case))
-        return self._counts[case]
-
-    def summed(self, part: Weighted) -> Array:
-        """Return base Φ + <w, x̂> over the cases, C x J."""
-        return np.asarray(sum(self.totalled(part, case, self._true(part.degree, case)) for case in part.weights))
-
-    def totalled(self, part: Weighted, case: int, counts: Array) -> Array:
-        """Return base Φ + <w, x> of one case for true counts x, C x J."""
-        total = self.published(part.degree, case).sum(axis=1)[:, None]
-        return np.asarray(counts @ part.weights[case].T + total * part.base[case])
-
-    def _true(self, degree: int, case: int) -> Array:
-        counts = self.counts(case).mean
-        if degree == 0:
-            return counts
-        squares = self.published(2, case).sum(axis=1)
-        return self.whole.sums(self.published(1, case), squares, self.published(0, case), counts)
+    found = []
+    for start in range(0, cells, step):
+        value, wide, variance = np.zeros((3, len(moments.columns["uniform"][start : start + step]), sets))
+        for case, weights in part.weights.items():
+            rows, published, squares = (
+                moments.columns[measured.column(degree, "uniform")][start : start + step, case]
+                for degree in (0, part.degree, 2 * part.degree)
+            )
+            counts, total = whole.counts(rows), published.sum(axis=1)[:, None] * part.base[case]
+            true = counts.mean
+            if part.degree:
+                true = whole.sums(published, squares.sum(axis=1), rows, true)
+            value = value + true @ weights.T + total
+            wide, variance = counts.wide @ weights.T + total, counts.variance(weights)
+        if part.degree or len(part.weights) > 1:
+            wide, variance = np.full((2, *value.shape), np.nan)
+        else:
+            value = np.clip(value, wide - np.sqrt(variance), wide + np.sqrt(variance))
+        found.append(np.stack([value, wide, variance]))
+    return np.concatenate(found, axis=1)
 
 
 LEAST_TELLING = (
@@ -108,106 +68,172 @@ LEAST_TELLING = (
 MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix answers by default
 
 
+@dataclass(frozen=True)
 class Recovery:
-    """Turn the published moments of one query into evidence, aggregate by aggregate."""
+    """Turn the published moments of one query into evidence, aggregate by aggregate.
 
-    def __init__(
-        self,
-        moments: Moments,
-        asked: SelectedValues,
-        counts: Sequence[Array],
-        closed: Joint,
-        matrix: Joint | None,
-        repeated: tuple[Sequence[Joint], float],
-        unseen: float,
-        whole: Whole | None = None,
-        departed: float = 0.0,
-    ) -> None:
-        """Take moments (published figures under `uniform`), asked values, and the channels of the columns read.
+    sums: published figures and the closed forms of the columns read; repeated: the matrix's channels as single orders
+    of the values in their blocks would have them, and the factor of their variance; departed: the share of the decoy
+    groups' rows that have left. matrix: the channels by the public grouping. unseen: the count up to which a value may
+    well have gone unpublished. estimator: whose unbiased estimate is told. whole: the release's own figures that
+    shrinkage weighs a condition against; None: it has none. missing: how many values are asked for by name that nobody
+    publishes.
+    """
 
-        counts: f' of each column's values. repeated: the matrix's channels as single orders of the values in their
-        blocks would have them, and the factor of their variance. unseen: the count up to which a value may well have
-        gone unpublished. whole: the release's own figures that shrinkage weighs a condition against; None: it has none.
-        departed: the share of the decoy groups' rows that have left.
-        """
-        self.moments, self.asked, self.counts, self.closed, self.matrix = moments, asked, counts, closed, matrix
-        self.unseen, self.whole = unseen, whole
-        self.sums = Sums(moments, asked, counts)
-        self.variance = Variance(self.sums, closed, repeated, departed)
+    sums: Sums
+    matrix: Joint | None
+    unseen: float
+    estimator: str
+    whole: Whole | None = None
+    missing: int = 0
+    exact, upper_bound = True, False  # nothing more is said of such answers
+
+    @property
+    def moments(self) -> Moments:
+        """Return the published moments."""
+        return self.sums.moments
+
+    @property
+    def rows(self) -> Array:
+        """Return the hits, C x K."""
+        return self.sums.rows
 
     def narrow(self, chosen: NDArray[np.bool_]) -> "Recovery":
         """Return the same figures for some of the asked values: where `chosen` (n) is true."""
-        if chosen.all():
-            return self
-        narrowed = copy(self)
-        narrowed.asked = self.asked.narrow(chosen)
-        narrowed.sums = self.sums.of(narrowed.asked)
-        narrowed.variance = self.variance.of(narrowed.sums)
-        return narrowed
+        return self if chosen.all() else replace(self, sums=replace(self.sums, asked=self.sums.asked.narrow(chosen)))
 
-    def under(self, moments: Moments) -> "Recovery":
-        """Return the same release's figures of other hits: those under a condition of FILTER."""
-        changed = copy(self)
-        changed.moments, changed.sums = moments, Sums(moments, self.asked, self.counts)
-        changed.variance = self.variance.of(changed.sums)
-        return changed
+    def answer(self, measured: LinearAggregate, estimate: Callable[[Evidence], Estimate]) -> Estimate:
+        """Estimate one aggregate, C x J; a count is no larger than f' of what is asked."""
+        found = estimate(self.evidence(measured, self.estimator))
+        highest = self.highest(measured)
+        return found if highest is None else replace(found, value=np.minimum(found.value, highest))
 
-    def correlate(self, pair: Pair, other: "Recovery", both: Moments) -> Array | None:
+    def correlate(self, pair: Pair, other: "Recovery", both: Moments | None) -> Array | None:
         """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.
 
-        both: moments of the hits that both count. It is what the draws of the rows make it; None where it is not
-        followed: between cases.
+        both: moments of the hits that both count, where these are not the same. It is what the draws of the rows make
+        it; None where it is not followed: between cases.
         """
-        if self.sums.case_count > 1 or not self.counts:
+        if self.sums.case_count > 1 or not self.sums.counts:
             return None
         weighted = [
             recovery.sums.weighted(aggregate.degree, aggregate.weights)
             for recovery, aggregate in ((self, pair.one), (other, pair.other))
         ]
-        pulled = [self.closed.pulled(part.weights[0]) for part in weighted]
+        pulled = [self.sums.closed.pulled(part.weights[0]) for part in weighted]
         terms = []
-        sides = (both, self.moments, other.moments)
+        sides = (both or self.moments, self.moments, other.moments)
         for turn, (first, second) in enumerate([(0, 1), (0, 0), (1, 1)]):
             published = sides[turn].columns[pair.turned(turn).product_column("uniform")][:, 0]
-            terms.append(self.closed.solved(published) @ self.closed.spread(pulled[first], pulled[second]).T)
+            terms.append(self.sums.closed.solved(published) @ self.sums.closed.spread(pulled[first], pulled[second]).T)
         return correlate(*terms)
 
     # -- evidence ------------------------------------------------------------------------------
 
     def evidence(self, measured: LinearAggregate, estimator: str) -> Evidence:
         """Return what is known of the aggregate `measured`, C x J; the unbiased estimate is that of `estimator`."""
-        least, most = measured.function.bound(self.moments, self.asked, measured)
+        least, most = measured.function.bound(self.moments, self.sums.asked, measured)
         parts = [self.sums.weighted(degree, weights) for degree, weights in measured.parts()]
         plain = measured.function.estimate([self.sums.summed(part, measured, None) for part in parts])
-        closed = measured.function.estimate([self.sums.summed(part, measured, self.closed) for part in parts])
-        variance, growth, jump = self.variance.of_draws(parts, measured, closed)
-        variance = variance + self.variance.of_departures(parts, measured, closed)
-        orders = self.variance.of_orders(parts[0], measured) if len(parts) == self.sums.case_count == 1 else 0.0
-        unbiased, error = self._corrected(parts, measured, closed, variance, orders, estimator)
+        unbiased, error, growth, curve, jump = self._unbiased(parts, measured, estimator)
         evidence = Evidence(
             plain=plain, unbiased=unbiased, std_error=error, least=least, most=most,
-            exact=np.zeros(plain.shape, dtype=bool), growth=growth, jump=jump,
+            exact=np.zeros(plain.shape, dtype=bool), growth=growth, curve=curve, jump=jump,
         )  # fmt: skip
-        if estimator == "shrinkage" and self.whole is not None and len(parts) == 1:
+        if estimator == "shrinkage" and len(self.sums.counts) == 1:
+            evidence = self._bounded(replace(evidence, shrunk=self._asked(measured)), measured)
+            low, high = score_interval(evidence)  # what it is drawn to is no reason to leave it
+            drawn = np.minimum(np.maximum(np.asarray(evidence.shrunk), np.fmax(low, -np.inf)), np.fmin(high, np.inf))
+            return replace(evidence, shrunk=drawn)
+        if estimator == "shrinkage" and len(parts) == 1 and self.whole is not None:
             evidence = self._weighed(evidence, shrunk(self.whole, self.moments, measured, parts[0]), parts[0], measured)
         return self._bounded(evidence, measured)
 
-    def _weighed(self, evidence: Evidence, posterior: Shrunk, part: Weighted, measured: LinearAggregate) -> Evidence:
-        """Add the answer weighed against the margins; of several columns, its interval takes the unbiased one's place.
+    def _unbiased(
+        self, parts: Sequence[Weighted], measured: LinearAggregate, estimator: str
+    ) -> tuple[Array, Array, Array, Array, Array]:
+        """Return the unbiased answer, C x J, its error, growth, curve and jump (`Evidence`)."""
+        closed = measured.function.estimate([self.sums.summed(part, measured, self.sums.closed) for part in parts])
+        variance, growth, curve, jump = self.sums.of_draws(parts, measured, closed)
+        variance = variance + self.sums.of_departures(parts, measured, closed)
+        orders = self.sums.of_orders(parts[0], measured) if len(parts) == self.sums.case_count == 1 else 0.0
+        value, error = self._corrected(parts, measured, closed, variance, orders, estimator)
+        return value, error, growth, curve, jump
 
-        The prior's variance of a count grows with the count, and so does that of the interval.
+    def _asked(self, measured: LinearAggregate) -> Array:
+        """Return the answer about the asked sets of one column, C x J."""
+        counted, centred, centre = self._centred(measured)
+        present = LinearAggregate(COUNT, None, measured.present, measured.present)
+        count, variance = counted._linear(present).drawn()
+        if measured.function.counts:
+            return count
+        rest, _ = counted._linear(centred).drawn()
+        count = np.maximum(count, 0.0)
+        known = count**2 + variance
+        average = centre + np.divide(rest * count, known, out=np.zeros_like(rest), where=known > 0)
+        return average if measured.function.is_ratio else average * count
+
+    def _centred(self, measured: LinearAggregate) -> tuple["Recovery", LinearAggregate, Array]:
+        """Return the figures of the rows that an aggregate counts, the sum of what it measures less e, and e, C x J."""
+        if measured.number is None:
+            if self.sums.case_count > 1:
+                weights = measured.weights * measured.present
+                return self, LinearAggregate(SUM, None, weights, measured.present), np.zeros((1, 1))
+            mass = self.sums.mass[self.sums.asked.code]
+            total, rows = (
+                self.sums.asked.sum_by_set(mass[None], weights) for weights in (measured.weights, measured.present)
+            )
+            centre = np.divide(total, rows, out=np.zeros_like(total), where=rows > 0)
+            weights = (measured.weights - centre[0, self.sums.asked.set]) * measured.present
+            return self, LinearAggregate(SUM, None, weights, measured.present), centre
+        columns, number = dict(self.moments.columns), measured.number
+        count, total, square = (columns[f"{name}_uniform_{number}"] for name in ("count", "sum", "square"))
+        rows = count.sum(axis=(1, 2), keepdims=True)
+        centre = np.divide(total.sum(axis=(1, 2), keepdims=True), rows, out=np.zeros_like(rows), where=rows > 0)
+        columns |= {
+            "uniform": count, "count_uniform_0": count, "sum_uniform_0": total - centre * count,
+            "square_uniform_0": square - 2 * centre * total + centre**2 * count,
+        }  # fmt: skip
+        counted = replace(self, sums=replace(self.sums, moments=replace(self.moments, columns=columns)))
+        return counted, LinearAggregate(SUM, 0, measured.weights, measured.present), centre[:, 0]
+
+    def _linear(self, measured: LinearAggregate) -> Linear:
+        """Return what is known of a count or of a sum about its mean."""
+        (part,) = [self.sums.weighted(degree, weights) for degree, weights in measured.parts()]
+        unbiased, error, *_ = self._unbiased([part], measured, "shrinkage")
+        (column,), mass, total = self.sums.closed.channels, self.sums.mass, float(self.sums.counts[0].sum())
+        assert isinstance(column, ClosedForm)
+        pooled, expected, prior, size = np.zeros((4, *unbiased.shape))
+        for case, weights in part.weights.items():
+            published, hits = (self.sums.published(measured, degree, case) for degree in (part.degree, 0))
+            rows, mean = np.maximum(hits.sum(axis=1), 1.0), weights @ mass
+            if part.degree:
+                scale = np.sqrt(np.maximum(self.sums.published(measured, 2, case).sum(axis=1), 0.0) * rows)
+                observed = np.divide(published, scale[:, None], out=np.zeros_like(published), where=scale[:, None] > 0)
+                differing, likely = pool(column, mass, observed, 1 / rows, 1 / max(len(mass) - 1, 1))
+            else:
+                scale, observed = rows, published / rows[:, None] - mass
+                differing, likely = pool(column, mass, observed, np.maximum(1 / rows - 1 / total, 0.0), 1.0)
+            among = published.sum(axis=1)[:, None] * (part.base[case] + mean)
+            expected, pooled = expected + among, pooled + among + scale[:, None] * (differing @ weights.T)
+            prior = prior + (scale**2 * likely)[:, None] * np.maximum(weights**2 @ mass - mean**2, 0.0)
+            size = size + scale[:, None] * (np.abs(weights - mean[:, None]) @ mass)
+        return Linear(unbiased, error, pooled, expected, prior, size**2)
+
+    def _weighed(self, evidence: Evidence, posterior: Array, part: Weighted, measured: LinearAggregate) -> Evidence:
+        """Add the answer weighed against the margins of several columns; of counts its interval takes the place of the
+        unbiased one's. The prior's variance of a count grows with the count, and so does that of the interval.
         """
-        if len(self.counts) < 2 or np.isnan(posterior.variance).any():
-            return replace(evidence, shrunk=posterior.value)
-        error, growth = np.sqrt(posterior.variance), np.zeros_like(posterior.variance)
+        value, mean, variance = posterior
+        if np.isnan(variance).any():
+            return replace(evidence, shrunk=value)
+        error, growth = np.sqrt(variance), np.zeros_like(variance)
         if measured.function.counts:
             most_asked = part.base[0] > 0
-            smaller = np.where(most_asked, self.sums.rows[:, :1] - posterior.wide, posterior.wide)
-            rate = np.divide(posterior.variance, np.maximum(smaller, error), out=growth, where=error > 0)
+            smaller = np.where(most_asked, self.sums.rows[:, :1] - mean, mean)
+            rate = np.divide(variance, np.maximum(smaller, error), out=growth, where=error > 0)
             growth = np.where(most_asked, -rate, rate)
-        wide = replace(
-            evidence, shrunk=posterior.value, unbiased=posterior.wide, std_error=error, growth=growth, jump=0.0
-        )
+        wide = replace(evidence, shrunk=value, unbiased=mean, std_error=error, growth=growth, jump=0.0)
         return self._heed(evidence, wide, self.sums.rows[:, :1]) if measured.function.counts else wide
 
     @staticmethod
@@ -230,25 +256,29 @@ class Recovery:
     def _bounded(self, evidence: Evidence, measured: LinearAggregate) -> Evidence:
         """Leave room for values never published, and NULL where no row is counted."""
         least, most, error = self._unseen(measured, evidence.plain, evidence.least, evidence.most, evidence.std_error)
-        empty = measured.is_null(self.moments, self.asked)
+        empty = measured.is_null(self.moments, self.sums.asked)
         if not measured.function.counts:
             empty |= np.isnan(evidence.plain)
-        plain, unbiased, error, least, most = (
-            np.where(empty, np.nan, array) for array in (evidence.plain, evidence.unbiased, error, least, most)
-        )
-        exact = np.full(plain.shape, not self.counts) & ~empty
-        value = None if evidence.shrunk is None else np.where(empty, np.nan, evidence.shrunk)
-        return Evidence(
-            plain=plain, unbiased=unbiased, std_error=error, least=least, most=most, exact=exact,
-            growth=evidence.growth, jump=evidence.jump, shrunk=value,
+        # an average over rows of which nothing is known is anything that the rows allow
+        unknown = np.isnan(evidence.unbiased)
+        shown = evidence.plain if evidence.shrunk is None else evidence.shrunk
+        figures = {
+            "plain": evidence.plain, "unbiased": np.where(unknown, shown, evidence.unbiased), "least": least,
+            "std_error": np.where(unknown, np.inf, error), "most": most,
+            "shrunk": shown if evidence.shrunk is not None else np.full(empty.shape, np.nan),
+        }  # fmt: skip
+        return replace(
+            evidence, exact=np.full(empty.shape, not self.sums.counts) & ~empty,
+            growth=np.where(unknown, 0.0, evidence.growth), curve=np.where(unknown, np.inf, evidence.curve),
+            **{name: np.where(empty, np.nan, array) for name, array in figures.items()},
         )  # fmt: skip
 
     def highest(self, measured: LinearAggregate) -> Array | None:
         """Return the most that a count `measured` should be, J: f' of what is asked; None where that says nothing."""
-        if not measured.function.counts or len(self.counts) != 1 or self.sums.case_count > 1:
+        if not measured.function.counts or len(self.sums.counts) != 1 or self.sums.case_count > 1:
             return None
-        largest = np.zeros(self.asked.set_count)
-        np.add.at(largest, self.asked.set, self.counts[0][self.asked.code])
+        largest = np.zeros(self.sums.asked.set_count)
+        np.add.at(largest, self.sums.asked.set, self.sums.counts[0][self.sums.asked.code])
         return largest
 
     def _corrected(
@@ -264,11 +294,9 @@ class Recovery:
 
         variance: of the rows' draws. orders: of the orders that values stand in, which no estimator sees.
         """
-        if self.matrix is None or not self.counts:
+        if self.matrix is None or not self.sums.counts:
             return closed, np.sqrt(variance)
         solved = measured.function.estimate([self.sums.summed(part, measured, self.matrix) for part in parts])
-        if estimator == "matrix":
-            return solved, np.sqrt(variance + orders)
         bias = np.nan_to_num(closed - solved)
         if estimator == "shrinkage":
             closed = np.where(np.abs(bias) > MUCH_BIAS * np.sqrt(variance), solved, closed)
@@ -277,10 +305,19 @@ class Recovery:
     def _unseen(
         self, measured: LinearAggregate, plain: Array, least: Array, most: Array, error: Array
     ) -> tuple[Array, Array, Array]:
-        """Leave room in counts for values that were never published: about 3 rows."""
-        if not measured.function.counts or not self.counts:
+        """Leave room in counts for values that were never published: about 3 rows of each."""
+        if not measured.function.counts or not self.sums.counts:
             return least, most, error
-        hits = np.minimum(self.sums.rows.max(axis=1), self.unseen)[:, None]
+        # there may be as many rows of each value that nobody publishes: a list names them, or the question does
+        named, published = np.zeros((2, self.sums.asked.set_count))
+        mass = self.sums.mass[self.sums.asked.code]
+        np.add.at(named, self.sums.asked.set, mass == 0)
+        np.add.at(published, self.sums.asked.set, mass * self.sums.counts[0].sum())
+        named += self.missing if self.sums.asked.set_count == 1 else 0
+        room = self.unseen * np.maximum(named, 1)
+        hits = np.minimum(self.sums.rows.max(axis=1)[:, None], room)
         most = np.maximum(most, np.where(plain > 0, 0, hits))
         least = np.maximum(0, np.where(least > 0, least - hits, least))
+        rare = (named > 0) & (published <= room)  # chosen for what is not there
+        error = np.where(rare, np.hypot(error, hits / NORMAL_QUANTILE), error)
         return least, most, np.where(error == 0, hits / NORMAL_QUANTILE, error)

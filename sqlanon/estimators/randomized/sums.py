@@ -4,35 +4,50 @@ Axes: C cells, K cases, V combinations of published values of the columns read, 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
 
 import numpy as np
 
 from sqlanon.estimators.aggregates import LinearAggregate
-from sqlanon.estimators.channel import Array, Channel, Weighted
+from sqlanon.estimators.channel import Array, Channel, Joint, Weighted
+from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.estimators.moments import Moments, SelectedValues
 
+LARGEST_DERIVED = 200_000_000  # cells x sets x values for which counts are held to be random, too
 
+
+@dataclass(frozen=True)
 class Sums:
-    """Write aggregates as weights, and sum what is published, or solved by a channel, by them."""
+    """Write aggregates as weights, and sum what is published, or solved by a channel, by them; their variances, C x J.
 
-    def __init__(self, moments: Moments, asked: SelectedValues, counts: Sequence[Array]) -> None:
-        """Take moments (published figures under `uniform`), asked values, and the counts f' of each column read."""
-        self.moments, self.asked, self.counts = moments, asked, counts
-        self.rows = moments.count("uniform")
-        self.case_count = self.rows.shape[1]
-        mass = np.ones(1)
-        for count in counts:
-            mass = np.outer(mass, count / count.sum()).ravel()
-        self.mass = mass  # how likely each combination is, by the published counts
+    moments: published figures under `uniform`. counts: f' of each column read. closed: their closed forms. repeated,
+    departed: what `Recovery` is given of the same names. Of variances, measured is the aggregate, parts the linear sums
+    that it is made of (part: its only one), and closed its closed form, C x J. The variance is that of the closed form,
+    whichever estimator answers: of the rows' draws, the orders of values, and rows that have departed.
+    """
 
-    def of(self, asked: SelectedValues) -> "Sums":
-        """Return the same sums of other asked values."""
-        return Sums(self.moments, asked, self.counts)
+    moments: Moments
+    asked: SelectedValues
+    counts: Sequence[Array]
+    closed: Joint
+    repeated: tuple[Sequence[Joint], float]
+    departed: float
+
+    @cached_property
+    def rows(self) -> Array:
+        """Return the hits, C x K."""
+        return self.moments.count("uniform")
 
     @property
-    def set_count(self) -> int:
-        """Return J."""
-        return self.asked.set_count
+    def case_count(self) -> int:
+        """Return K."""
+        return int(self.rows.shape[1])
+
+    @cached_property
+    def mass(self) -> Array:
+        """Return how likely each combination is, by the published counts."""
+        return reduce(lambda mass, count: np.outer(mass, count / count.sum()).ravel(), self.counts, np.ones(1))
 
     def weighted(self, degree: int, weights: Array) -> Weighted:
         """Return weights of the n asked values as J x V by case, less a base weight whose part of the answer is exact.
@@ -43,7 +58,7 @@ class Sums:
         bases: dict[int, Array] = {}
         for case in range(self.case_count):
             inside = self.asked.case == case
-            full = np.zeros((self.set_count, len(self.mass)))
+            full = np.zeros((self.asked.set_count, len(self.mass)))
             np.add.at(full, (self.asked.set[inside], self.asked.code[inside]), weights[inside])
             base = self._base(full, weights)
             differences[case], bases[case] = full - base[:, None], base
@@ -64,9 +79,140 @@ class Sums:
 
     def summed(self, part: Weighted, measured: LinearAggregate, channel: Channel | None) -> Array:
         """Return base Φ + <w, x> of a `part` of `measured`, x solved by a channel (None: as published): C x J."""
-        total = np.zeros((len(self.rows), self.set_count))
+        total = np.zeros((len(self.rows), self.asked.set_count))
         for case, weights in part.weights.items():
             published = self.published(measured, part.degree, case)
             solved = published if channel is None else channel.solved(published)
             total += solved @ weights.T + published.sum(axis=1)[:, None] * part.base[case]
         return total
+
+    # -- variances -----------------------------------------------------------------------------
+
+    def of_draws(
+        self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return the variance of the closed form, C x J, its growth and curve (`Evidence`), and a row's jump."""
+        none = np.zeros_like(closed)
+        if not self.counts:
+            return none, none, none, none
+        if self.case_count > 1:
+            return self._variance_bound(parts, measured, closed), none, none, none
+        if measured.number is None and not measured.function.is_ratio and len(self.counts) == 1:
+            work = closed.size * len(self.mass)
+            if work <= LARGEST_DERIVED:
+                variance, growth, jump = self._count_variance(parts[0], measured)
+                return variance, growth, none, jump
+        pairs = [(0, 0)] if len(parts) == 1 else [(0, 0), (0, 1), (1, 1)]
+        terms = [self._term(parts[place], parts[other_place], measured) for place, other_place in pairs]
+        if len(parts) == 1:
+            steps = np.ptp(self.closed.pulled(parts[0].weights[0]), axis=1)
+            return np.maximum(terms[0], 0.0), none, none, none + (steps if measured.function.counts else 0.0)
+        bottom = self.summed(parts[1], measured, self.closed)
+        top, both, rows = terms  # of (A - x B) / B: Fieller's interval
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = np.maximum(top - 2 * closed * both + closed**2 * rows, 0.0) / bottom**2
+            growth, curve = 2 * (closed * rows - both) / bottom**2, np.maximum(rows, 0.0) / bottom**2
+        variance, growth, curve = (np.where(bottom > 0, one, np.nan) for one in (variance, growth, curve))
+        return variance, growth, curve, none
+
+    def _term(self, part: Weighted, other_part: Weighted, measured: LinearAggregate) -> Array:
+        """Return the covariance of two linear estimates, C x J, the channel taken as known."""
+        solved = self.closed.solved(self.published(measured, part.degree + other_part.degree, 0))
+        spread = self.closed.spread(self.closed.pulled(part.weights[0]), self.closed.pulled(other_part.weights[0]))
+        covariance = solved @ spread.T
+        if part is not other_part:
+            return np.asarray(covariance)
+        total = solved.sum(axis=1)[:, None]
+        return np.clip(covariance, total * spread.min(axis=1), total * spread.max(axis=1))
+
+    def _count_variance(self, part: Weighted, measured: LinearAggregate) -> tuple[Array, Array, Array]:
+        """Hold the published count f' in q to be random as well: each row of a value w adds u_v φ + d_v, where
+        u = w/D and d = -w dq/df (Φ - x)/D.
+        """
+        (channel,) = self.closed.channels
+        assert isinstance(channel, ClosedForm)
+        hits = self.published(measured, 0, 0)
+        total, everyone = hits.sum(axis=1), channel.rows
+        solved = channel.solved(hits)
+        steps = channel.slope * np.clip(total[:, None] - solved, 0, total[:, None]) / channel.difference
+        variance, growth, jump = np.zeros((3, len(hits), self.asked.set_count))
+        for value_set, weights in enumerate(part.weights[0]):
+            u = weights / channel.difference
+            d = -weights * steps
+            inside, outside = self.closed.spread(u + d, u + d), self.closed.spread(d, d)
+            inside_variance = np.clip(
+                (solved * inside).sum(axis=1), total * inside.min(axis=1), total * inside.max(axis=1)
+            )
+            others, outside_rows = ((channel.counts - solved) * outside).sum(axis=1), everyone - total
+            rest = np.clip(others, outside_rows * outside.min(axis=1), outside_rows * outside.max(axis=1))
+            variance[:, value_set] = np.maximum(inside_variance, 0) + np.maximum(rest, 0)
+            if measured.function.counts:
+                sign = -1 if part.base[0][value_set] else 1
+                growth[:, value_set] = sign * np.ptp(inside, axis=1) * (weights != 0).any()
+                jump[:, value_set] = np.ptp(u + d, axis=1) * (total > 0)
+        return variance, growth, jump
+
+    def of_orders(self, part: Weighted, measured: LinearAggregate) -> Array:
+        """Return the variance that comes of the one order of values that each block has drawn, C x J.
+
+        With T of that order the closed form's expectation is <x, T h>; its spread over orders is not in the rows' own.
+        """
+        channels, factor = self.repeated
+        published = self.published(measured, part.degree, 0)
+        if len(channels) < 2:
+            return np.zeros((len(published), self.asked.set_count))
+        total = np.abs(published).sum(axis=1, keepdims=True)
+        counts = np.clip(self.closed.solved(published), -total * (published.min(initial=0.0) < 0), total)
+        counts = counts * np.divide(published.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True) + 1e-300)
+        pulled = self.closed.pulled(part.weights[0])
+        means = np.stack([counts @ channel.expected(pulled).T for channel in channels])
+        return np.asarray(means.var(axis=0, ddof=1) * factor)
+
+    def of_departures(self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array) -> Array | float:
+        """Return the variance that comes of rows that have left decoy groups, C x J; `ClosedForm.company` says why."""
+        if not self.departed or len(self.counts) != 1:
+            return 0.0
+        (channel,) = self.closed.channels
+        assert isinstance(channel, ClosedForm)
+        pulled = np.zeros((2, len(self.rows), self.asked.set_count, len(self.mass)))
+        for turn, part in enumerate(parts):
+            for case, weights in part.weights.items():
+                published = self.published(measured, part.degree, case)
+                others = published.sum(axis=1, keepdims=True) - channel.solved(published)
+                pulled[turn] += weights * others[:, None, :]
+        company = channel.company(self.departed)
+        if len(parts) == 1:
+            return np.asarray(pulled[0] ** 2 @ company)
+        squares = [
+            (pulled[0] - closed[..., None] * pulled[1]) ** 2 @ company,
+            self.summed(parts[1], measured, self.closed) ** 2,
+        ]
+        return measured.function.estimate(squares)
+
+    def _variance_bound(self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array) -> Array:
+        """Bound the variance of a mixed condition from the variances of its cases.
+
+        A row publishes one value, in one case: what two cases add is negatively correlated where both add
+        positive numbers of one column, so that their variances bound that of the sum; else standard errors add.
+        """
+        bounds = [self._case_bound(part, measured) for part in parts]
+        if len(parts) == 1:
+            return bounds[0]
+        bottom = self.summed(parts[1], measured, self.closed)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            top = (np.sqrt(bounds[0]) + np.abs(closed) * np.sqrt(bounds[1])) ** 2
+            return np.where(bottom > 0, top / bottom**2, np.nan)
+
+    def _case_bound(self, part: Weighted, measured: LinearAggregate) -> Array:
+        variances, deviations = np.zeros((2, len(self.rows), self.asked.set_count))
+        apart = len(self.counts) == 1 and part.degree == 0
+        for case, weights in part.weights.items():
+            apart &= bool((weights + part.base[case][:, None] > -1e-9).all())
+            pulled = self.closed.pulled(weights)
+            spread = self.closed.spread(pulled, pulled)
+            counts = self.closed.solved(self.published(measured, 2 * part.degree, case))
+            mass = counts.sum(axis=1)[:, None]
+            case_variance = np.clip(counts @ spread.T, mass * spread.min(axis=1), mass * spread.max(axis=1))
+            variances += np.maximum(case_variance, 0)
+            deviations += np.sqrt(np.maximum(case_variance, 0))
+        return variances if apart else deviations**2

@@ -227,7 +227,7 @@ class SeveralBoxes(SeveralTables):
             (
                 f"boxes of {other}",
                 published.sections(
-                    "verify/same_boxes", first=tables[first], other=tables[other], boxed=columns[first][:-1]
+                    "verify/releases/same_boxes", first=tables[first], other=tables[other], boxed=columns[first][:-1]
                 )["same_boxes"],
             )
             for other in others

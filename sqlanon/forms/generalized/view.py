@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
-
-if TYPE_CHECKING:
-    from sqlanon.engines.base import Numbers
 
 Mask = NDArray[np.bool_]
 COMBINATIONS_AT_ONCE = 1_000  # that are looked up in all boxes together
@@ -74,14 +71,6 @@ class Boxes:
             if attribute.name in places
         ]
 
-    @property
-    def _ranges(self) -> list[Side]:
-        return [side for side in self.sides if side.attribute.shape == "bounds"]
-
-    @property
-    def _listed(self) -> list[Side]:
-        return [side for side in self.sides if side.attribute.shape != "bounds"]
-
     @cached_property
     def box(self) -> Sql:
         """Return the boxes, numbered, with their rows."""
@@ -94,17 +83,17 @@ class Boxes:
         stored = self.view.engine.in_stored_order(self.published.tables["data"])
         relations, columns = {"stored_data": stored, "box": self.box}, list(self.columns.items())
         sensitive = shown_sensitive(self.published, "data", self.sensitive)
-        return self.keep("box_row", "adversary/view/box_row", relations, boxed=columns, sensitive=sensitive)
+        return self.keep("box_row", "adversary/boxes/box_row", relations, boxed=columns, sensitive=sensitive)
 
     def lines(self) -> Sql:
         """Return how much of every value a box holds."""
-        return self.keep("box_line", "adversary/view/box_line", {"box_row": self.rows})
+        return self.keep("box_line", "adversary/boxes/box_line", {"box_row": self.rows})
 
     def figures(self) -> dict[str, Any]:
         """Return how many rows there are, in the smallest box, and in boxes that hold one combination of values."""
-        listed = [(side.shown[0], self.covered(side)) for side in self._listed]
-        ends = [(*side.shown[:2], side.unknown) for side in self._ranges]
-        return self.view.row("adversary/view/box_figures", {"box": self.box}, bounds=ends, lists=listed)
+        listed = [(side.shown[0], self.covered(side)) for side in self.sides if side.attribute.shape != "bounds"]
+        ends = [(*side.shown[:2], side.unknown) for side in self.sides if side.attribute.shape == "bounds"]
+        return self.view.row("adversary/boxes/box_figures", {"box": self.box}, bounds=ends, lists=listed)
 
     def covered(self, side: Side) -> Sql:
         """Return what each node or set of one attribute stands for."""
@@ -116,13 +105,14 @@ class Boxes:
 
     def _room(self, side: Side, boxes: int, ranks: int) -> Mask:
         """Return for which values of one attribute each box has room: values by their rank x boxes."""
-        relations = {"combination": self.view.combinations(), "box": self.box}
-        roles: dict[str, Any] = {"name": side.quasi, "shown": list(side.shown[:2])}
+        relations, roles = {"box": self.box}, {"name": side.quasi, "shown": list(side.shown[:2])}
         if side.attribute.shape == "bounds":
-            template, roles = "adversary/view/room_of_bounds", {**roles, "unknown": side.unknown}
+            sql = self.view.render("adversary/boxes/room_of_bounds", relations, **roles, unknown=side.unknown)
         else:
-            template, relations = "adversary/view/room_of_list", {**relations, "covered": self.covered(side)}
-        pairs = self.view.engine.arrays(self.view.workspace.render(template, relations, **roles))
+            sql = self.view.render(
+                "adversary/boxes/room_of_list", {**relations, "covered": self.covered(side)}, **roles
+            )
+        pairs = self.view.engine.arrays(sql)
         room = np.zeros((ranks, boxes), dtype=bool)
         room[pairs["rank_of_value"].astype(int), pairs["box"].astype(int) - 1] = True
         return room
@@ -131,32 +121,32 @@ class Boxes:
         """Return the boxes that have room for each combination of quasi values: combination, box."""
         name = f"fit{self.name}"
         if name not in self.view.relations:
-            self.view.relations[name] = self.view.workspace.keep_columns(name, self._fit())
+            engine = self.view.engine
+            ranked = engine.arrays(f"select * from {self.view.ranked()}")
+            (row,) = engine.rows(f"select count(*) as boxes from {self.box}")
+            places = [self.view.names.index(side.quasi) + 1 for side in self.sides]
+            ranks = [ranked[f"rank_{place}"].astype(int) for place in places]
+            rooms = [
+                self._room(side, row["boxes"], int(rank.max(initial=0)) + 1)
+                for side, rank in zip(self.sides, ranks, strict=True)
+            ]
+            combinations, boxes = [], []
+            for start in range(0, len(ranked["combination"]), COMBINATIONS_AT_ONCE):
+                some = slice(start, start + COMBINATIONS_AT_ONCE)
+                fits = np.ones((len(ranked["combination"][some]), row["boxes"]), dtype=bool)
+                for room, rank in zip(rooms, ranks, strict=True):
+                    fits &= room[rank[some]]
+                line, box = np.nonzero(fits)
+                combinations.append(ranked["combination"][some][line])
+                boxes.append(box + 1)
+            self.view.relations[name] = self.view.workspace.keep_columns(
+                name,
+                {
+                    "combination": np.concatenate(combinations).astype(np.int64),
+                    "box": np.concatenate(boxes).astype(np.int64),
+                },
+            )
         return self.view.relations[name]
-
-    def _fit(self) -> "dict[str, Numbers]":
-        engine = self.view.engine
-        ranked = engine.arrays(f"select * from {self.view.ranked()}")
-        (row,) = engine.rows(f"select count(*) as boxes from {self.box}")
-        places = [self.view.names.index(side.quasi) + 1 for side in self.sides]
-        ranks = [ranked[f"rank_{place}"].astype(int) for place in places]
-        rooms = [
-            self._room(side, row["boxes"], int(rank.max(initial=0)) + 1)
-            for side, rank in zip(self.sides, ranks, strict=True)
-        ]
-        combinations, boxes = [], []
-        for start in range(0, len(ranked["combination"]), COMBINATIONS_AT_ONCE):
-            some = slice(start, start + COMBINATIONS_AT_ONCE)
-            fits = np.ones((len(ranked["combination"][some]), row["boxes"]), dtype=bool)
-            for room, rank in zip(rooms, ranks, strict=True):
-                fits &= room[rank[some]]
-            line, box = np.nonzero(fits)
-            combinations.append(ranked["combination"][some][line])
-            boxes.append(box + 1)
-        return {
-            "combination": np.concatenate(combinations).astype(np.int64),
-            "box": np.concatenate(boxes).astype(np.int64),
-        }
 
 
 class BoxView(View):
@@ -190,7 +180,7 @@ class BoxView(View):
             boxes = view.boxes
         else:
             boxes = Boxes(view, published, f"_of_{name}")
-        return view.keep(name, "adversary/view/boxed_candidate", {"fit": boxes.find_people(), "line": boxes.lines()})
+        return view.keep(name, "adversary/boxes/boxed_candidate", {"fit": boxes.find_people(), "line": boxes.lines()})
 
     @cached_property
     def promise(self) -> Promise:
@@ -208,27 +198,27 @@ class BoxView(View):
         """Return the places of the values in each box; those of single rows where they are taken as they lie."""
         if order_column != "line_number":
             return super().slots(order_column)
-        relations = {"line": self.boxes.rows, "value": self.values()}
-        placed = {"holding": self.keep("row_holding", "adversary/view/holding", relations)}
+        rows = self.boxes.rows
+        placed = {
+            "holding": self.keep("row_holding", "adversary/view/holding", {"line": rows, "person": rows}, several=False)
+        }
         return self.keep("slot_line_number", "adversary/view/slot", placed, order_column=order_column)
 
     def known_people(self) -> Sql:
         """Return everybody, once for each box that has room for them."""
-        relations = {"person": self.people(), "combination": self.combinations(), "fit": self.boxes.find_people()}
-        return self.keep("known_person", "adversary/view/boxed_person", relations, quasi=self.names)
+        fit = {"fit": self.boxes.find_people()}
+        return self.keep("known_person", "adversary/boxes/boxed_person", fit, quasi=self.names)
 
     def seats(self) -> Sql:
         """Return the people of each combination in each box that has room for them.
 
         Nothing tells people of one combination apart: a table of 148,318 rows has 7,209 by four quasi columns.
         """
-        relations = {"combination": self.combinations(), "fit": self.boxes.find_people()}
-        return self.keep("seat", "adversary/view/boxed_seat", relations)
+        return self.keep("seat", "adversary/boxes/boxed_seat", {"fit": self.boxes.find_people()})
 
     def count_truth(self, truth: Sql) -> Sql:
         """Return how many people of each combination have which value."""
-        relations = {"microdata": truth, "combination": self.combinations(), "value": self.values()}
-        return self.keep("truth", "adversary/view/truth", relations, quasi=self.names)
+        return self.keep("truth", "adversary/view/truth", {"microdata": truth}, quasi=self.names)
 
     def seated_people(self) -> Sql:
         """Return everybody in each box that has room for them."""
@@ -253,15 +243,14 @@ class BoxView(View):
             relation = Sql(f"(select * from {relation} where {valued})")
         rendered = render_query("source", {"relation": relation, "selected": selected}, {})
         self._people = self.workspace.keep("person", rendered)
-        relations = {"combination": self.combinations(), "other": self.boxes.find_people()}
-        figures = self.row("adversary/view/shared_people", relations, keys=["combination"])
+        found = {"other": self.boxes.find_people()}
+        figures = self.row("adversary/view/shared_people", found, keys=["combination"])
         refuse_other_people(figures["shared_people"], figures["people"])
         return self._people
 
     def links(self, truth: Sql) -> Sql:
         """Return everybody's own value in each of their boxes that holds it, by its rows there."""
-        relations = {"known_person": self.known_people(), "person": truth, "holding": self.holdings()}
-        return self.keep("link", "adversary/view/box_link", relations)
+        return self.keep("link", "adversary/boxes/box_link", {"person": truth})
 
     def find_presence(self) -> list[Finding]:
         """Return how few rows may be somebody's, and how many rows lie in boxes that are no ranges at all."""

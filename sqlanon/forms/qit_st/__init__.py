@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
-from sqlanon.estimators import OF_GROUPS
+from sqlanon.estimators import OF_GROUPS, OF_PEOPLE
 from sqlanon.forms.form import SINCE, Compared, ComparedQueries, Form, Presence, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, number, record, whole, word
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, of_people
 from sqlanon.plans.marks import Mark
 from sqlanon.verification.checks import Check, PublishedTables, Verification
 
@@ -79,7 +79,7 @@ class GroupForm(Form):
         """Return the query that compares the groups that both releases show."""
         columns, before = published.manifest["columns"], earlier.manifest["columns"]
         return published.query(
-            "verify/shared_groups",
+            "verify/releases/shared_groups",
             {"earlier_st": earlier.tables["st"]},
             group_column=columns["group"],
             sensitive=columns["sensitive"][0],
@@ -110,7 +110,7 @@ class GroupForm(Form):
     def _open(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         from sqlanon.estimation.qit_st.session import GroupSession
 
-        return GroupSession(engine, tables, manifest, self.estimators)
+        return GroupSession(engine, tables, manifest, OF_PEOPLE if of_people(manifest) else self.estimators)
 
     @property
     def view(self) -> "type[View]":

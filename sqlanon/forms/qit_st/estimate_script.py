@@ -14,7 +14,7 @@ from sqlanon.forms.weights import (
 )
 from sqlanon.plans.build import render_queries
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, of_people
 from sqlanon.plans.templates import Sql
 
 _HEAD = """\
@@ -26,8 +26,12 @@ _HEAD = """\
 -- releases by less than twice std_error.
 -- {paper}, with weights that are the value's share of the group: the estimate
 -- of the paper, in which inside a group every row is as likely as any other to own each value. It has little noise, and
--- a bias: what depends on the value is pulled towards the average, often by factors.{several}
+-- a bias: what depends on the value is pulled towards the average, often by factors.{several}{people}
 -- In another engine, load the files as the tables {tables}, and run the statements after them there.
+"""
+_PEOPLE = """
+-- People have several values each. Where how many goes with what is asked (the old have more), sums of weights are too
+-- large for those who have few values and too small for those who have many; `sqlanon estimate` mends that.
 """
 _SEVERAL_VIEWS = """
 -- Which values of two columns belong to one person is published nowhere: no sum of weights tells of both.
@@ -49,6 +53,7 @@ def write_script(manifest: Manifest) -> str:
         paper=f"{paper_view(first)} has the values of the person's group"
         if len(views) == 1
         else "The second has the values of the person's group",
+        people=_PEOPLE.rstrip() if of_people(manifest) else "",
         several="" if len(views) == 1 else _SEVERAL_VIEWS.format(listed=listed),
         reading=LINES,
         tables=", ".join(tables),
@@ -82,6 +87,7 @@ def _render_views(manifest: Manifest, column: str, names: Mapping[str, str]) -> 
         "group_column": columns["group"],
         "count_column": columns["count"],
         "weight_column": weight_name(manifest),
+        "people": of_people(manifest),
     }
     relations = {"qit": Sql("qit"), **{name: Sql(called) for name, called in names.items()}}
     return render_queries(Chapter("estimate/weighted_groups", values), relations)

@@ -84,7 +84,7 @@ class _Queries:
             value_ranks=ranks,
             stratum_rank=ranks[0],
             salt=self.salt,
-            blocks=min(_BLOCKS * times, _MOST_BLOCKS) if times > 1 else None,
+            blocks=min(_BLOCKS * times, _MOST_BLOCKS) if times > 1 else 1,
             # every digit is below g
             hash_below=f"{part:0{_HASH_DIGITS}x}" if part < 16**_HASH_DIGITS else "g",
         )

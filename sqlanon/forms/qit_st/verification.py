@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlanon.errors import ReleaseError
-from sqlanon.plans.manifest import Manifest, follows
+from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
@@ -15,6 +15,7 @@ from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("qit", "st")
 EQUAL = "every group as large in QIT as in ST"
+EACH = "everybody of a group with a value of their own there, each value once"
 AT_MOST = "no group larger in QIT than in ST, and none without a row: others of it have departed"
 QUASI_ROWS = "quasi_rows"
 OWN_GROUP = "own_group"  # the check that everybody's value is one of their group
@@ -51,6 +52,9 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     reserve = manifest["parameters"].get("reserve", 0)
     if not is_whole(reserve, 0):
         raise ReleaseError(f"the manifest of {where} does not say how many values more than l its groups have")
+    # the schema of parameters says what else is no such number
+    if of_people(manifest) and columns["sensitive"][0] not in manifest["parameters"].get("owner_values", {}):
+        raise ReleaseError(f"the manifest of {where} does not say how many values the owners of values have")
 
 
 def published_columns(manifest: Manifest) -> dict[str, list[str]]:
@@ -99,6 +103,7 @@ def queries(
         l=parameters["l"],
         least=parameters["l"] + parameters.get("reserve", 0),
         follows=follows(published.manifest),
+        people=of_people(published.manifest),
         counts_shown=counts_shown,
         signature=signature,
     )
@@ -108,19 +113,23 @@ def queries(
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, sizes, diversity, confidence."""
     links = published.linked and published.original and compare_links(published, *published.original)
-    counts_shown = not (links and links.same_sizes)
+    people = of_people(published.manifest)
+    counts_shown = people or not (links and links.same_sizes)
     answers = {name: published.answer(sql) for name, sql in queries(published, counts_shown)}
     parameters, groups = published.manifest["parameters"], answers["groups"]
     l, least = parameters["l"], groups["least_distinct"]
     rows = {name: answers[f"order of {name}"]["row_count"] for name in TABLES}
     faults = {name: int(groups[name]) for name in ("unequal_groups", "wrong_counts")}
+    sizes = EACH if people else AT_MOST if follows(published.manifest) else EQUAL
     checks = (
         order_check(answers, TABLES, "sorted by the published columns, every value once in a group"),
-        Check("sizes", EQUAL if not follows(published.manifest) else AT_MOST, faults, groups["sizes_hold"]),
+        Check("sizes", sizes, faults, groups["sizes_hold"]),
         Check("diversity", f">= {l + parameters.get('reserve', 0)}", least, groups["diversity_holds"]),
         Check("confidence", f"<= 1/{l}", groups["largest_confidence"], groups["confidence_holds"]),
     )
     figures = _partition_figures(groups, l, rows)
+    if people:  # what a value tells of a row's others is not what it is of
+        figures = {name: figure for name, figure in figures.items() if not name.startswith("reconstruction")}
     if follows(published.manifest):
         figures |= {"rows": rows["qit"], "departed": int(groups["departed"])}
     return Report(checks, figures)
@@ -178,13 +187,14 @@ def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]
     listed = f"{value.format(value_name)} as sensitive_value, {WEIGHT} as group_number"
     expressions = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, people.names, strict=True)]
     expressions.append(f"{value.format(source.expression(source_column))} as sensitive_value")
-    original = Sql(f"(select {', '.join(expressions)} from {source.relation})")
+    original = source.select(expressions, facts=True)
     return {
         "names": people.names,
         "sensitive": "sensitive_value",
         "group": WEIGHT,
         "published": people.published,
-        "original": original,
+        "original": people.original if source.persons else original,
+        "facts": original if source.persons else None,
         "held": Sql(f"(select {listed} from {values.published})"),
     }
 
@@ -193,8 +203,13 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     """Check that the published values are the source's, up to the dropped rows, and in the groups of their people."""
     manifest, dropped = published.manifest, published.manifest["dropped_rows"]
     queries = against_queries(published, source, types)
+    most = dropped
+    if dropped and of_people(manifest):  # with everybody who is left out all of their values
+        (column,) = resolve_names(list(types), manifest["columns"]["sensitive"])
+        (largest,) = published.engine.rows(source.largest(column, dropped))
+        most = int(largest["most"])
     if published.linked is None:
-        return tuple(_judge(manifest, name, published.answer(sql), dropped) for name, sql in queries)
+        return tuple(_judge(manifest, name, published.answer(sql), dropped, most) for name, sql in queries)
     links = compare_links(published, source, types)
     checks: list[Check] = []
     for name, sql in queries:
@@ -204,13 +219,16 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
         else:
             same = links.same_quasi if name == QUASI_ROWS else links.same_values
             row = {**SAME_ROWS, "missing_rows": links.withheld} if same else published.answer(sql)
-            checks.append(_judge(manifest, name, row, dropped))
+            checks.append(_judge(manifest, name, row, dropped, most))
     return tuple(checks)
 
 
-def _judge(manifest: Manifest, name: str, row: Mapping[str, Any], dropped: int) -> Check:
+def _judge(manifest: Manifest, name: str, row: Mapping[str, Any], dropped: int, most: int) -> Check:
     if name == OWN_GROUP:
         return _judge_groups(manifest, row)
+    if name != QUASI_ROWS and dropped and of_people(manifest):
+        holds = row["added_rows"] == 0 and row["missing_rows"] <= most
+        return Check(name, {"added_rows": 0, "missing_rows": f"<= {most}"}, dict(row), holds)
     if name == QUASI_ROWS or not follows(manifest):
         return multiset_check(name, row, dropped)
     # ST holds what departed members brought, and under `keep` values that are out of date. The figures would tell of

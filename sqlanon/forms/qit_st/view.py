@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 
 from sqlanon.adversary.findings import bound_share
-from sqlanon.adversary.view import View, cast_text, shown_sensitive
+from sqlanon.adversary.view import Promise, View, cast_text, shown_sensitive
+from sqlanon.engines.base import Engine
+from sqlanon.errors import DataError
 from sqlanon.forms.qit_st.rank_alignment import check_alignment
-from sqlanon.plans.build import render_query
+from sqlanon.plans.manifest import Manifest, of_people
+from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
+from sqlanon.wording import option
 
 AS_THEY_LIE = Sql("row_number() over ()")  # the numbers of stored rows, in their order
 
@@ -27,6 +31,10 @@ class ExactView(View):
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Return the source's values of people by combination."""
         source, types = self.published.find_original(against)
+        if self.several:
+            self._refuse_other_persons(source)
+        else:
+            self.refuse_repeated(source.relation, list(types), identifier)
         names = resolve_names(list(types), [*self.quasi, self.sensitive])
         sql_types = self.published.columns(self.table)
         selected = [
@@ -34,15 +42,24 @@ class ExactView(View):
             for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
         ]
         selected.append((cast_text(source.expression(names[-1]), types[names[-1]]), "value"))
-        self.refuse_repeated(source.relation, list(types), identifier)
-        rendered = render_query("source", {"relation": source.relation, "selected": selected}, {})
-        return self.meet(self.workspace.keep("microdata", rendered))
+        rows = source.select([f"{expression} as {name}" for expression, name in selected], facts=True)
+        return self.meet(self.workspace.keep("microdata", f"select * from {rows} as told"))
+
+    def _refuse_other_persons(self, source: Source) -> None:
+        """Refuse an identifier that tells other persons than those who were published."""
+        persons = ", ".join(map(ident, source.persons))
+        told = f"select count(*) as people from (select distinct {persons} from {source.relation}) as person"
+        people, shown = int(self.engine.rows(told)[0]["people"]), self.manifest["rows"] + self.manifest["dropped_rows"]
+        if people != shown:
+            raise DataError(
+                f"by {option('id')} the source has {people:,} persons, and the release was made of {shown:,}: say by"
+                " which column persons were told when it was published, and name that source"
+            )
 
     def meet(self, microdata: Sql) -> Sql:
         """Return how many people of each combination have which value; refuse microdata of others."""
         self.refuse_others(microdata)
-        relations = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
-        return self.keep("truth", "adversary/view/truth", relations, quasi=self.names)
+        return self.keep("truth", "adversary/view/truth", {"microdata": microdata}, quasi=self.names)
 
     def links(self, truth: Sql) -> Sql:
         """Return how likely each value is to be somebody's true one, as source and groups tell: weights sum to 1.
@@ -50,8 +67,7 @@ class ExactView(View):
         A release does not say whose row is whose. Who is known by quasi values of their own has one value; others share
         what the source says of people like them.
         """
-        relations = {"known_person": self.known_people(), "holding": self.holdings(), "truth": truth}
-        return self.keep("link", "adversary/view/link", relations)
+        return self.keep("link", "adversary/view/link", {"truth": truth})
 
 
 class GroupView(ExactView):
@@ -59,8 +75,19 @@ class GroupView(ExactView):
 
     table = "qit"
     exact_groups = True
-    intersects = True
     lacks_groups = ""
+    intersects = True
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:
+        """Take the published tables and the manifest, which says whether people have several values."""
+        super().__init__(engine, tables, manifest)
+        self.several = of_people(manifest)
+
+    @property
+    def promise(self) -> Promise:
+        """Return what groups promise; of people who have several values none is excluded by another."""
+        promise = super().promise
+        return Promise(promise.excluding[:1], promise.why) if self.several else promise
 
     @staticmethod
     def find_candidates(view: View, published: PublishedTables, name: str) -> Sql:
@@ -106,8 +133,7 @@ class GroupView(ExactView):
         """Return what the source says of people as if it were of those only that are looked at."""
         if self.drawn is None:
             return truth
-        relations = {"truth": truth, "combination": self.combinations()}
-        return self.keep("drawn_truth", "adversary/view/drawn_truth", relations)
+        return self.keep("drawn_truth", "adversary/view/drawn_truth", {"truth": truth})
 
     def words_of(self, right: float, people: int) -> str:
         """Say how many people are right, of a sample with the interval of their share."""
@@ -128,6 +154,6 @@ def find_in_groups(view: View, published: PublishedTables, name: str, line: Sql,
         text = "cast({} as varchar)" if as_text or sql_types.get(column) == "VARCHAR" else "{}"
         sides = f"combination.{ident(view.quasi[column])}", f"qit.{ident(column)}"
         known_by.append(tuple(Sql(text.format(side)) for side in sides))
-    relations = {"combination": view.combinations(), "stored_qit": published.tables["qit"], "line": line}
+    relations = {"stored_qit": published.tables["qit"], "line": line}
     group_column = published.manifest["columns"]["group"]
-    return view.keep(name, "adversary/view/candidate", relations, known_by=known_by, group_column=group_column)
+    return view.keep(name, "adversary/releases/candidate", relations, known_by=known_by, group_column=group_column)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
@@ -22,6 +23,7 @@ from sqlanon.plans.build import render_query
 from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
 from sqlanon.plans.manifest import Manifest, departed
 from sqlanon.plans.marks import Mark
+from sqlanon.plans.sensitive_tables import value_lists
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import Check, PublishedTables, Verification
 from sqlanon.wording import option
@@ -81,7 +83,10 @@ def _off_at_least(manifest: Manifest, alpha: float) -> float:
         return min(departures.small_sums(int(alpha), gamma, epsilon) for gamma in gammas)
     rows, arguments = manifest["rows"], manifest["parameters"]
     larger = {gamma: rows % gamma if arguments["residue"] == "keep" else 0 for gamma in arguments["gamma"].values()}
-    return min(binomial.small_sums(int(alpha), gamma, arguments["epsilon"], some) for gamma, some in larger.items())
+    listed = arguments.get("values") == "list"
+    return min(
+        binomial.small_sums(int(alpha), gamma, arguments["epsilon"], some, listed) for gamma, some in larger.items()
+    )
 
 
 def _error_at(manifest: Manifest, share: float) -> float | None:
@@ -115,20 +120,28 @@ class RandomizedForm(Form):
     columns = record(ROLES)
     promise = by_column("sensitive", _SPLU_PROMISE)
     figures = dict.fromkeys(
-        ("row_order", "gamma", "quasi_rows", "retention", "published_counts"), word("holds", "not run")
+        ("row_order", "gamma", "values", "quasi_rows", "listed_values", "retention", "published_counts"),
+        word("holds", "not run"),
     )
-    of_source = ("quasi_rows", "retention", "published_counts")
+    of_source = ("quasi_rows", "listed_values", "retention", "published_counts")
+    lists: tuple[str, ...] = ()  # the tables that list values
     keeps_quasi = True
     lacks: Mapping[str, Mark] = {"voters": NO_GROUPS, "background": NO_GROUPS}
     words = ("forms/randomized/words.txt",)
     warning = "forms/randomized/warning.md"
 
+    def of(self, manifest: Mapping[str, Any]) -> "Form":
+        """Return the form of a release: with lists of values, where its manifest says that it has them."""
+        form = type(self)()
+        form.lists = tuple(value_lists(manifest))
+        return form
+
     @property
     def verification(self) -> Verification:
-        """Return what verifies the table."""
+        """Return what verifies the tables."""
         from sqlanon.forms.randomized import verification
 
-        return cast(Verification, verification)
+        return cast(Verification, SimpleNamespace(**{**vars(verification), "TABLES": ("data", *self.lists)}))
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
@@ -157,7 +170,7 @@ class RandomizedForm(Form):
         if not shared:
             raise UsageError(f"{option(SINCE)} names a release that has no quasi column in common with this one")
         return published.query(
-            "verify/shared_rows",
+            "verify/releases/shared_rows",
             {"earlier_data": earlier.tables["data"]},
             named_columns=[(name, f"quasi_{number}") for number, name in enumerate(shared, start=1)],
             sensitive=columns["sensitive"][0],

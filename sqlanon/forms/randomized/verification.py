@@ -9,6 +9,7 @@ from sqlanon.errors import ReleaseError
 from sqlanon.plans.manifest import MOST_ROWS, Manifest, departed, follows
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.sensitive_tables import value_lists
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
 from sqlanon.verification.linkage import count_misplaced
@@ -16,6 +17,8 @@ from sqlanon.verification.multisets import align_columns, multiset_check, multis
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("data",)
+LISTED = "values"  # the check of the lists of values
+FOREIGN, MISSING = "values that nobody has", "values that are not listed"
 OWN_VALUE = "own_group"  # the check that everybody brought their own value into their group
 FALSE_ALARM = 1e-6  # how often a sound release may fail the check of its published counts, and of parts of its rows
 PARTS = 20  # along each quasi column, in which values have to be kept as often as everywhere
@@ -45,8 +48,9 @@ def check_types(published: PublishedTables) -> str | None:
 
 
 def published_columns(manifest: Manifest) -> dict[str, list[str]]:
-    """Return the published table's columns in order, as the manifest declares them."""
-    return {"data": [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]]}
+    """Return the published tables' columns in order, as the manifest declares them."""
+    listed = {table: [column] for table, column in value_lists(manifest).items()}
+    return {"data": [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]], **listed}
 
 
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
@@ -59,6 +63,7 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
 
     parameters, departed_rows = manifest["parameters"], departed(manifest)
     settings = [parameters[name] for name in ("epsilon", "alpha", "target_error", "residue")]
+    settings.append(bool(value_lists(manifest)))
     promised = {
         column: binomial.guarantee(gamma, rows + departed_rows, *settings)
         for column, gamma in parameters["gamma"].items()
@@ -70,16 +75,32 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
 
 
 def queries(published: PublishedTables) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that look at the table, in order."""
-    return order_queries(published, published_columns(published.manifest))
+    """Return the names and texts of the queries that look at the tables, in order."""
+    columns, listed = published_columns(published.manifest), value_lists(published.manifest)
+    tables = published.tables
+    return [
+        *order_queries(published, columns, all_differ=frozenset(listed)),
+        *((f"{LISTED} of {c}", _lacking(published, c, tables["data"], tables[table])) for table, c in listed.items()),
+    ]
+
+
+def _lacking(published: PublishedTables, column: str, one: Sql, other: Sql) -> str:
+    return published.query("verify/rows/lacking", {"one": one, "other": other}, column=column)
 
 
 def verify(published: PublishedTables) -> Report:
-    """Check a release from its table alone: its order, and that the manifest promises what gamma gives."""
+    """Check a release from its tables alone: order, that the manifest promises what gamma gives, lists of values."""
     answers = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
     rows = int(answers["order of data"]["row_count"])
-    ordered = order_check(answers, TABLES, "sorted by the published columns")
-    return Report((ordered, _gamma_check(published.manifest, rows)), {"rows": rows, "data_rows": rows})
+    tables = published_columns(published.manifest)
+    ordered = order_check(answers, list(tables), "sorted by the published columns")
+    checks, listed = [ordered, _gamma_check(published.manifest, rows)], value_lists(published.manifest)
+    if listed:
+        lacking = {column: int(answers[f"{LISTED} of {column}"]["lacking"]) for column in listed.values()}
+        required = "every published value stands in the list, and none twice"
+        checks.append(Check(LISTED, required, {"not listed": lacking}, not any(lacking.values())))
+    counted = {f"{table}_rows": int(answers[f"order of {table}"]["row_count"]) for table in tables}
+    return Report(tuple(checks), {"rows": rows, **counted})
 
 
 def _gamma_check(manifest: Manifest, rows: int) -> Check:
@@ -116,6 +137,11 @@ def _comparisons(
     quasi, sensitive = (published.manifest["columns"][role] for role in ("quasi", "sensitive"))
     yield "quasi_rows", "", multiset_query(published, "data", quasi, Sql("1"), source, types)
     source, columns = _without_unknown(published.manifest, source, types), []
+    for table, column in value_lists(published.manifest).items():
+        both = align_columns(published, table, [column], source, types)
+        (name,) = both.names
+        yield f"{FOREIGN} of {column}", column, _lacking(published, name, both.published, both.original)
+        yield f"{MISSING} of {column}", column, _lacking(published, name, both.original, both.published)
     for column in sensitive:
         people = align_columns(published, "data", [*quasi, column], source, types)
         *names, name = people.names
@@ -149,15 +175,23 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     checks: list[Check] = []
     retention: dict[str, list[dict[str, Any]]] = {}
     worst: dict[str, float] = {}
+    listed: dict[str, int] = {}
     for name, column, sql in _comparisons(published, source, types):
         rows = published.engine.rows(sql)
         if name == "quasi_rows":
             checks.append(multiset_check(name, rows[0], dropped))
         elif name.startswith("retention"):
             retention[column] = rows
+        elif name.startswith((FOREIGN, MISSING)):
+            listed[name] = int(rows[0]["lacking"])
         else:
             worst[column] = _least_probability(rows, gammas[column], drops)
     checks += [_retention_check(retention, gammas, manifest), _counts_check(worst, manifest)]
+    if listed:
+        # a value that only rows beyond a multiple of gamma had is in no list
+        required = f"the source's values, without those that none but the {dropped} rows left out have"
+        sound = all(count <= (dropped if name.startswith(MISSING) else 0) for name, count in listed.items())
+        checks.append(Check("listed_values", required, listed, sound))
     if published.linked is not None:
         known_source = _without_unknown(manifest, source, types)
         misplaced = count_misplaced(published, known_source, types, manifest["columns"]["sensitive"])

@@ -27,7 +27,7 @@ def unfold_marks(published: PublishedTables, columns: Described) -> Sql:
 
 def write_tree_nodes(published: PublishedTables, columns: Described) -> Sql:
     """Return the nodes of the hierarchies as constants."""
-    return published.subquery("forms/uncertain/node", nodes=columns.nodes)
+    return published.subquery("forms/uncertain/source/node", nodes=columns.nodes)
 
 
 def frame_tree_nodes(columns: Described) -> "pd.DataFrame":

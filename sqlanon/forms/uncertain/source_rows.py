@@ -93,6 +93,12 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
     return SourceRows(folded, typed, label_names, rows if tied else None, tuple(lists))
 
 
+def true_nodes(published: PublishedTables, relations: Mapping[str, Sql], trees: list[int]) -> dict[str, Any]:
+    """Return the columns with a hierarchy, by place, and the deterministic value of each of their cells."""
+    name = "forms/uncertain/source/true_node"
+    return {"trees": trees, "nodes": [published.subquery(name, relations, number=place) for place in trees]}
+
+
 def _split_braces(published: PublishedTables, rows: Sql, names: list[str], braced: Mapping[str, str]) -> Sql:
     """Read texts in braces as lists of alternatives; the other columns pass as they are."""
     passed = [name for name in (*names, "row_number") if name not in braced]
@@ -118,7 +124,7 @@ def _fold_ties(
         rows = published.subquery("uncertain/folded", {"source": rows}, **roles)
         listed, scalars = [*listed, *scalars], []  # folding makes lists of all of them
     return published.subquery(
-        "forms/uncertain/listed_row",
+        "forms/uncertain/source/listed_row",
         {"source": rows},
         passed=labels,
         lists=listed,
@@ -166,6 +172,8 @@ def compare_counts(published: PublishedTables, source: Source, types: Mapping[st
             except AnswerError as error:
                 columns[column] = f"not compared: {error}"
                 continue
+            bounds = {name for name in ("certain", "possible") if name not in answered}  # of what is certain
+            answered = answered.assign(**dict.fromkeys(bounds, answered["expected"]))
             true_counts = published.engine.frame(_true_count(published, original, internal))
             hidden = session.loaded.hidden_rows if internal != "sensitive" else 0  # ST hides nobody
             if original.sql_types[internal] in ("FLOAT", "DOUBLE"):  # 0 has two texts, and is one value
@@ -200,13 +208,13 @@ def _count_values(column: str) -> str:
 
 
 def _true_count(published: PublishedTables, original: SourceRows, internal: str) -> str:
-    values = {"column": internal, "sql_type": original.sql_types[internal]}
-    if original.tuples is None:
-        return published.query("forms/uncertain/true_count", {"original": original.rows}, **values)
     # the alternative rows of a tuple are one choice: what several of them give is as likely as they are together
-    sql_type = original.sql_types[internal] if internal in original.lists else Sql("")  # of lists
-    relations = {"source": original.tuples}
-    return published.query("forms/uncertain/true_tuple_count", relations, column=internal, sql_type=sql_type)
+    tied = original.tuples is not None
+    sql_type = Sql("") if tied and internal not in original.lists else original.sql_types[internal]  # of lists
+    relations = {"rows": original.rows if original.tuples is None else original.tuples}
+    return published.query(
+        "forms/uncertain/source/true_count", relations, column=internal, sql_type=sql_type, tied=tied
+    )
 
 
 def _judge(answered: "pd.DataFrame", true_counts: "pd.DataFrame", hidden: int, open_ended: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlanon.forms.qit_st.verification import COUNTS, TABLES, is_whole_number
 from sqlanon.forms.uncertain.release_relations import keep_tree_nodes, unfold_marks, write_tree_nodes
-from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows
+from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows, true_nodes
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
@@ -80,7 +80,7 @@ def _align_quasi(published: PublishedTables, original: SourceRows, nodes: Sql) -
     """Return QIT's rows beside what the source's rows should show."""
     columns = described(published.manifest)
     inputs = {"original": original.rows, "tree_node": nodes}
-    trees = [(place, published.subquery("forms/uncertain/true_node", inputs, number=place)) for place in columns.trees]
+    trees = true_nodes(published, inputs, columns.trees)
     places = range(1, len(columns.quasi) + 1)
     others = original.split_places(place for place in places if place not in columns.trees)
     # QIT shows nodes as texts; other values are compared in the source's type, in which they were written
@@ -93,9 +93,14 @@ def _align_quasi(published: PublishedTables, original: SourceRows, nodes: Sql) -
     whole = whole_columns({f"value_{place}": sql_type for place, sql_type in sql_types.items()})
     return AlignedColumns(
         published.subquery(
-            "forms/uncertain/shown_row", unfolded, sql_types=sql_types.items(), **labels, **places_by_kind
+            "forms/uncertain/source/shown_row",
+            unfolded,
+            places=places,
+            sql_types=sql_types.items(),
+            **labels,
+            **places_by_kind,
         ),
-        published.subquery("forms/uncertain/true_row", inputs, trees=trees, **others, **labels),
+        published.subquery("forms/uncertain/source/true_row", inputs, **trees, **others, **labels),
         (*values, *counts),
         {**whole, **dict.fromkeys(counts)},
     )
@@ -106,7 +111,7 @@ def _count_hidden(published: PublishedTables) -> Mapping[str, int]:
     if published.manifest["parameters"]["undiverse"] == MERGE:
         return {"suppressed_rows": 0, "generalized_rows": 0}
     unfolded = {"unfolded": unfold_marks(published, described(published.manifest))}
-    (hidden,) = published.engine.rows(published.query("forms/uncertain/hidden", unfolded))
+    (hidden,) = published.engine.rows(published.query("forms/uncertain/source/hidden", unfolded))
     return hidden
 
 
@@ -124,19 +129,6 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     }
     return tuple(multiset_check(name, row, missing[name]) for name, row in balances.items())
 
-
-__all__ = [
-    "TABLES",
-    "against_queries",
-    "check_manifest",
-    "check_types",
-    "guarantee",
-    "published_columns",
-    "queries",
-    "verified_figures",
-    "verify",
-    "verify_against",
-]
 
 ONE_VALUE = "one_value"  # groups that give away a value, though a harmless one
 # what is found of lines of ST that are one value each, and all different
@@ -198,15 +190,14 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
         unfolded=unfold_marks(published, quasi),
         tree_node=nodes or write_tree_nodes(published, quasi),
         set_line=sets,
-        weighed=published.subquery("forms/uncertain/weighed_group", {"set_line": sets}, weights=list(quasi.weights)),
-        group=columns["group"],
-        count=columns["count"],
+        weighed=published.subquery(
+            "forms/uncertain/source/weighed_group", {"set_line": sets}, weights=list(quasi.weights)
+        ),
         values=columns["values"],
-        weights=list(quasi.weights),
-        single=_is_single(published) and not any(value is None for value, _ in quasi.weights),
         **{name: parameters[name] for name in ("k", "l", "threshold")},
         trees=quasi.trees,
-        ordered=quasi.ordered,
+        ordered=[place for place, _ in quasi.ordered],
+        typed=quasi.ordered,
         plain=quasi.plain,
         marked=range(1, len(quasi.quasi) + 1),
         climbs=climbs,
@@ -220,18 +211,15 @@ def _is_single(published: PublishedTables) -> bool:
     return len(published.manifest["columns"]["values"]) == 1
 
 
-def _lines_differ(answers: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Tell whether lines of one value each were found to stand in a strict order, each value with a weight."""
-    return not (answers["order of st"]["misplaced_rows"] or answers["weights"]["unweighted_values"])
-
-
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, sizes, weights, marks, values."""
     with keep_tree_nodes(published) as nodes:
         texts = dict(queries(published, nodes))
         lines = texts.pop("set_lines")
         answers = {name: published.engine.rows(sql)[0] for name, sql in texts.items()}
-        proved = _is_single(published) and _lines_differ(answers)
+        proved = _is_single(published) and (
+            not (answers["order of st"]["misplaced_rows"] or answers["weights"]["unweighted_values"])
+        )
         answers["set_lines"] = NO_FAULTY_LINES if proved else published.engine.rows(lines)[0]
     weights, marks, parameters = answers["weights"], answers["alternatives"], published.manifest["parameters"]
     # each figure counts groups, lines or values that break the promise; all are 0 in a sound release
@@ -244,6 +232,13 @@ def verify(published: PublishedTables) -> Report:
     unsafe |= _pick_counts(answers["set_lines"], "faulty_lines", "equal_lines")
     fault_counts = _pick_counts(marks, "wrong_marks", "became_uncertain", "became_certain")
     certain = {"groups_of_one_value": weights["one_value_groups"], "rows_known_for_certain": weights["one_value_rows"]}
+    row = answers["domains"]
+    outside = _pick_counts(row, "outside_hierarchy", "unreadable")
+    generalized: list[Check] = []
+    if "generalized" in answers:
+        counts = _pick_counts(answers["generalized"], "generalized_groups", "generalized_rows", "uneven_groups")
+        required = "a group that climbed shows the same in every row"
+        generalized = [Check("generalized", required, counts, not counts["uneven_groups"])]
     checks = (
         *([Check(ONE_VALUE, REPORTED, certain, None, certain=True)] if weights["one_value_groups"] else []),
         order_check(answers, TABLES, "sorted by the published columns, every set once in a group"),
@@ -268,23 +263,21 @@ def verify(published: PublishedTables) -> Report:
             fault_counts,
             not any(fault_counts.values()),
         ),
-        *_check_generalized(answers),
-        _check_domains(answers["domains"]),
+        *generalized,
+        Check("domains", "every value in its hierarchy and of its type", outside, not any(row.values())),
     )
-    return Report(checks, _figures(answers))
-
-
-def _check_generalized(answers: Mapping[str, Mapping[str, Any]]) -> tuple[Check, ...]:
-    if "generalized" not in answers:
-        return ()
-    counts = _pick_counts(answers["generalized"], "generalized_groups", "generalized_rows", "uneven_groups")
-    required = "a group that climbed shows the same in every row"
-    return (Check("generalized", required, counts, not counts["uneven_groups"]),)
-
-
-def _check_domains(row: Mapping[str, Any]) -> Check:
-    counts = _pick_counts(row, "outside_hierarchy", "unreadable")
-    return Check("domains", "every value in its hierarchy and of its type", counts, not any(row.values()))
+    figures = {
+        "rows": weights["row_count"],
+        "qit_rows": answers["order of qit"]["row_count"],
+        "st_rows": answers["order of st"]["row_count"],
+        "groups": weights["group_count"],
+        **{name: weights[name] for name in ("smallest_group", "largest_group", "suppressed_groups")},
+        **{name: marks[name] for name in ("suppressed_rows", "uncertain_rows")},
+        "uncertain_sensitive": answers["set_lines"]["uncertain_values"],
+        **{name: weights[name] for name in ("least_weights", "largest_confidence")},
+        **answers["held_values"],
+    }
+    return Report(checks, figures)
 
 
 def _limit(parameters: Mapping[str, Any]) -> str:
@@ -293,25 +286,6 @@ def _limit(parameters: Mapping[str, Any]) -> str:
 
 def _pick_counts(row: Mapping[str, Any], *names: str) -> dict[str, int]:
     return {name: int(row[name]) for name in names}
-
-
-def _figures(answers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    weights = answers["weights"]
-    return {
-        "rows": weights["row_count"],
-        "qit_rows": answers["order of qit"]["row_count"],
-        "st_rows": answers["order of st"]["row_count"],
-        "groups": weights["group_count"],
-        "smallest_group": weights["smallest_group"],
-        "largest_group": weights["largest_group"],
-        "suppressed_groups": weights["suppressed_groups"],
-        "suppressed_rows": answers["alternatives"]["suppressed_rows"],
-        "uncertain_rows": answers["alternatives"]["uncertain_rows"],
-        "uncertain_sensitive": answers["set_lines"]["uncertain_values"],
-        "least_weights": weights["least_weights"],
-        "largest_confidence": weights["largest_confidence"],
-        **answers["held_values"],
-    }
 
 
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sqlanon.adversary.view import Promise, View, promise_of_different
 from sqlanon.engines.base import Engine
 from sqlanon.forms.qit_st.view import GroupView, find_in_groups
 from sqlanon.forms.uncertain.release_relations import frame_tree_nodes, unfold_marks
-from sqlanon.forms.uncertain.source_rows import read_source_rows
+from sqlanon.forms.uncertain.source_rows import read_source_rows, true_nodes
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
@@ -61,48 +61,48 @@ class UncertainView(GroupView):
         """Return the rows of QIT that are not hidden, as they lie."""
         relations = {"unfolded": self._unfolded}
         columns = {"sql_types": self._sql_types, "marks": self.names[-1]}
-        return self.pick_drawn("person", self.subquery("adversary/view/shown_person", relations, **columns))
+        return self.pick_drawn("person", self.subquery("adversary/sets/shown_person", relations, **columns))
 
     @cached_property
     def _sets(self) -> Sql:
         return self.workspace.keep("read_set", f"select * from {read_sets(self.published)}")
 
     def _set_lines(self) -> Sql:
-        return self.keep("set_line", "adversary/view/set_line", {"set_line": self._sets, "person": self.people()})
+        return self.keep("set_line", "adversary/sets/set_line", {"set_line": self._sets})
 
     def _set_values(self) -> Sql:
         return self.keep("set_value", "adversary/view/value", {"holding": self._set_lines()}, weight=Sql("held"))
 
     def lines(self) -> Sql:
         """Return how much of every value a group holds, alternatives by their share."""
-        return self.keep("line", "adversary/view/alternative_line", {"set_line": self._set_lines()})
+        return self.keep("line", "adversary/sets/alternative_line", {"set_line": self._set_lines()})
 
     def slots(self, order_column: str) -> Sql:
         """Return the places of the sets in each group, in one order, with each of their alternatives."""
         relations = {"line": self._set_lines(), "value": self._set_values()}
-        placed = {"holding": self.keep("set_holding", "adversary/view/holding", relations)}
+        relations["person"] = self._set_lines()
+        placed = {"holding": self.keep("set_holding", "adversary/view/holding", relations, several=False)}
         slot = self.keep(f"set_slot_{order_column}", "adversary/view/slot", placed, order_column=order_column)
-        relations = {"slot": slot, "set_value": self._set_values(), "value": self.values()}
-        return self.keep(f"slot_{order_column}", "adversary/view/member_slot", relations)
+        relations = {"slot": slot, "set_value": self._set_values()}
+        return self.keep(f"slot_{order_column}", "adversary/sets/member_slot", relations)
 
     def promised_holdings(self) -> Sql:
         """Return what groups with a grave value hold: the promise speaks of these."""
-        relations = {"holding": self.holdings(), "weighed_group": self._weighed}
-        return self.keep(
-            "promised", "adversary/view/grave_holding", relations, threshold=self.manifest["parameters"]["threshold"]
-        )
+        weighed, least = {"weighed_group": self._weighed}, self.manifest["parameters"]["threshold"]
+        return self.keep("promised", "adversary/sets/grave_holding", weighed, threshold=least)
 
     @cached_property
     def _weighed(self) -> Sql:
         relations = {"set_line": self._sets}
-        return self.published.subquery("forms/uncertain/weighed_group", relations, weights=list(self.read.weights))
+        return self.published.subquery(
+            "forms/uncertain/source/weighed_group", relations, weights=list(self.read.weights)
+        )
 
     def find_unpromised(self) -> list[Finding]:
         """Return how sure somebody is of whom the promise does not speak: in harmless groups, and among the hidden."""
-        harmless_relations = {"holding": self.holdings(), "promised": self.promised_holdings()}
-        harmless = self.row("adversary/view/harmless_figures", harmless_relations)
-        hidden_relations = {"set_line": self._sets, "unfolded": self._unfolded}
-        hidden = self.row("adversary/view/hidden_figures", hidden_relations, names=self.names[:-1])
+        harmless = self.row("adversary/sets/harmless_figures", {"promised": self.promised_holdings()})
+        relations = {"set_line": self._sets, "unfolded": self._unfolded}
+        hidden = self.row("adversary/sets/hidden_figures", relations, names=self.names[:-1])
         findings = []
         if harmless["people"]:
             whom = f"in the worst of the groups without a grave value, {harmless['people']:,} rows in all"
@@ -121,22 +121,19 @@ class UncertainView(GroupView):
         original = read_source_rows(self.published, source, types)
         nodes = self.workspace.keep_frame("tree_node", frame_tree_nodes(self.read))
         relations = {"original": original.rows, "tree_node": nodes}
-        trees = [
-            (n, self.published.subquery("forms/uncertain/true_node", relations, number=n)) for n in self.read.trees
-        ]
         others = original.split_places(n for n in range(1, len(self.read.quasi) + 1) if n not in self.read.trees)
         # what stands in the place of the label is the set of sensitive alternatives
-        parts = {"labels": ["sensitive"], "trees": trees, **others}
-        rows = self.published.subquery("forms/uncertain/true_row", relations, **parts)
+        parts = {"labels": ["sensitive"], **true_nodes(self.published, relations, self.read.trees), **others}
+        rows = self.published.subquery("forms/uncertain/source/true_row", relations, **parts)
         values = {"sql_types": self._sql_types, "marks": self.names[-1], "held": original.sql_types["sensitive"]}
-        sql = render_query("forms/uncertain/shown_microdata", values, {"true_row": rows})
+        sql = render_query("forms/uncertain/source/shown_microdata", values, {"true_row": rows})
         return self.meet(self.workspace.keep("microdata", sql))
 
     def meet(self, microdata: Sql) -> Sql:
         """Return how many people of each combination have which alternative; refuse microdata of others."""
         self.refuse_others(microdata)
-        relations = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
-        return self.in_proportion(self.keep("truth", "adversary/view/set_truth", relations, quasi=self.names))
+        told = self.keep("truth", "adversary/sets/set_truth", {"microdata": microdata}, quasi=self.names)
+        return self.in_proportion(told)
 
 
 def read_sets(published: PublishedTables) -> Sql:

@@ -36,47 +36,39 @@ Diversity = Literal["frequent", "distinct"]
 Partitioning = Literal["strict", "relaxed"]
 
 
+_K = Parameter(
+    Whole(),
+    "Least rows of a box.",
+    flag="-k",
+    within=Range("{option} {value} hides nobody among others; k is a whole number of at least 2", least=2),
+)
+_L = Parameter(
+    Whole(),
+    "No value of a sensitive column in more than 1/l of a box, or see diversity.",
+    1,
+    flag="-l",
+    within=Range("{option} {value} is no number of values; l is a whole number of at least 1", least=1),
+)
+_DIVERSITY = Parameter(
+    Choice(("frequent", "distinct")),
+    "What l is: frequent, each value in at most 1/l of a box; distinct, l different values at least.",
+    "frequent",
+)
+_PARTITION = Parameter(
+    Choice(("strict", "relaxed")),
+    "strict: rows with equal values stay in one box. relaxed: rows at a cut may go either way.",
+    "strict",
+)
+
+
 class MondrianOptions(RequestOptions, total=False):
     """What `mondrian` takes."""
 
     sensitive: Required[Annotated[Names, SEVERAL_SENSITIVE]]
-    k: Required[
-        Annotated[
-            int,
-            Parameter(
-                Whole(),
-                "Least rows of a box.",
-                flag="-k",
-                within=Range("{option} {value} hides nobody among others; k is a whole number of at least 2", least=2),
-            ),
-        ]
-    ]
-    l: Annotated[
-        int,
-        Parameter(
-            Whole(),
-            "No value of a sensitive column in more than 1/l of a box, or see diversity.",
-            1,
-            flag="-l",
-            within=Range("{option} {value} is no number of values; l is a whole number of at least 1", least=1),
-        ),
-    ]
-    diversity: Annotated[
-        Literal["frequent", "distinct"],
-        Parameter(
-            Choice(("frequent", "distinct")),
-            "What l is: frequent, each value in at most 1/l of a box; distinct, l different values at least.",
-            "frequent",
-        ),
-    ]
-    partition: Annotated[
-        Literal["strict", "relaxed"],
-        Parameter(
-            Choice(("strict", "relaxed")),
-            "strict: rows with equal values stay in one box. relaxed: rows at a cut may go either way.",
-            "strict",
-        ),
-    ]
+    k: Required[Annotated[int, _K]]
+    l: Annotated[int, _L]
+    diversity: Annotated[Diversity, _DIVERSITY]
+    partition: Annotated[Partitioning, _PARTITION]
     hierarchy: Annotated[Mapping[str, object], HIERARCHIES]
 
 
@@ -174,10 +166,7 @@ def split_rows(design: Mondrian) -> Steps:
     sensitive = [str(column["code"]) for column in design.sensitive]
     draws = ("draw", *tie_names(request)) if relaxed else ()
     values = {
-        "attributes": design.attributes,
-        "sensitive": design.sensitive,
-        "k": design.k,
-        "l": design.l,
+        **{name: getattr(design, name) for name in ("attributes", "sensitive", "k", "l")},
         "frequent": frequent,
         "unknown_code": UNKNOWN_CODE,
     }

@@ -43,7 +43,8 @@ NOT_FOLLOWED = (
     f" {option('background_from')}, and leave {option('background')} and {option('repair')} away"
 )
 NOT_TOGETHER = (
-    "with several sensitive columns, groups hold rows of one signature: in mixed ones no condition on each column holds"
+    "with several sensitive columns, or several rows of a person, groups hold rows of one signature: in mixed ones no"
+    " condition on each column holds"
     " against who knows how the columns go together; name the adversary's columns with"
     f" {option('background_from')}, and leave {option('background')} and {option('repair')} away"
 )
@@ -97,7 +98,8 @@ class Robustness(ClassGrouping):
         sets = [list(background.attributes) for background in self.backgrounds]
         record: dict[str, object] = {"l": self.attribute.size, "backgrounds": sets}
         # a class is a signature where nothing else is said
-        return {"background": record | ({"classes": CLASSES[1]} if self.merges else {})}
+        sizes = {"known_size": {"known_size": True} if getattr(self, "banded", False) else {}}
+        return {"background": record | ({"classes": CLASSES[1]} if self.merges else {}), **sizes}
 
     @property
     def tables_read(self) -> tuple[Beside, ...]:
@@ -132,7 +134,9 @@ class SeveralRobustness(SeveralColumns, Robustness):
 
     @property
     def kept_tables(self) -> tuple[Statement, ...]:
-        """Return the learned distributions, of each background by each sensitive column."""
+        """Return the learned distributions, of each background by each sensitive column; of sets there are none."""
+        if self.request.sets:
+            return ()
         population = relation_name(self.prefix, "population")
         pairs = [(background, column) for background in self.backgrounds for column in (self.attribute, *self.further)]
         return tuple(
@@ -159,10 +163,11 @@ def design(
     guarantee: str,
     max_suppressed: float,
     repair: int,
+    known_size: bool,
     block: int | None,
 ) -> Robustness:
     """Decide on the classes. Raises UsageError where no background is named, or one fits no published columns."""
-    several = len(request.roles.sensitive) > 1
+    several = len(request.roles.sensitive) > 1 or request.sets
     if several and (background or repair):
         raise UsageError(NOT_TOGETHER)
     layout = packing.layout_of(request) if _packs(request, repair) else None
@@ -178,7 +183,7 @@ def design(
     backgrounds = _backgrounds(request, background, background_from)
     if guarantee == "delta" and not (background or repair):
         raise UsageError(NOTHING_TO_ACCEPT)
-    kind = partial(SeveralRobustness, further=tuple(further)) if several else Robustness
+    kind = partial(SeveralRobustness, further=tuple(further), known_size=known_size) if several else Robustness
     return kind(
         request=request,
         attribute=attribute,

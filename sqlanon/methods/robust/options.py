@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Annotated, Literal, Required
 
-from sqlanon.methods.grouping import BLOCK, Blocks
+from sqlanon.methods.grouping import BLOCK, KNOWN_SIZE, Blocks
 from sqlanon.methods.name_types import ColumnSets, Files, Tables
 from sqlanon.methods.parameter_types import Choice, Number, Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
@@ -92,4 +92,5 @@ class RobustOptions(RequestOptions, total=False):
             compiled=False,
         ),
     ]
+    known_size: Annotated[bool, KNOWN_SIZE]
     block: Annotated[Blocks, BLOCK]

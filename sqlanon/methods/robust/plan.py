@@ -118,6 +118,7 @@ def group_by_class(design: ClassGrouping) -> Steps:
         values = {
             "backgrounds": backgrounds,
             "priors": priors,
+            "places": range(1, len(priors) + 1),
             "signature": signature,
             "payload": design.attribute.payload,
             "guarantee": design.promised,
@@ -130,9 +131,7 @@ def group_by_class(design: ClassGrouping) -> Steps:
 
 def group_several(design: SeveralRobustness) -> Steps:
     """Return the steps that end in `grouped`, class by class: no class is merged, and no row joins another."""
-    signature, attribute = design.signature, design.attribute
-    values = {"signature": signature, "size": attribute.size, "purpose": attribute.purpose, "spelled": None}
-    return several.group_classes(design, signature, f"{design.r:g}", Chapter("robust/classes", values))
+    return several.group_classes(design, design.signature, "r", f"{design.r:g}")
 
 
 def group_classes(design: Robustness) -> Steps:
@@ -170,6 +169,7 @@ ROBUST: Method[Robustness] = Method(
     " columns alone.",
     compile_example="patients --quasi age,sex --sensitive disease --id ssn -r 3 --background-from sex --dialect spark",
     saved="save_background",
+    takes_sets=True,
     macros=MACROS,
     strength=Strength(parameter="r", promise="posterior at most 1/{value}, knowing {background}", rank=3, knows=True),
     followed=(group_arrivals, republication.show_persons),

@@ -26,38 +26,40 @@ MOST_SMALL = 500  # beyond it no count is a small one
 PAPER_BOUND = "1/(gamma epsilon^2 count^2), Theorem 3 of the paper: it does not hold, the exact figure is `off`"
 
 
-def off(count: int, gamma: int, epsilon: float, at_least: bool = False, larger: int = 0) -> float:
+def off(count: int, gamma: int, epsilon: float, at_least: bool = False, larger: int = 0, listed: bool = False) -> float:
     """Return Pr(|f' - f| > ε f) for f = count; with `at_least`, Pr(|f' - f| >= ε f).
 
-    larger: how many of the value's f groups hold γ + 1 rows instead of γ.
+    larger: how many of the value's f groups hold γ + 1 rows instead of γ. listed: whether it is told that the value is
+    there, so that 1 is taken for f' = 0.
     """
     import numpy as np
 
     if not larger:
-        return float(_outside([count], gamma, epsilon, at_least)[0])
-    low, high = _close(count, epsilon, at_least)
+        return float(_outside([count], gamma, epsilon, at_least, listed)[0])
+    low, high = _close(count, epsilon, at_least, listed)
     smaller = probabilities((count - larger) * gamma, gamma, high)
     chances = np.convolve(smaller, probabilities(larger * (gamma + 1), gamma + 1, high))
     return float(np.clip(1 - chances[low : high + 1].sum(), 0, 1))
 
 
-def small_sums(alpha: int, gamma: int, epsilon: float, larger: int = 0) -> float:
+def small_sums(alpha: int, gamma: int, epsilon: float, larger: int = 0, listed: bool = False) -> float:
     """Return T_P(ε, α, γ), Lemma 2: the least Pr(|f' - f| > ε f) over the counts f = 1 … α.
 
-    larger: how many groups of the release hold γ + 1 rows; the least is over how many of them hold the value.
+    larger: how many groups of the release hold γ + 1 rows; the least is over how many of them hold the value. listed:
+    as `off` takes it.
     """
     _check(gamma, epsilon)
     if not 1 <= alpha <= MOST_SMALL:
         raise UsageError(f"{option('alpha', alpha)} names no small count; give a whole number from 1 to {MOST_SMALL:,}")
-    alone = float(_outside(range(1, alpha + 1), gamma, epsilon, False).min())
-    return min(alone, _mixed(alpha, gamma, epsilon, min(alpha, larger))) if larger else alone
+    alone = float(_outside(range(1, alpha + 1), gamma, epsilon, False, listed).min())
+    return min(alone, _mixed(alpha, gamma, epsilon, min(alpha, larger), listed)) if larger else alone
 
 
-def _mixed(alpha: int, gamma: int, epsilon: float, larger: int) -> float:
+def _mixed(alpha: int, gamma: int, epsilon: float, larger: int, listed: bool) -> float:
     """Return the least Pr(|f' - f| > ε f) over the counts up to α of which 1 … `larger` groups hold γ + 1 rows."""
     import numpy as np
 
-    most = _close(alpha, epsilon, False)[1]
+    most = _near(alpha, epsilon, False)[1]
     usual = [probabilities(count * gamma, gamma, most) for count in range(alpha)]
     summed = [
         np.concatenate([[0.0], np.cumsum(probabilities(some * (gamma + 1), gamma + 1, most))])
@@ -65,7 +67,7 @@ def _mixed(alpha: int, gamma: int, epsilon: float, larger: int) -> float:
     ]
     least = 1.0
     for count in range(1, alpha + 1):
-        low, high = _close(count, epsilon, False)
+        low, high = _close(count, epsilon, False, listed)
         x = np.arange(high + 1)
         upper, lower = high - x + 1, np.maximum(low - x, 0)
         for some in range(1, min(count, larger) + 1):
@@ -116,10 +118,12 @@ def guarantee(
     alpha: int = ALPHA,
     target_error: float = TARGET_ERROR,
     residue: str = "drop",
+    listed: bool = False,
 ) -> dict[str, Any]:
     """Return what a release promises of one sensitive column, as numbers for its manifest.
 
     rows: N of the release. residue: `keep` leaves N mod γ groups of γ + 1 rows, which T_P takes into account.
+    listed: whether the values are published as a list; of a value that nobody publishes it tells that it is there.
     A pure function of its arguments: no figure of it depends on a sensitive value.
     """
     larger = rows % gamma if residue == "keep" else 0
@@ -128,10 +132,14 @@ def guarantee(
         "gamma": gamma,
         "retention": 1 / gamma,
         "epsilon": epsilon,
-        "small_sums": {"alpha": alpha, "off_at_least": small_sums(alpha, gamma, epsilon, larger)},
+        "small_sums": {"alpha": alpha, "off_at_least": small_sums(alpha, gamma, epsilon, larger, listed)},
         "large_sums": {"target_error": target_error, "count": useful, "possible": useful <= largest},
         "counts": [
-            {"count": count, "off": off(count, gamma, epsilon), "paper_bound": paper_bound(count, gamma, epsilon)}
+            {
+                "count": count,
+                "off": off(count, gamma, epsilon, listed=listed),
+                "paper_bound": paper_bound(count, gamma, epsilon),
+            }
             for count in grid(largest)
         ],
         "paper_bound": {"holds": False, "note": PAPER_BOUND},
@@ -164,8 +172,13 @@ def _check(gamma: int, epsilon: float) -> None:
         )
 
 
-def _close(count: int, epsilon: float, at_least: bool) -> tuple[int, int]:
+def _close(count: int, epsilon: float, at_least: bool, listed: bool) -> tuple[int, int]:
     """Return the least and the largest f' that are not off; ε is a decimal fraction, so that ends are exact."""
+    least, most = _near(count, epsilon, at_least)
+    return (0 if listed and least <= 1 else least), most
+
+
+def _near(count: int, epsilon: float, at_least: bool) -> tuple[int, int]:
     share = Decimal(str(epsilon))
     low, high = (1 - share) * count, (1 + share) * count
     if at_least:
@@ -173,12 +186,12 @@ def _close(count: int, epsilon: float, at_least: bool) -> tuple[int, int]:
     return math.ceil(low), math.floor(high)
 
 
-def _outside(counts: Sequence[int], gamma: int, epsilon: float, at_least: bool) -> "NDArray[np.float64]":
+def _outside(counts: Sequence[int], gamma: int, epsilon: float, at_least: bool, listed: bool) -> "NDArray[np.float64]":
     """Return the probability of both tails for each count."""
     import numpy as np
     from scipy.special import betainc, betaincc
 
-    ends = np.array([_close(count, epsilon, at_least) for count in counts], dtype=float).reshape(-1, 2)
+    ends = np.array([_close(count, epsilon, at_least, listed) for count in counts], dtype=float).reshape(-1, 2)
     trials, p = np.asarray(counts, dtype=float) * gamma, 1 / gamma
     # Pr(f' < low) = 1 - I_p(low, n - low + 1) and Pr(f' > high) = I_p(high + 1, n - high)
     low, high = np.maximum(ends[:, 0], 1), np.minimum(ends[:, 1], trials - 1)

@@ -22,37 +22,40 @@ GAMMAS = (2, 3, 4, 5, 6, 8, 10)
 
 
 def promises(
-    column: str, rows: int, largest: int, asked: int | None, epsilon: float, alpha: int, target_error: float
+    column: str,
+    rows: int,
+    largest: int,
+    asked: int | None,
+    epsilon: float,
+    alpha: int,
+    target_error: float,
+    listed: bool = False,
 ) -> list[dict[str, Any]]:
     """Return a line for each γ: what it promises of small and large counts, and what it leaves of estimates.
 
     largest: the count of the most frequent value, which no γ above N / largest can hide. asked: a γ to show beside the
-    usual ones. off_at_least: Lemma 2 for counts up to alpha. useful_from: the least count that is off by epsilon or
-    more with a probability of at most target_error. expected_error: of a reconstructed count of 1 % of the rows.
+    usual ones. listed: whether the values are published. off_at_least: Lemma 2 for counts up to alpha. useful_from: the
+    least count that is off by epsilon or more with a probability of at most target_error. expected_error: of a
+    reconstructed count of 1 % of the rows.
     """
     gammas = sorted({*GAMMAS, *([asked] if asked is not None else [])})
-    return [
-        _line(column, gamma, rows=rows, largest=largest, epsilon=epsilon, alpha=alpha, target_error=target_error)
-        for gamma in gammas
-    ]
-
-
-def _line(
-    column: str, gamma: int, rows: int, largest: int, epsilon: float, alpha: int, target_error: float
-) -> dict[str, Any]:
-    useful = binomial.large_sums(gamma, epsilon, target_error)
-    error = expected_error(gamma, rows, largest) if gamma * largest <= rows else math.inf
-    return {
-        "column": column,
-        "gamma": gamma,
-        "possible": "yes" if gamma * largest <= rows else "no",
-        "keeps_value": round(1 / gamma, 4),
-        "off_at_least": round(binomial.small_sums(alpha, gamma, epsilon), 4),
-        "useful_from": useful,
-        "useful_share": round(useful / rows, 4),
-        f"error_at_{SHARE:.0%}": round(binomial.error_at(SHARE, gamma, rows, epsilon), 4),
-        f"expected_error_{SHARE:.0%}": round(error, 4) if math.isfinite(error) else None,
-    }
+    lines = []
+    for gamma in gammas:
+        useful, error = binomial.large_sums(gamma, epsilon, target_error), expected_error(gamma, rows, largest)
+        lines.append(
+            {
+                "column": column,
+                "gamma": gamma,
+                "possible": "yes" if gamma * largest <= rows else "no",
+                "keeps_value": round(1 / gamma, 4),
+                "off_at_least": round(binomial.small_sums(alpha, gamma, epsilon, listed=listed), 4),
+                "useful_from": useful,
+                "useful_share": round(useful / rows, 4),
+                f"error_at_{SHARE:.0%}": round(binomial.error_at(SHARE, gamma, rows, epsilon), 4),
+                f"expected_error_{SHARE:.0%}": round(error, 4) if math.isfinite(error) else None,
+            }
+        )
+    return lines
 
 
 NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
@@ -67,11 +70,11 @@ def expected_error(gamma: float, rows: int, largest: int, share: float = SHARE) 
     rows: N. largest: the count of the most frequent value, at most N/γ; x is at most that. The condition counted holds
     for n = x N / largest rows, as one that does not depend on the value does. inf where D is 0.
     """
+    if largest * gamma >= rows:
+        return math.inf
     count = min(share * rows, float(largest))
     others = count * rows / largest - count
     channel = ClosedForm(np.array([float(largest)]), float(rows), gamma)
-    if largest * gamma >= rows:
-        return math.inf
     q, difference = float(channel.others[0]), float(channel.difference[0])
     variance = count / gamma * (1 - 1 / gamma) + others * q * (1 - q)
     return math.sqrt(2 / math.pi * variance) / (difference * count)

@@ -61,14 +61,19 @@ def design(request: Request, **given: Any) -> Randomization:
     answer, release = randomization.design(request, **given), request.following
     if release is None:
         return answer
-    _refuse_unfollowed(request, release, answer.drops)
+    _refuse_unfollowed(request, release, answer.drops, answer.lists)
     attribute = _followed_attribute(answer.attribute, release)
     return replace(answer, attribute=attribute, attributes=(attribute,))
 
 
-def _refuse_unfollowed(request: Request, release: Following, drops: bool) -> None:
+def _refuse_unfollowed(request: Request, release: Following, drops: bool, listed: bool) -> None:
     if len(request.roles.sensitive) > 1:
         raise UsageError(f"a ledger is for one sensitive column, and {option('sensitive')} names several; name one")
+    if listed:
+        raise UsageError(
+            f"under a ledger no values are listed: one that a later list lacks would be the value of somebody who left;"
+            f" leave {option('values', 'list')} away"
+        )
     if not drops:
         raise UsageError(
             f"under a ledger rows beyond a multiple of gamma wait for the next release: leave"
@@ -181,6 +186,14 @@ class SpluOptions(RequestOptions, total=False):
             compiled=False,
         ),
     ]
+    values: Annotated[
+        Literal["hide", "list"],
+        Parameter(
+            Choice(("hide", "list")),
+            "Values that by chance nobody publishes: hide them, or list all values beside the rows.",
+            "hide",
+        ),
+    ]
     block: Annotated[Blocks, BLOCK]
 
 
@@ -240,5 +253,6 @@ SPLU: Method[Randomization] = Method(
         "gamma": json_schema.by_column("sensitive", json_schema.whole(2, MOST)),
         "residue": json_schema.word("drop", "keep"),
         "departed": json_schema.whole(),
+        "values": json_schema.word("list"),
     },
 )

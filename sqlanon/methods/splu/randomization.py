@@ -29,11 +29,13 @@ TOO_SMALL = "gamma = {gamma} for {column} hides nothing; gamma is a whole number
 class Randomization(Grouping):
     """A design that randomizes attributes in turn; `attribute` is the first. drops: whether a residue is left out.
 
-    departed: how many persons earlier releases of the ledger have shown and this one does not.
+    departed: how many persons earlier releases of the ledger have shown and this one does not. lists: whether the
+    values of each attribute are published beside the rows, alone.
     """
 
     attributes: tuple[Attribute, ...]
     drops: bool
+    lists: bool = False
     departed: int = 0
 
     @property
@@ -54,7 +56,8 @@ class Randomization(Grouping):
         release = self.request.following
         if release is not None and not release.is_first:
             residue["departed"] = self.departed
-        return {"gamma": {"gamma": gammas}, "residue": residue}
+        values: dict[str, object] = {"values": "list"} if self.lists else {}
+        return {"gamma": {"gamma": gammas}, "residue": residue, "values": values}
 
     def fitted(self, reports: Mapping[str, Row]) -> Self:
         """Return the design with what a release that follows others counted."""
@@ -73,6 +76,7 @@ def design(
     epsilon: float,
     alpha: int,
     target_error: float,
+    values: str,
     block: int | None,
 ) -> Randomization:
     """Decide on the attributes' decoy groups; epsilon, alpha and target_error are for the guarantee alone."""
@@ -80,7 +84,10 @@ def design(
     layout = packing.layout_of(request)
     attributes = _attributes(request, gammas, block or ONE_BLOCK, payload_quasi(request, layout))
     drops = _drops_residue(gammas, residue)
-    return Randomization(request=request, attribute=attributes[0], attributes=attributes, drops=drops, layout=layout)
+    return Randomization(
+        request=request, attribute=attributes[0], attributes=attributes, drops=drops, layout=layout,
+        lists=values == "list",
+    )  # fmt: skip
 
 
 def check_values(design: Randomization) -> Steps:
@@ -159,7 +166,8 @@ def publish_data(design: Randomization) -> Steps:
         "rows": "population" if request.following is None else "shown_person",
         "sensitive": request.roles.sensitive,
     }
-    return (Chapter("splu/data", values),)
+    listed = list(enumerate(request.roles.sensitive, start=1)) if design.lists else []
+    return (Chapter("splu/data", values), *(Chapter("splu/values", {"columns": listed}) for _ in listed[:1]))
 
 
 def link_rows(design: Randomization) -> Steps:

@@ -21,9 +21,7 @@ PATIENT_WIDTH = 4
 MOST_TURNS = 16  # of merges: enough for 2 ** 38 clusters
 COARSE_BINS, FINE_BINS, BINS = 6, 24, 24_000  # of a number, each within the one before
 COARSE_SHARE, FINE_SHARE = 4, 12  # what missing a bin is taken to cost: a fourth, a twelfth of the importance
-MOST_BITS = 31  # that tell the branches of a level apart
 MOST_BRANCHES = 1_000_000  # that a sort tells apart at one level; with more, neighbours are taken together
-MOST_ROWS, MOST_PAIRS = 2_000, 500_000  # of a cluster, and in all, for the figures of quality
 
 
 @dataclass(frozen=True)
@@ -57,11 +55,6 @@ class Dimension:
         return range(1, self.height + 1)
 
     @property
-    def inner_depths(self) -> range:
-        """Return the depths at which a node may have others below it."""
-        return range(1, self.height)
-
-    @property
     def level_names(self) -> list[str]:
         """Return the columns of a node's path."""
         return [f"level_{depth}" for depth in self.depths]
@@ -73,7 +66,7 @@ class Clustering:
 
     k: least rows of a cluster; l: least different weights where one of them is not below `threshold`. undiverse: what
     becomes of a cluster that fails. ties: columns of `determined` that order rows which are alike. max_group: most rows
-    of a cluster, None for a small multiple of K. certain: whether no sensitive cell holds several values.
+    of a cluster, None for a small multiple of K.
     """
 
     dimensions: Sequence[Dimension]
@@ -83,7 +76,6 @@ class Clustering:
     undiverse: Undiverse = "merge"
     ties: Sequence[str] = ("draw",)
     max_group: int | None = None
-    certain: bool = False
 
     @property
     def most_rows(self) -> int:
@@ -94,42 +86,41 @@ class Clustering:
     def levels(self) -> list[dict[str, Any]]:
         """Return the sort keys, an attribute's highest level first; where costs are equal, so they stay.
 
-        column: of their branches, breadth: how many there are. steps / height: the share of the importance that
-        differing there costs. last: 1 for numbers as they are, which come after all others.
+        column: of their branches; breadth: how many there are of a number, branch: the column that tells it of others.
+        steps / height: the share of the importance that differing there costs. last: 1 for numbers as they are, which
+        come after all others.
         """
         answer: list[dict[str, Any]] = []
 
-        def add(one: Dimension, column: str, breadth: str, steps: int, height: int, last: int = 0) -> None:
-            level = {"column": column, "place": one.number, "breadth": Sql(breadth)}
+        def add(one: Dimension, name: str, steps: int, height: int, breadth: int = 0, last: int = 0) -> None:
+            branch = None if breadth else f"branch_{name}"
+            column = f"{name}_{one.number}" if breadth else f"branch_{one.number}_{name}"
+            level = {"column": column, "place": one.number, "branch": branch, "breadth": breadth}
             answer.append({**level, "steps": steps, "height": height, "last": last})
 
         for one in self.dimensions:
             for height in reversed(one.heights) if one.scale != "number" else ():
-                name = f"{one.number}_{height}"
-                add(one, f"branch_{name}", f"breadth_{name}", height + 1, one.height)
+                add(one, str(height), height + 1, one.height)
         numbers = [one for one in self.dimensions if one.scale == "number"]
         for one in numbers:
-            add(one, f"coarse_{one.number}", str(COARSE_BINS + 1), 1, COARSE_SHARE)
-            add(one, f"fine_{one.number}", str(FINE_BINS // COARSE_BINS), 1, FINE_SHARE)
+            add(one, "coarse", 1, COARSE_SHARE, COARSE_BINS + 1)
+            add(one, "fine", 1, FINE_SHARE, FINE_BINS // COARSE_BINS)
         for one in numbers:
-            add(one, f"exact_{one.number}", str(BINS // FINE_BINS), 1, 1, 1)
+            add(one, "exact", 1, 1, BINS // FINE_BINS, 1)
         return answer
 
     @property
     def chapters(self) -> tuple[Chapter, Chapter]:
         """Return the chapters that end in `clustered` and in a report of quality."""
-        asked = {
-            "dimensions": self.dimensions,
-            "k": self.k,
-            "l": self.l,
-            "undiverse": self.undiverse,
-            "most_rows": self.most_rows,
-            "ties": self.ties,
-        }
+        asked = {name: getattr(self, name) for name in ("dimensions", "k", "l", "undiverse", "most_rows", "ties")}
+        levels = self.levels
         clusters = {
             "threshold": float(self.threshold),
-            "levels": self.levels,
-            "powers": [2**exponent for exponent in range(MOST_BITS)],
+            "places": [one.number for one in self.dimensions],
+            "numbers": [one.number for one in self.dimensions if one.scale == "number"],
+            "categories": [one for one in self.dimensions if one.scale != "number"],
+            "levels": levels,
+            "level_numbers": range(1, len(levels) + 1),
             "payload": ("row_number", "sensitive_count", "cell_code", *self.ties),
             "most_branches": MOST_BRANCHES,
             "bins": BINS,
@@ -140,16 +131,15 @@ class Clustering:
         level_count = sum(one.height for one in self.dimensions)
         shown = [f"node_{one.number}" for one in self.dimensions]
         diversity = {
-            "certain": self.certain,
             # from this size on a group of K rows and L weights could have been two
             "near_rows": min(self.most_rows, 2 * max(self.k, self.l) - 1),
             "patient_width": PATIENT_WIDTH,
+            "places": [one.number for one in self.dimensions],
+            "given_up": [(one.number, depth, one.height) for one in self.dimensions for depth in one.heights],
             "level_count": level_count,
             "shown": shown,
             "climbs": ("changed", "turn", "last_climb", *shown),
             "turns": 2 * level_count if self.undiverse == "generalize" else MOST_TURNS,
-            "most_measured": MOST_ROWS,
-            "most_pairs": MOST_PAIRS,
         }
         return (
             Chapter("uncertain/clusters", asked | clusters),
@@ -159,11 +149,4 @@ class Clustering:
 
 def _quality_note(row: Row) -> str:
     words = f"{row['cluster_count']} clusters of {row['row_count']} rows, the largest of {row['largest_cluster']}"
-    if row["objective"] is not None:
-        words += (
-            f"; objective {row['objective']:.4g} (mean of rows times largest distance), largest distance"
-            f" {row['largest_diameter']:.4g}"
-        )
-    if row["measured_clusters"] < row["cluster_count"]:
-        words += f" in the {row['measured_clusters']} clusters that were measured"
     return f"quality: {words}; {row['suppressed_rows']} rows suppressed"

@@ -137,6 +137,9 @@ def read_cells(reading: Reading) -> Chapter:
             (source.numbering or Sql("row_number() over ()"), "row_number"),
         ],
         "texts": texts,
+        "text_places": range(1, len(texts) + 1),
+        "single_places": range(1, len(reading.singles) + 1),
+        "list_places": range(1, len(lists) + 1),
         "passed_columns": [*passed, "row_number"],
         "text_columns": [(names[name], Sql(f"{sql_type}[]")) for name, sql_type in reading.texts.items()],
         "folded": reading.tie is not None,
@@ -149,7 +152,7 @@ def read_cells(reading: Reading) -> Chapter:
         "required": ("sensitive",) if request.nulls == "drop" else (),
         "lists": lists,
         "shown_sensitive": repr(reading.sensitive.name),
-        "identifiers": () if request.many_rows_per_person else identifiers,
+        "identifiers": () if request.unit == "row" else identifiers,
     }
     return Chapter("uncertain/read", values)
 
@@ -251,18 +254,6 @@ def find_hierarchies(
     And for a column whose values have no texts to be told by; more: columns that are told by them too.
     """
     quasi = request.roles.quasi
-    by_column = _resolved(quasi, hierarchies)
-    for name in (*quasi, *more):
-        if request.types.get(name) == "INTERVAL":
-            raise UsageError(
-                f"column {name!r} is an INTERVAL, of which equal values have several texts (a month, thirty days): read"
-                f" its seconds, EPOCH({name}) AS {name}, in a {option('query')}"
-            )
-    return {name: read_hierarchy(name, beside.rows) for name, beside in by_column.items()}
-
-
-def _resolved(quasi: tuple[str, ...], hierarchies: Mapping[str, Beside]) -> dict[str, Beside]:
-    """Return hierarchies by the columns' own spelling; refuse what is for no quasi column, or given twice."""
     spelled = {name.lower(): name for name in quasi}
     by_column: dict[str, Beside] = {}
     for name, beside in hierarchies.items():
@@ -271,7 +262,13 @@ def _resolved(quasi: tuple[str, ...], hierarchies: Mapping[str, Beside]) -> dict
         if spelled[name.lower()] in by_column:
             raise UsageError(f"a hierarchy is given twice for {spelled[name.lower()]!r}")
         by_column[spelled[name.lower()]] = beside
-    return by_column
+    for name in (*quasi, *more):
+        if request.types.get(name) == "INTERVAL":
+            raise UsageError(
+                f"column {name!r} is an INTERVAL, of which equal values have several texts (a month, thirty days): read"
+                f" its seconds, EPOCH({name}) AS {name}, in a {option('query')}"
+            )
+    return {name: read_hierarchy(name, beside.rows) for name, beside in by_column.items()}
 
 
 def _braced(request: Request, alternatives: Written, hierarchies: Mapping[str, Any]) -> list[str]:

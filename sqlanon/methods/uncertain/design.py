@@ -12,7 +12,7 @@ from sqlanon.methods.uncertain import influence as influences
 from sqlanon.methods.uncertain.clustering import Clustering, Dimension, Undiverse
 from sqlanon.methods.uncertain.columns import Column, Order, Reading, Written, read_source
 from sqlanon.methods.uncertain.influence import LEARN, Learn
-from sqlanon.methods.uncertain.published_tables import Names, manifest_columns, published_names
+from sqlanon.methods.uncertain.published_tables import manifest_columns
 from sqlanon.plans.plan import Beside, KeptFile, Request, Row
 from sqlanon.wording import option
 
@@ -37,14 +37,9 @@ class Uncertain(Design):
     facts: Row | None = None
 
     @property
-    def names(self) -> Names:
-        """Return the names of the published columns."""
-        return published_names(self.reading, self.width)
-
-    @property
     def columns(self) -> Mapping[str, Any]:
         """Return the published columns by their roles."""
-        return manifest_columns(self.reading, self.names)
+        return manifest_columns(self.reading, self.width)
 
     @property
     def guarantee(self) -> Mapping[str, object]:
@@ -56,7 +51,11 @@ class Uncertain(Design):
         """Return what the manifest says of how the source was read; the weights where they are known."""
         trees = {column.name: column.hierarchy.pairs for column in self.reading.quasi if column.hierarchy is not None}
         types = {column.name: column.type for column in self.reading.quasi}
-        weights = {} if self.facts is None else {"weights": self.weights}
+        weights = (
+            {}
+            if self.facts is None
+            else {"weights": [{"value": line[0], "weight": line[-1]} for line in influences.lines(self.facts)]}
+        )
         return {
             "max_group": {"max_group": self.clustering.most_rows},
             "max_alternatives": {"max_alternatives": self.reading.most},
@@ -64,12 +63,6 @@ class Uncertain(Design):
             "hierarchy": {"hierarchies": trees, "types": types, **weights},
             "label": {},
         }
-
-    @property
-    def weights(self) -> list[dict[str, object]]:
-        """Return each sensitive value's weight."""
-        assert self.facts is not None
-        return [{"value": line[0], "weight": line[-1]} for line in influences.lines(self.facts)]
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -120,9 +113,22 @@ def design(
     Raises UsageError where a hierarchy or the matrix cannot be right on any data.
     """
     one_sensitive(NAME, request)
-    _refuse_nulls(request)
-    _refuse_small_groups(k, max_group)
-    _refuse_high_threshold(threshold, influence)
+    if request.nulls == "value":
+        raise UsageError(
+            f"{option('nulls', 'value')} is not for uncertain: NULL has no weight, and in ST it says that there is no"
+            f" further alternative; say {option('nulls', 'drop')}, or write a value of its own into the source"
+        )
+    # rows that are left over find a place in a group of K as long as it may have K - 1 more
+    if max_group is not None and max_group < 2 * k - 1:
+        raise UsageError(
+            f"{option('max_group', max_group)} leaves no room for rows that make no group of {k} by themselves; give"
+            f" {2 * k - 1} or more"
+        )
+    if isinstance(influence, Learn) and threshold > HIGHEST_THRESHOLD:
+        raise UsageError(
+            f"{option('threshold', threshold)} leaves no room for weights that are learned: all of them lie above it;"
+            f" give at most {HIGHEST_THRESHOLD}, or a file of weights"
+        )
     reading = read_source(
         request, alternatives, tie=alternative_of, most=max_alternatives, label=label, order=order_alternatives,
         hierarchies=hierarchy,
@@ -130,53 +136,25 @@ def design(
     # a learned matrix is made of the source itself: there is no table to read
     matrix_tables = () if isinstance(influence, Learn) else (influence,)
     if undiverse == "generalize":
-        _refuse_bare_columns(reading)
+        bare = [repr(column.name) for column in reading.quasi if column.hierarchy is None]
+        if bare:
+            raise UsageError(
+                f"{option('undiverse', 'generalize')} climbs the hierarchy of every quasi column, and"
+                f" {', '.join(bare)} has none; give {option('hierarchy')} for each, or say"
+                f" {option('undiverse', 'merge')}"
+            )
     return Uncertain(
         request=request,
         reading=reading,
         clustering=Clustering(
             dimensions=tuple(map(_dimension, reading.quasi)), k=k, l=l, threshold=threshold,
             undiverse=undiverse,
-            ties=("draw", *tie_names(request)), max_group=max_group, certain=not reading.sensitive.uncertain,
+            ties=("draw", *tie_names(request)), max_group=max_group,
         ),
         influence=influence,
         tables=(*hierarchy.values(), *matrix_tables),
         width=len(reading.places),
     )  # fmt: skip
-
-
-def _refuse_nulls(request: Request) -> None:
-    if request.nulls == "value":
-        raise UsageError(
-            f"{option('nulls', 'value')} is not for uncertain: NULL has no weight, and in ST it says that there is no"
-            f" further alternative; say {option('nulls', 'drop')}, or write a value of its own into the source"
-        )
-
-
-def _refuse_small_groups(k: int, max_group: int | None) -> None:
-    # rows that are left over find a place in a group of K as long as it may have K - 1 more
-    if max_group is not None and max_group < 2 * k - 1:
-        raise UsageError(
-            f"{option('max_group', max_group)} leaves no room for rows that make no group of {k} by themselves; give"
-            f" {2 * k - 1} or more"
-        )
-
-
-def _refuse_bare_columns(reading: Reading) -> None:
-    bare = [repr(column.name) for column in reading.quasi if column.hierarchy is None]
-    if bare:
-        raise UsageError(
-            f"{option('undiverse', 'generalize')} climbs the hierarchy of every quasi column, and {', '.join(bare)} has"
-            f" none; give {option('hierarchy')} for each, or say {option('undiverse', 'merge')}"
-        )
-
-
-def _refuse_high_threshold(threshold: float, influence: Beside | Learn) -> None:
-    if isinstance(influence, Learn) and threshold > HIGHEST_THRESHOLD:
-        raise UsageError(
-            f"{option('threshold', threshold)} leaves no room for weights that are learned: all of them lie above it;"
-            f" give at most {HIGHEST_THRESHOLD}, or a file of weights"
-        )
 
 
 def _dimension(column: Column) -> Dimension:

@@ -128,18 +128,6 @@ def _tree(column: str, where: str, edges: Iterable[tuple[str, ...]], doubled: se
     for child, parent in edges:
         if parents.setdefault(child, parent) != parent:
             raise UsageError(f"{where} gives {child!r} two parents, {parents[child]!r} and {parent!r}")
-    _refuse_cycle(where, parents)
-    roots = sorted(set(parents.values()) - set(parents))
-    if len(roots) != 1:
-        names = ", ".join(map(repr, roots[:SHOWN])) if roots else "none"
-        raise UsageError(
-            f"{where} has {len(roots)} roots ({names}); every value leads to one root (the first line names columns)"
-        )
-    return Hierarchy(column, parents, roots[0], frozenset(doubled - set(roots)))
-
-
-def _refuse_cycle(where: str, parents: Mapping[str, str]) -> None:
-    """Follow every chain of parents once; what meets itself is a cycle, and a chain that goes on is too high."""
     depths: dict[str, int] = {}
     for start in parents:
         node, way = start, dict[str, None]()
@@ -153,3 +141,10 @@ def _refuse_cycle(where: str, parents: Mapping[str, str]) -> None:
             depths[below] = depth
         if depths[start] > MOST_LEVELS:
             raise UsageError(f"{where} is more than {MOST_LEVELS} levels high; the most is {MOST_LEVELS}")
+    roots = sorted(set(parents.values()) - set(parents))
+    if len(roots) != 1:
+        names = ", ".join(map(repr, roots[:SHOWN])) if roots else "none"
+        raise UsageError(
+            f"{where} has {len(roots)} roots ({names}); every value leads to one root (the first line names columns)"
+        )
+    return Hierarchy(column, parents, roots[0], frozenset(doubled - set(roots)))

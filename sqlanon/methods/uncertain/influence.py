@@ -8,12 +8,11 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import parameter_table
-from sqlanon.methods.parameter_types import JobReader, ParameterType
-from sqlanon.plans import json_schema
+from sqlanon.methods.parameter_types import JobText, ParameterType
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Beside, Row
@@ -35,29 +34,11 @@ class MatrixTable(ParameterType):
     """The table of a matrix, or `learn`."""
 
     recorded = False
-
-    def read(self, option: str, given: Any) -> Beside | Learn:
-        """Read `learn` or a file's name."""
-        return LEARN if given == "learn" else parameter_table(given)
+    job = Annotated[str, JobText(lambda folder, text: text if text == "learn" else folder.file(text))]
 
     def check(self, name: str, value: Any) -> Beside | Learn:
         """Take `learn`, or a table of any kind."""
         return LEARN if isinstance(value, str) and value == "learn" else parameter_table(value)
-
-    def load(self, reader: JobReader, node: Any, name: str) -> Beside | Learn:
-        """Read `learn` or a file beside the job."""
-        return self.read(name, reader.text_or_file(node, name, "learn"))
-
-    def job_schema(self, limits: json_schema.Schema) -> json_schema.Schema:
-        """Return the schema of `learn` and of a file's name."""
-        return json_schema.any_text()
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A matrix that was given: a line per sensitive value with influences in the order of the quasi columns."""
-
-    lines: tuple[tuple[object, ...], ...]
 
 
 def heads(roles: Roles) -> tuple[str, ...]:
@@ -66,8 +47,10 @@ def heads(roles: Roles) -> tuple[str, ...]:
     return (*column_names, free_name("weight", column_names))
 
 
-def read_matrix(roles: Roles, rows: Sequence[Row]) -> Matrix:
-    """Check a matrix file's rows (texts by column); raise UsageError naming what is wrong, all of it.
+def read_matrix(roles: Roles, rows: Sequence[Row]) -> list[tuple[object, ...]]:
+    """Return the lines of a matrix file; raise UsageError naming what is wrong with its rows, all of it.
+
+    A line has a sensitive value, its influences in the order of the quasi columns, and its weight.
 
     Columns are found by name (case does not count); others may stand beside them.
     """
@@ -80,22 +63,22 @@ def read_matrix(roles: Roles, rows: Sequence[Row]) -> Matrix:
             f" every quasi column and the weight: {', '.join(map(repr, column_names))}"
         )
     columns = [spellings[name.lower()] for name in column_names]
-    faults = [fault for number, row in enumerate(rows, start=1) for fault in _faults(number, row, columns)]
+    faults = []
+    for number, row in enumerate(rows, start=1):
+        faults += [f"row {number} names no value"] if row[columns[0]] is None else []
+        # by its number: what the line is about is a sensitive value
+        faults += [
+            f"{name!r} in row {number} is {row[name]!r}, not a number from 0 to 1"
+            for name in columns[1:]
+            if not _in_range(row[name])
+        ]
     faults += _doubles([row[columns[0]] for row in rows], "value")
     if not faults:
         faults = _doubles([float(row[columns[-1]]) for row in rows], "weight")
     if faults:
-        raise UsageError(f"the influence file is not right: {'; '.join(_shortened(faults))}")
-    return Matrix(tuple((row[columns[0]], *(float(row[name]) for name in columns[1:])) for row in rows))
-
-
-def _faults(number: int, row: Row, columns: Sequence[str]) -> list[str]:
-    faults = [f"row {number} names no value"] if row[columns[0]] is None else []
-    for name in columns[1:]:
-        if not _in_range(row[name]):
-            # by its number: what the line is about is a sensitive value
-            faults.append(f"{name!r} in row {number} is {row[name]!r}, not a number from 0 to 1")
-    return faults
+        rest = [f"and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else []
+        raise UsageError(f"the influence file is not right: {'; '.join([*faults[:SHOWN], *rest])}")
+    return [(row[columns[0]], *(float(row[name]) for name in columns[1:])) for row in rows]
 
 
 def _in_range(text: Any) -> bool:
@@ -115,11 +98,6 @@ def _doubles(values: Sequence[object], what: str) -> list[str]:
     return faults
 
 
-def _shortened(faults: Sequence[str]) -> list[str]:
-    rest = len(faults) - SHOWN
-    return [*faults[:SHOWN], *([f"and {rest} more"] if rest > 0 else [])]
-
-
 def chapter(
     roles: Roles, numbers: Sequence[Sql], influence: Beside | Learn, threshold: float, *, show_values: bool
 ) -> Chapter:
@@ -132,13 +110,15 @@ def chapter(
     if not isinstance(influence, Learn):
         named = [f"influence_{number}" for number, _ in enumerate(numbers, start=1)]
         heads = (("sensitive", "varchar"), *((name, "double") for name in (*named, "weight")))
-        columns = zip(*read_matrix(roles, influence.rows).lines, strict=True)
+        columns = zip(*read_matrix(roles, influence.rows), strict=True)
         given = {name: (kind, values) for (name, kind), values in zip(heads, columns, strict=True)}
         matrix = constant_table(given, {})
     values = {
         "matrix": matrix,
         "show_values": show_values,
         "numbers": [*enumerate(numbers, start=1)],
+        "readings": [(number, reading) for number, reading in enumerate(numbers, start=1) if reading],
+        "places": range(1, len(numbers) + 1),
         "threshold": threshold,
     }
     return Chapter("uncertain/influence", values)

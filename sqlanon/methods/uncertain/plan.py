@@ -7,7 +7,7 @@ of their attributes form clusters, and a cluster with a grave sensitive value ho
 
 import os
 from collections.abc import Mapping
-from typing import Annotated, Literal, Required, TypedDict
+from typing import Annotated, Required, TypedDict
 
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Method, Steps
@@ -17,8 +17,8 @@ from sqlanon.methods.parameter_types import Choice, Number, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import HIERARCHIES, SENSITIVE, Names, RowOptions
 from sqlanon.methods.uncertain import columns, influence, published_tables
-from sqlanon.methods.uncertain.clustering import GROUP_MULTIPLE
-from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, probe
+from sqlanon.methods.uncertain.clustering import GROUP_MULTIPLE, Undiverse
+from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, Order, Written, probe
 from sqlanon.methods.uncertain.design import NAME, Uncertain, design
 from sqlanon.methods.uncertain.influence import MatrixTable
 from sqlanon.methods.uncertain.read_manifest import RECORDED
@@ -31,127 +31,91 @@ from sqlanon.wording import option
 MOST_COLUMNS = 1000
 
 
+_QUASI = Parameter(
+    Columns(),
+    "Quasi-identifier columns: uncertain cells are published as a common ancestor or a largest number, all"
+    " others as they are; commas, repeatable.",
+)
+_K = Parameter(
+    Whole(),
+    "Least rows of a group.",
+    flag="-k",
+    within=Range("{option} {value} puts nobody into a group with others; K is a whole number of at least 2", least=2),
+)
+_L = Parameter(
+    Whole(),
+    "Least different weights in a group with a grave value.",
+    flag="-L",
+    within=Range("{option} {value} asks for no difference; L is a whole number of at least 2", least=2),
+)
+_THRESHOLD = Parameter(
+    Number(),
+    "The weight from which on a sensitive value is grave, above 0, at most 1.",
+    within=Range("{option} {value} is not above 0 and at most 1; it is compared with the weights", above=0, most=1),
+)
+_INFLUENCE = Parameter(
+    MatrixTable(),
+    "File of influences and weights in [0, 1]: columns named as the sensitive column, every quasi column,"
+    " weight. Or learn: from the data, every value grave, shown for an expert to correct.",
+)
+_SAVE_INFLUENCE = Parameter(
+    File(),
+    f"With {option('influence', 'learn')}: file to appear; it names every sensitive value.",
+    (),
+    compiled=False,
+    job=False,
+)
+_UNDIVERSE = Parameter(
+    Choice(("merge", "suppress", "generalize")),
+    "Groups that are not diverse: merge with neighbours and deal out anew, suppress to *, or generalize up the"
+    " hierarchies until they meet others, and deal out anew.",
+    "merge",
+)
+_MAX_GROUP = Parameter(
+    Whole(),
+    f"Most rows of a group; {GROUP_MULTIPLE} times K, or L if that is more, if not given.",
+    None,
+    within=Range("{option} {value} is not a number of rows; give at least twice K, less one", least=1),
+)
+_MAX_ALTERNATIVES = Parameter(
+    Whole(),
+    "The most alternatives of a cell; more are refused.",
+    MOST_ALTERNATIVES,
+    within=Range(f"{{option}} {{value}} is not a whole number from 1 to {MOST_COLUMNS}", least=1, most=MOST_COLUMNS),
+)
+_ORDER_ALTERNATIVES = Parameter(
+    Choice(("given", "sorted")), "Sensitive alternatives as given, or sorted (truth first tells).", "given"
+)
+_ALTERNATIVES = Parameter(
+    Choice(("lists", "braces")), "Cells of alternatives: lists, or text in braces as in {a, b}.", "lists"
+)
+_ALTERNATIVE_OF = Parameter(Column(), "Column that ties rows which are alternatives of one another.", None)
+_LABEL = Parameter(Column(), "Row label: a column published beside QIID.", None)
+
+
 class UncertainQuasi(TypedDict, total=False):
     """The columns that are published as what their alternatives have in common."""
 
-    quasi: Required[
-        Annotated[
-            Names,
-            Parameter(
-                Columns(),
-                "Quasi-identifier columns: uncertain cells are published as a common ancestor or a largest number, all"
-                " others as they are; commas, repeatable.",
-            ),
-        ]
-    ]
+    quasi: Required[Annotated[Names, _QUASI]]
 
 
 class UncertainOptions(UncertainQuasi, RowOptions, total=False):
     """What `uncertain` takes."""
 
     sensitive: Required[Annotated[str, SENSITIVE]]
-    k: Required[
-        Annotated[
-            int,
-            Parameter(
-                Whole(),
-                "Least rows of a group.",
-                flag="-k",
-                within=Range(
-                    "{option} {value} puts nobody into a group with others; K is a whole number of at least 2", least=2
-                ),
-            ),
-        ]
-    ]
-    l: Required[
-        Annotated[
-            int,
-            Parameter(
-                Whole(),
-                "Least different weights in a group with a grave value.",
-                flag="-L",
-                within=Range("{option} {value} asks for no difference; L is a whole number of at least 2", least=2),
-            ),
-        ]
-    ]
-    threshold: Required[
-        Annotated[
-            float,
-            Parameter(
-                Number(),
-                "The weight from which on a sensitive value is grave, above 0, at most 1.",
-                within=Range(
-                    "{option} {value} is not above 0 and at most 1; it is compared with the weights", above=0, most=1
-                ),
-            ),
-        ]
-    ]
-    influence: Required[
-        Annotated[
-            object,
-            Parameter(
-                MatrixTable(),
-                "File of influences and weights in [0, 1]: columns named as the sensitive column, every quasi column,"
-                " weight. Or learn: from the data, every value grave, shown for an expert to correct.",
-            ),
-        ]
-    ]
-    save_influence: Annotated[
-        str | os.PathLike[str] | None,
-        Parameter(
-            File(),
-            f"With {option('influence', 'learn')}: file to appear; it names every sensitive value.",
-            (),
-            compiled=False,
-            job=False,
-        ),
-    ]
-    undiverse: Annotated[
-        Literal["merge", "suppress", "generalize"],
-        Parameter(
-            Choice(("merge", "suppress", "generalize")),
-            "Groups that are not diverse: merge with neighbours and deal out anew, suppress to *, or generalize up the"
-            " hierarchies until they meet others, and deal out anew.",
-            "merge",
-        ),
-    ]
-    max_group: Annotated[
-        int | None,
-        Parameter(
-            Whole(),
-            f"Most rows of a group; {GROUP_MULTIPLE} times K, or L if that is more, if not given.",
-            None,
-            within=Range("{option} {value} is not a number of rows; give at least twice K, less one", least=1),
-        ),
-    ]
-    max_alternatives: Annotated[
-        int,
-        Parameter(
-            Whole(),
-            "The most alternatives of a cell; more are refused.",
-            MOST_ALTERNATIVES,
-            within=Range(
-                f"{{option}} {{value}} is not a whole number from 1 to {MOST_COLUMNS}", least=1, most=MOST_COLUMNS
-            ),
-        ),
-    ]
-    order_alternatives: Annotated[
-        Literal["given", "sorted"],
-        Parameter(
-            Choice(("given", "sorted")), "Sensitive alternatives as given, or sorted (truth first tells).", "given"
-        ),
-    ]
-    alternatives: Annotated[
-        Literal["lists", "braces"],
-        Parameter(
-            Choice(("lists", "braces")), "Cells of alternatives: lists, or text in braces as in {a, b}.", "lists"
-        ),
-    ]
-    alternative_of: Annotated[
-        str | None, Parameter(Column(), "Column that ties rows which are alternatives of one another.", None)
-    ]
+    k: Required[Annotated[int, _K]]
+    l: Required[Annotated[int, _L]]
+    threshold: Required[Annotated[float, _THRESHOLD]]
+    influence: Required[Annotated[object, _INFLUENCE]]
+    save_influence: Annotated[str | os.PathLike[str] | None, _SAVE_INFLUENCE]
+    undiverse: Annotated[Undiverse, _UNDIVERSE]
+    max_group: Annotated[int | None, _MAX_GROUP]
+    max_alternatives: Annotated[int, _MAX_ALTERNATIVES]
+    order_alternatives: Annotated[Order, _ORDER_ALTERNATIVES]
+    alternatives: Annotated[Written, _ALTERNATIVES]
+    alternative_of: Annotated[str | None, _ALTERNATIVE_OF]
     hierarchy: Annotated[Mapping[str, object], HIERARCHIES]
-    label: Annotated[str | None, Parameter(Column(), "Row label: a column published beside QIID.", None)]
+    label: Annotated[str | None, _LABEL]
 
 
 def group_rows(design: Uncertain) -> Steps:
@@ -183,7 +147,7 @@ def group_rows(design: Uncertain) -> Steps:
 
 def publish_tables(design: Uncertain) -> Steps:
     """Return the chapter of QIT and ST, with as many columns of alternatives as there are."""
-    return (published_tables.publish(design.reading, design.names, design.clustering.undiverse),)
+    return (published_tables.publish(design.reading, design.columns, design.clustering.undiverse),)
 
 
 UNCERTAIN: Method[Uncertain] = Method(

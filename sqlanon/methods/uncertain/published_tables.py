@@ -1,7 +1,6 @@
 """How uncertain rows are shown: the names of what is published, and the chapters from clusters to QIT and ST."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlanon.methods.uncertain.clustering import Undiverse
@@ -10,46 +9,28 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.roles import free_name
 
 
-@dataclass(frozen=True)
-class Names:
-    """The names of the published columns beside the quasi-identifiers."""
-
-    label: str | None
-    values: tuple[str, ...]
-    qiid: str
-    alternatives: str
-    group: str
-    count: str
-
-
-def published_names(reading: Reading, width: int) -> Names:
-    """Return names that no two columns share; `width`: how many columns of sensitive alternatives.
+def manifest_columns(reading: Reading, width: int) -> dict[str, Any]:
+    """Return the published columns as a manifest says them, no two alike; width: how many of sensitive alternatives.
 
     One column keeps the sensitive column's name; several are numbered, as the paper's `disease1`, `disease2`.
     """
-    sensitive = reading.sensitive.name
-    used_names = [*reading.request.roles.quasi, sensitive, *([reading.label] if reading.label is not None else [])]
-    values = [sensitive] if width == 1 else []
-    for number in range(1, width + 1 if width > 1 else 1):
-        values.append(free_name(f"{sensitive}{number}", [*used_names, *values]))
-    used_names += values
-    added: list[str] = []
-    for name in ("qiid", "alternatives", "group_id", "count"):
-        added.append(free_name(name, [*used_names, *added]))
-    return Names(reading.label, tuple(values), *added)
+    sensitive, label = reading.sensitive.name, [] if reading.label is None else [reading.label]
+    used_names = [*reading.request.roles.quasi, sensitive, *label]
 
+    def free(name: str) -> str:
+        used_names.append(free_name(name, used_names))
+        return used_names[-1]
 
-def manifest_columns(reading: Reading, names: Names) -> dict[str, Any]:
-    """Return the columns as a manifest says them."""
+    values = [sensitive] if width == 1 else [free(f"{sensitive}{number}") for number in range(1, width + 1)]
     return {
-        **({"label": names.label} if names.label is not None else {}),
+        **({"label": label[0]} if label else {}),
         "quasi": list(reading.request.roles.quasi),
-        "sensitive": [reading.sensitive.name],
-        "qiid": names.qiid,
-        "alternatives": names.alternatives,
-        "group": names.group,
-        "values": list(names.values),
-        "count": names.count,
+        "sensitive": [sensitive],
+        "qiid": free("qiid"),
+        "alternatives": free("alternatives"),
+        "group": free("group_id"),
+        "values": values,
+        "count": free("count"),
     }
 
 
@@ -73,16 +54,15 @@ def _counted(reading: Reading, undiverse: Undiverse) -> Sequence[Column]:
     return reading.quasi if undiverse == "generalize" else reading.counted
 
 
-def publish(reading: Reading, names: Names, undiverse: Undiverse) -> Chapter:
-    """Return the chapter of the published tables."""
+def publish(reading: Reading, columns: Mapping[str, Any], undiverse: Undiverse) -> Chapter:
+    """Return the chapter of the published tables; columns: as the manifest says them."""
     values = {
-        "labels": [names.label] if names.label is not None else [],
+        "labels": [reading.label] if reading.label is not None else [],
         "quasi": reading.request.roles.quasi,
         "counts": [f"alternatives_{column.number}" for column in _counted(reading, undiverse)],
-        "qiid_column": names.qiid,
-        "alternatives_column": names.alternatives,
-        "group_column": names.group,
-        "values": names.values,
-        "count_column": names.count,
+        "numbers": [column.number for column in reading.quasi],
+        "values": columns["values"],
+        "value_numbers": range(1, len(columns["values"]) + 1),
+        **{f"{role}_column": columns[role] for role in ("qiid", "alternatives", "group", "count")},
     }
     return Chapter("uncertain/publish", values)

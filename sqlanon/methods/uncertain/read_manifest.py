@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
@@ -113,20 +113,6 @@ def _read(manifest: Manifest) -> Described:
     missing = [name for name in ("qiid", "alternatives", "group", "count", "values") if name not in columns]
     if missing or len(columns["sensitive"]) != 1:
         raise ValueError(f"it names {len(columns['sensitive'])} sensitive columns, and no {', '.join(missing)}")
-    _check_numbers(parameters)
-    quasi = tuple(columns["quasi"])
-    types = {name: parameters["types"][name] for name in quasi}
-    for name, sql_type in types.items():
-        if not is_published_type(sql_type):
-            raise ValueError(f"the type of {name!r} is none that is published")
-    hierarchies = {name: read_pairs(name, pairs) for name, pairs in parameters["hierarchies"].items()}
-    if not set(hierarchies) <= set(quasi):
-        raise ValueError("a hierarchy belongs to no quasi column")
-    hidden = quasi if parameters["undiverse"] == SUPPRESS else ()
-    return Described(quasi, types, hierarchies, _weights(parameters["weights"]), hidden)
-
-
-def _check_numbers(parameters: Mapping[str, Any]) -> None:
     for name in ("k", "l"):
         if type(parameters[name]) is not int or not 2 <= parameters[name] < 2**62:
             raise ValueError(f"{name} is no whole number of at least 2")
@@ -136,6 +122,23 @@ def _check_numbers(parameters: Mapping[str, Any]) -> None:
         raise ValueError("threshold is no number from 0 to 1")
     if parameters["undiverse"] not in (SUPPRESS, MERGE, GENERALIZE):
         raise ValueError(f"undiverse is none of {SUPPRESS}, {MERGE}, {GENERALIZE}")
+    quasi = tuple(columns["quasi"])
+    types = {name: parameters["types"][name] for name in quasi}
+    for name, sql_type in types.items():
+        if not is_published_type(sql_type):
+            raise ValueError(f"the type of {name!r} is none that is published")
+    hierarchies = {name: read_pairs(name, pairs) for name, pairs in parameters["hierarchies"].items()}
+    if not set(hierarchies) <= set(quasi):
+        raise ValueError("a hierarchy belongs to no quasi column")
+    hidden = quasi if parameters["undiverse"] == SUPPRESS else ()
+    weights = tuple((line["value"], line["weight"]) for line in parameters["weights"])
+    if not weights or not all(type(weight) in (int, float) and 0 <= weight <= 1 for _, weight in weights):
+        raise ValueError("a weight is no number from 0 to 1, or there are none")
+    if not all(value is None or (isinstance(value, str) and "\0" not in value) for value, _ in weights):
+        raise ValueError("a weight belongs to no value")
+    if len({value for value, _ in weights}) < len(weights) or len({weight for _, weight in weights}) < len(weights):
+        raise ValueError("two weights or two of their values are equal")
+    return Described(quasi, types, hierarchies, weights, hidden)
 
 
 def is_published_type(sql_type: str) -> bool:
@@ -154,14 +157,3 @@ def read_pairs(name: str, pairs: list[list[str]]) -> Hierarchy:
     if not doubled <= set(hierarchy.paths):
         raise ValueError(f"the hierarchy of {name!r} has a node that leads nowhere")
     return replace(hierarchy, doubled=doubled)
-
-
-def _weights(listed: list[dict[str, Any]]) -> tuple[tuple[str | None, float], ...]:
-    weights = tuple((line["value"], line["weight"]) for line in listed)
-    if not weights or not all(type(weight) in (int, float) and 0 <= weight <= 1 for _, weight in weights):
-        raise ValueError("a weight is no number from 0 to 1, or there are none")
-    if not all(value is None or (isinstance(value, str) and "\0" not in value) for value, _ in weights):
-        raise ValueError("a weight belongs to no value")
-    if len({value for value, _ in weights}) < len(weights) or len({weight for _, weight in weights}) < len(weights):
-        raise ValueError("two weights or two of their values are equal")
-    return weights

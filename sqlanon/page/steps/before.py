@@ -1,5 +1,6 @@
 """Before publishing: the data, the roles of its columns, what they risk, and what candidates cost."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -101,18 +102,16 @@ def show_choice(view: View) -> None:
     def build() -> None:
         run = state.work.runs.get("compare")
         for line in () if run is None or run.value is None else run.value.overall:
-            if line["arguments"] is not None:
-                label = f"Use {line['candidate']}, {line['parameter']}"
-                taken = partial(state.use, line["candidate"], line["arguments"], line["without"])
-                view.control("button", label, press=taken)
+            label = f"Use {line['candidate']}, {line['parameter']}"
+            taken = partial(state.use, line["candidate"], line["arguments"], line["without"])
+            view.control("button", label, press=taken)
 
     with view.step(4, "Choose"):
         put("Each candidate is published for a moment, asked, attacked, and forgotten: that takes minutes.")
         view.control("text", "Largest share of people whose value an attack may name", lambda: state.resist,
                      partial(state.edit, "resist"), state.compare_methods,
                      hint="For example 30%; empty: attacked all the same, and nothing is searched")  # fmt: skip
-        show_run(view, "compare", "Compare", state.compare_methods)
-        view.outcome("compare", lambda comparison: _write_comparison(comparison, state))
+        show_run(view, "compare", "Compare", state.compare_methods, partial(_write_comparison, state=state))
         view.rebuilt(lambda: _finished(state, "compare"), build)
         view.copies("compare")
 
@@ -122,8 +121,8 @@ def _finished(state: State, step: str) -> object:
     return None if run is None else run.ended
 
 
-def show_run(view: View, step: str, label: str, press: Any) -> None:
-    """Show the button that begins a run, and the one that cancels it."""
+def show_run(view: View, step: str, label: str, press: Any, write: Callable[[Any], str]) -> None:
+    """Show the button that begins a run, the one that cancels it, and what comes of it; write: its value as HTML."""
     runs = view.state.work.runs
 
     def goes_on() -> bool:
@@ -132,6 +131,7 @@ def show_run(view: View, step: str, label: str, press: Any) -> None:
     view.control("button", label, press=press, blocked=goes_on)
     view.control("button", f"Cancel {label.lower()}", press=lambda: view.state.work.cancel(step),
                  blocked=lambda: not goes_on())  # fmt: skip
+    view.outcome(step, write)
 
 
 def _write_comparison(comparison: Any, state: State) -> str:

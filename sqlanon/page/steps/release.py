@@ -55,8 +55,7 @@ def show_publication(view: View) -> None:
                      hint="It appears whole or not at all, in the folder where this page was started")  # fmt: skip
         view.control("check", "Replace an older release there", lambda: "yes" if state.overwrite else "",
                      lambda text: state.edit("overwrite", text == "yes"))  # fmt: skip
-        show_run(view, "publish", "Publish", state.publish)
-        view.outcome("publish", lambda release: _write_release(release, state))
+        show_run(view, "publish", "Publish", state.publish, partial(_write_release, state=state))
         view.copies("publish")
 
 
@@ -100,8 +99,8 @@ def show_verification(view: View) -> None:
         _on_release(state, "verify", lambda _, release: release.verify(against), as_it_is=True)
 
     with view.step(6, "Verify"):
-        show_run(view, "verify", "Verify", verify)
-        view.outcome("verify", lambda report: write_paragraphs([report.sentence]) + wide(report.html_body(), "checks"))
+        show_run(view, "verify", "Verify", verify,
+                 lambda report: write_paragraphs([report.sentence]) + wide(report.html_body(), "checks"))  # fmt: skip
         view.copies("verify")
 
 
@@ -117,8 +116,8 @@ def show_attack(view: View) -> None:
 
     with view.step(7, "Attack"):
         put("As an adversary would, who has the release alone; guesses are scored against the source.")
-        show_run(view, "attack", "Attack", attack)
-        view.outcome("attack", lambda found: write_paragraphs([found.headline]) + wide(found.html_body(), "attacks"))
+        show_run(view, "attack", "Attack", attack,
+                 lambda found: write_paragraphs([found.headline]) + wide(found.html_body(), "attacks"))  # fmt: skip
         view.copies("attack")
 
 
@@ -138,8 +137,7 @@ def show_report(view: View) -> None:
         _on_release(state, "report", make)
 
     with view.step(8, "Report"):
-        show_run(view, "report", "Write the report", write)
-        view.outcome("report", lambda _: _write_links())
+        show_run(view, "report", "Write the report", write, lambda _: _write_links())
         view.copies("report")
 
 
@@ -164,8 +162,7 @@ def show_question(view: View) -> None:
 
     with view.step(9, "Ask"):
         view.control("lines", "Question", lambda: state.question, partial(state.edit, "question"), hint=_GRAMMAR)
-        show_run(view, "ask", "Ask", ask)
-        view.outcome("ask", _write_answer)
+        show_run(view, "ask", "Ask", ask, _write_answer)
         view.copies("ask")
 
 

@@ -27,13 +27,8 @@ def describe_columns(
     form = form_of(manifest)
     roles |= form.describe_quasi(manifest, write_name)
     for name, rule in manifest["parameters"].get("coarsen", {}).items():
-        # of boxes the bounds are published, under names of their own
-        coarser = (
-            {name: f"{roles[name].removesuffix(', exact')}; made coarser: {Coarsening(rule).words}"}
-            if name in roles
-            else {}
-        )
-        roles |= coarser
+        if name in roles:  # of boxes the bounds are published, under names of their own
+            roles[name] = f"{roles[name].removesuffix(', exact')}; made coarser: {Coarsening(rule).words}"
     sensitive = form.describe_sensitive(manifest)
     for table, columns in types.items():
         for column, sql_type in columns.items():

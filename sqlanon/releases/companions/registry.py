@@ -51,7 +51,5 @@ def write_companions(directory: Path, manifest: Manifest) -> dict[str, str]:
     # every part of a table has the same columns
     firsts = {table: table_files(manifest["files"], table)[0] for table in tables}
     types = {table: read_types(directory / name) for table, name in firsts.items()}
-    texts = dict(
-        zip(COMPANIONS, (write_readme(manifest, types), form_of(manifest).write_script(manifest)), strict=True)
-    )
-    return {name: text for name, text in texts.items() if text is not None}
+    texts = zip(COMPANIONS, (write_readme(manifest, types), form_of(manifest).write_script(manifest)), strict=True)
+    return {name: text for name, text in texts if text is not None}

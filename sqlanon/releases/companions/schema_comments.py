@@ -1,10 +1,9 @@
 """Comments on the tables and columns of a release in a schema: what it is, for whoever finds it with a SQL tool.
 
-A comment is read off the manifest alone, so that anybody can make it again: `verify` takes no other text. Whoever
-changes a text adds a writer and keeps the one before, as for the texts beside files.
+A comment is read off the manifest alone, so that anybody can make it again: `verify` takes no other text.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from sqlanon.forms import form_of
 from sqlanon.plain_values import words
@@ -39,19 +38,14 @@ def write_comments(manifest: Manifest) -> Comments:
     return comments
 
 
-WRITERS: tuple[Callable[[Manifest], Comments], ...] = (write_comments,)  # the newest first
-
-
 def foreign_comments(manifest: Manifest, found: Comments) -> dict[str, str]:
-    """Return the comments that no version writes for this release, with the word for it."""
-    written: list[Comments] = []
-    for write in WRITERS:
-        try:
-            written.append(write(manifest))
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-            continue  # a manifest without the figures that the text tells
+    """Return the comments that are not written for this release, with the word for it."""
+    try:
+        written = write_comments(manifest)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        written = {}  # a manifest without the figures that the text tells
     return {
         f"comment on column {table}.{column}" if column else f"comment on {table}": "not what the manifest gives"
         for (table, column), text in sorted(found.items())
-        if not any(texts.get((table, column)) == text for texts in written)
+        if written.get((table, column)) != text
     }

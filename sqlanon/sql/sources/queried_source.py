@@ -1,7 +1,7 @@
 """A source that is a query, as far as its text tells: what it reads, and how a command names it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlanon.plans.coarsening import label_tables
 from sqlanon.plans.templates import Sql
@@ -23,22 +23,37 @@ class QueriedSource:
 class CoarserSource:
     """A source that a release was made of, and how columns were made coarser, as it was typed, by column.
 
-    A manifest says the rules as well, but names no table of values and labels.
+    A manifest says the rules as well, but names no table of values and labels. identifier: the columns that tell whose
+    a row is. vary: which row of a person has the quasi values, as it was typed.
     """
 
     source: object
     rules: Mapping[str, str]
+    identifier: tuple[str, ...] = ()
+    vary: str | None = None
 
     @property
     def words(self) -> list[str]:
         """Return the words of a command that say the rules."""
-        return [word for column, rule in self.rules.items() for word in ("--coarsen", f"{column}={rule}")]
+        rules = [word for column, rule in self.rules.items() for word in ("--coarsen", f"{column}={rule}")]
+        return rules + (["--vary", self.vary] if self.vary else [])
 
 
-def source_of_release(source: object, rules: Mapping[str, str]) -> object:
+def source_of_release(
+    source: object, rules: Mapping[str, str], identifier: Sequence[str] = (), vary: str | None = None
+) -> object:
     """Return a source as its release is held against it: with the tables of labels that the rules name."""
     labels = {column: rule for column, rule in rules.items() if label_tables({column: rule})}
-    return CoarserSource(source, labels) if labels else source
+    return with_rules(source, labels, identifier, vary)
+
+
+def with_rules(
+    source: object, rules: Mapping[str, str], identifier: Sequence[str] = (), vary: str | None = None
+) -> object:
+    """Return a source with what is said of how its release was made, where anything is."""
+    if isinstance(source, CoarserSource):
+        return replace(source, identifier=tuple(identifier) or source.identifier, vary=vary or source.vary)
+    return CoarserSource(source, rules, tuple(identifier), vary) if rules or identifier or vary else source
 
 
 def read_files(source: object) -> Sequence[object]:

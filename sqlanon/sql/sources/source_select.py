@@ -82,7 +82,14 @@ def _check(select: exp.Select) -> None:
     if select.args.get("from_") is None:
         _WORDS.refuse("SELECT without FROM")
     for _, table, condition in _joined(select):
-        _check_table(table)
+        if not isinstance(table, exp.Table) or not all(isinstance(part, exp.Identifier) for part in table.parts):
+            _WORDS.refuse(table.sql("duckdb", comments=False), "FROM names tables, views and files")
+        extra = [key for key, value in table.args.items() if value and key not in {"this", "db", "catalog", "alias"}]
+        if extra:
+            _WORDS.refuse(f"{extra[0].upper()} in FROM")
+        alias = table.args.get("alias")
+        if alias is not None and alias.columns:
+            _WORDS.refuse("renaming columns in FROM")
         if condition is not None:
             check_expression(condition, _WORDS)
     if where is not None:
@@ -103,17 +110,6 @@ def _joined(select: exp.Select) -> list[tuple[str, exp.Expr, exp.Expr | None]]:
             _WORDS.refuse("this join", "tables are joined by JOIN or LEFT JOIN, with ON condition")
         tables.append((word, join.this, join.args["on"]))
     return tables
-
-
-def _check_table(table: exp.Expr) -> None:
-    if not isinstance(table, exp.Table) or not all(isinstance(part, exp.Identifier) for part in table.parts):
-        _WORDS.refuse(table.sql("duckdb", comments=False), "FROM names tables, views and files")
-    extra = [key for key, value in table.args.items() if value and key not in {"this", "db", "catalog", "alias"}]
-    if extra:
-        _WORDS.refuse(f"{extra[0].upper()} in FROM")
-    alias = table.args.get("alias")
-    if alias is not None and alias.columns:
-        _WORDS.refuse("renaming columns in FROM")
 
 
 def _check_item(item: exp.Expr) -> str:

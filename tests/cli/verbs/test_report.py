@@ -44,7 +44,11 @@ def test_a_comparison_with_the_telling_column_coarser_is_proposed(release, telli
     assert shlex.join(words).endswith(ending)
 
 
-def test_no_comparison_is_proposed_where_the_engine_has_none(release, monkeypatch):
+def test_no_comparison_is_proposed_where_the_engine_has_none_or_persons_have_several_rows(release, monkeypatch):
+    assert coarser_command(release, "age", "people", ())
+    with monkeypatch.context() as patched:
+        patched.setitem(release.manifest["parameters"], "unit", "person")  # whom compare takes one row of
+        assert coarser_command(release, "age", "people", ()) == []
     monkeypatch.setattr(type(release.engine), "lacks", {"compare": "it has none"})
     assert coarser_command(release, "age", "people", ()) == []
 

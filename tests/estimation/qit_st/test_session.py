@@ -393,8 +393,8 @@ def test_types_are_checked_and_errors_speak_of_published_names(hospital):
         hospital.answer("select count(*) from release where sex + 1 > 2")
     with pytest.raises(DataError, match="on every row"):
         hospital.answer("select count(*) from release where cast(sex as int) > 2")
-    with pytest.raises(UsageError, match="no estimator 'matrix'"):
-        hospital.answer("select count(*) from release", "matrix")
+    with pytest.raises(UsageError, match="no estimator 'closed_form'"):
+        hospital.answer("select count(*) from release", "closed_form")
 
 
 def test_a_release_without_qit_is_refused():

@@ -56,9 +56,7 @@ where place = 1
 -- worst: the signatures that leave most rows over at this size, three at most, as texts
 with left_over as (
     select
-coalesce(cast(class."quasi_2" as varchar), 'NULL')
-|| ', ' || coalesce(cast(class."quasi_3" as varchar), 'NULL')
-            as signature_text,
+        coalesce(cast(class."quasi_2" as varchar), 'NULL') || ', ' || coalesce(cast(class."quasi_3" as varchar), 'NULL') as signature_text,
         kept.class_rows - kept.kept_rows as surplus
     from "sqlanon_kept" as kept
     inner join "sqlanon_sample" as class on kept.class = class.class
@@ -66,20 +64,14 @@ coalesce(cast(class."quasi_2" as varchar), 'NULL')
 ),
 placed as (
     select
-        signature_text,
-        surplus,
+        left_over.*,
         row_number() over (order by surplus desc nulls last, signature_text asc nulls last) as place
     from left_over
     where surplus > 0
 )
 select
     count(*) as class_count,
-    max(case when place = 1 then signature_text end) as worst_1,
-    max(case when place = 2 then signature_text end) as worst_2,
-    max(case when place = 3 then signature_text end) as worst_3,
-    max(case when place = 1 then surplus end) as surplus_1,
-    max(case when place = 2 then surplus end) as surplus_2,
-    max(case when place = 3 then surplus end) as surplus_3
+    max(case when place = 1 then signature_text end) as worst_1, max(case when place = 1 then surplus end) as surplus_1, max(case when place = 2 then signature_text end) as worst_2, max(case when place = 2 then surplus end) as surplus_2, max(case when place = 3 then signature_text end) as worst_3, max(case when place = 3 then surplus end) as surplus_3
 from placed
 
 -- surplus: the rows, those that find no group, and the largest smaller size that leaves few enough
@@ -109,13 +101,7 @@ select
         where (every.row_count - held.kept_rows) * 1000000 <= every.row_count * 10000
     ), 0) as feasible_size,
     coalesce((select cast(max(row_count) as bigint) from valued), 0) as largest_count,
-    worst.class_count,
-    worst.worst_1,
-    worst.worst_2,
-    worst.worst_3,
-    worst.surplus_1,
-    worst.surplus_2,
-    worst.surplus_3
+    worst.*
 from total
 cross join "sqlanon_worst" as worst
 

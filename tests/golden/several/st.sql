@@ -1,12 +1,17 @@
 -- st: the sensitive table of a column: each group's values, each of which stands in a group once
-with line as (
+with listed as (
+    select "group_id", "code_1" as held_code
+    from "sqlanon_grouped_2"
+
+),
+line as (
     select
-        grouped.group_id,
+        listed.group_id,
         held.sensitive
-    from "sqlanon_grouped_2" as grouped
-    inner join "sqlanon_value_1" as held on grouped.code_1 = held.code
+    from listed
+    inner join "sqlanon_value_1" as held on listed.held_code = held.code
     order by
-        grouped.group_id asc nulls last,
+        listed.group_id asc nulls last,
         held.sensitive asc nulls last
 )
 select
@@ -16,14 +21,19 @@ select
 from line
 
 -- st_2: the sensitive table of a column: each group's values, each of which stands in a group once
-with line as (
+with listed as (
+    select "group_id", "code_2" as held_code
+    from "sqlanon_grouped_2"
+
+),
+line as (
     select
-        grouped.group_id,
+        listed.group_id,
         held.sensitive
-    from "sqlanon_grouped_2" as grouped
-    inner join "sqlanon_value_2" as held on grouped.code_2 = held.code
+    from listed
+    inner join "sqlanon_value_2" as held on listed.held_code = held.code
     order by
-        grouped.group_id asc nulls last,
+        listed.group_id asc nulls last,
         held.sensitive asc nulls last
 )
 select

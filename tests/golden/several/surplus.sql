@@ -73,8 +73,7 @@ worst_column as (
 ),
 signed as (
     select
-coalesce(cast("quasi_2" as varchar), 'NULL')
-            as signature_text,
+        coalesce(cast("quasi_2" as varchar), 'NULL') as signature_text,
         class_rows - kept_rows as surplus
     from together
     where size = 3 and class_rows > kept_rows
@@ -86,9 +85,7 @@ placed as (
 worst as (
     select
         count(*) as class_count,
-        max(case when place = 1 then '(' || signature_text || ') with ' || cast(surplus as varchar) end) as worst_1,
-        max(case when place = 2 then '(' || signature_text || ') with ' || cast(surplus as varchar) end) as worst_2,
-        max(case when place = 3 then '(' || signature_text || ') with ' || cast(surplus as varchar) end) as worst_3
+        max(case when place = 1 then '(' || signature_text || ') with ' || cast(surplus as varchar) end) as worst_1, max(case when place = 2 then '(' || signature_text || ') with ' || cast(surplus as varchar) end) as worst_2, max(case when place = 3 then '(' || signature_text || ') with ' || cast(surplus as varchar) end) as worst_3
     from placed
 ),
 figures as (
@@ -118,7 +115,7 @@ select
         || '; ' || coalesce(cast(case column_number when 1 then '''disease''' when 2 then '''income''' end as varchar), '') || ' by itself leaves ' || coalesce(cast(column_surplus as varchar), '') || ' rows over; '
         || case
             when feasible_size >= 2 then 'the largest whole r that no column stands in the way of is ' || coalesce(cast(feasible_size as varchar), '')
-            else 'no r above 1 works with these columns and backgrounds'
+            else 'no r above 1 works with these columns and classes'
         end
         || case
             when surplus_rows < row_count then

@@ -101,8 +101,7 @@ where place = 1
 with common as (
     select
         alternative.cell_code,
-        case when count("level_1") = count(*) and min("level_1") = max("level_1") then min("level_1") end as "level_1",
-        case when count("level_2") = count(*) and min("level_2") = max("level_2") then min("level_2") end as "level_2",
+        case when count(hierarchy."level_1") = count(*) and min(hierarchy."level_1") = max(hierarchy."level_1") then min(hierarchy."level_1") end as "level_1", case when count(hierarchy."level_2") = count(*) and min(hierarchy."level_2") = max(hierarchy."level_2") then min(hierarchy."level_2") end as "level_2",
         count(*) as alternatives
     from "sqlanon_alternative_1" as alternative
     inner join "sqlanon_hierarchy_1" as hierarchy on alternative.text = hierarchy.node
@@ -183,8 +182,7 @@ inner join collected on cell.cell_code = collected.cell_code
 
 -- set_values: the alternatives of a sensitive cell side by side, NULL beyond the last
 select
-    max(case when place = 1 then value end) as value_1,
-    max(case when place = 2 then value end) as value_2,
+    max(case when place = 1 then value end) as value_1, max(case when place = 2 then value end) as value_2,
     cell_code
 from "sqlanon_alternative"
 group by cell_code

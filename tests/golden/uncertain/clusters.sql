@@ -8,49 +8,29 @@ select
     influence.sensitive,
     cast(row_number() over (order by influence.weight asc nulls last) as integer) as held,
     case when cast(influence.weight as double) < cast('0.3' as double) then 0 else 1 end as grave,
-    influence.influence_1,
-    influence.influence_2,
-    influence.influence_3
-
+    influence.influence_1, influence.influence_2, influence.influence_3
 from "sqlanon_influence" as influence
 inner join occurring on influence.sensitive = occurring.text
 
--- importance: what each attribute counts in a distance: its mean influence w_j over the data's sensitive values, in whole millionths summed (so that no order of summing shows), all alike where nothing influences anything; and its share of a whole distance, in billionths
-with summed as (
-    select
-        coalesce(cast(sum(cast(floor(cast(influence_1 as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as importance_1,
-        coalesce(cast(sum(cast(floor(cast(influence_2 as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as importance_2,
-        coalesce(cast(sum(cast(floor(cast(influence_3 as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as importance_3
-    from "sqlanon_value"
-),
-compared as (
-    select
-        case when 0 + importance_1 + importance_2 + importance_3 = 0 then 1 else importance_1 end as importance_1,
-        case when 0 + importance_1 + importance_2 + importance_3 = 0 then 1 else importance_2 end as importance_2,
-        case when 0 + importance_1 + importance_2 + importance_3 = 0 then 1 else importance_3 end as importance_3
-    from summed
-),
-totalled as (
-    select
-        *,
-        cast(0 + importance_1 + importance_2 + importance_3 as double) as total
-    from compared
-)
+-- reading: the rows with what is read of their numbers
 select
-    importance_1,
-    cast(floor(cast(importance_1 as double) / total * 1000000000) as bigint) as share_1,
-    importance_2,
-    cast(floor(cast(importance_2 as double) / total * 1000000000) as bigint) as share_2,
-    importance_3,
-    cast(floor(cast(importance_3 as double) / total * 1000000000) as bigint) as share_3
-from totalled
+case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end as read_2,
+    determined.*
+from "sqlanon_determined" as determined
+
+-- importance: what each attribute counts: its mean influence w_j over the data's sensitive values, in whole millionths summed (so that no order of summing shows), all alike where nothing influences anything
+with summed as (
+    select coalesce(cast(sum(cast(floor(cast(influence_1 as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as importance_1, coalesce(cast(sum(cast(floor(cast(influence_2 as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as importance_2, coalesce(cast(sum(cast(floor(cast(influence_3 as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as importance_3
+    from "sqlanon_value"
+)
+select case when greatest(importance_1, importance_2, importance_3, 0) = 0 then 1 else importance_1 end as importance_1, case when greatest(importance_1, importance_2, importance_3, 0) = 0 then 1 else importance_2 end as importance_2, case when greatest(importance_1, importance_2, importance_3, 0) = 0 then 1 else importance_3 end as importance_3
+from summed
 
 -- value_ranges: how many rows there are, and where each number begins and how far it reaches
 select
-    count(*) as row_count,
-    min(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) as lowest_2,
-    max(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) - min(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) as span_2
-from "sqlanon_determined"
+    min(read_2) as lowest_2, max(read_2) - min(read_2) as span_2,
+    count(*) as row_count
+from "sqlanon_reading"
 
 -- held: the numbers of the values that each different sensitive cell holds
 select
@@ -123,45 +103,35 @@ asked as (
 ),
 ranked as (
     select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
+        counted.*,
         cast(sum(row_count) over (partition by target) as bigint) as total_rows,
         cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
         row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
         cast(sum(row_count) over (
             partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
         ) as bigint) as rows_so_far
-    from asked
+    from asked as counted
 ),
 possible as (
     select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
+        "target", "wanted", "total_rows", "grave_rows",
         least(
             total_rows // 5,
             total_rows // wanted,
             min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
         ) as group_count
     from ranked
-    group by target, wanted, total_rows, grave_rows
+    group by "target", "wanted", "total_rows", "grave_rows"
 ),
 shared as (
     select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
+        possible."target", possible."wanted", possible."total_rows", possible."grave_rows",
         possible.group_count,
         case when possible.group_count > 0 then possible.group_count end as divisor,
         cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
     from possible
     inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+    group by possible."target", possible."wanted", possible."total_rows", possible."grave_rows", possible.group_count
 ),
 needed as (
     select
@@ -230,19 +200,17 @@ select
     end as refusal
 from figures
 
--- category_1: every node's ancestor at each height below the root: the highest one not above that height, the node itself where it stands above; a code is the ancestor's number, so that two values have their common ancestor at the first height at which their codes agree; a branch is its number among the children of the ancestor above
+-- category_1: every node's ancestor at each height below the root, the highest one not above that height, the node itself where it stands above: a branch is its number among the children of the ancestor above
 with placed as (
     select
         hierarchy.node,
         case
             when hierarchy.height >= 0 then hierarchy.node
-            when upper_1.height <= 0 then upper_1.node
-            when upper_2.height <= 0 then upper_2.node
+            when upper_1.height <= 0 then upper_1.node when upper_2.height <= 0 then upper_2.node
         end as ancestor_0,
         case
             when hierarchy.height >= 1 then hierarchy.node
-            when upper_1.height <= 1 then upper_1.node
-            when upper_2.height <= 1 then upper_2.node
+            when upper_1.height <= 1 then upper_1.node when upper_2.height <= 1 then upper_2.node
         end as ancestor_1
     from "sqlanon_hierarchy_1" as hierarchy
     left join "sqlanon_hierarchy_1" as upper_1 on hierarchy.level_1 = upper_1.node
@@ -250,9 +218,7 @@ with placed as (
 )
 select
     node,
-    cast(dense_rank() over (order by ancestor_0 asc nulls last) as integer) as code_0,
     cast(dense_rank() over (partition by ancestor_1 order by ancestor_0 asc nulls last) as integer) as branch_0,
-    cast(dense_rank() over (order by ancestor_1 asc nulls last) as integer) as code_1,
     cast(dense_rank() over (order by ancestor_1 asc nulls last) as integer) as branch_1
 from placed
 
@@ -272,79 +238,30 @@ numbered as (
 )
 select
     node,
-    cast(number as integer) as code_0,
     cast(1 + (number - 1) * least(1000000, total) // total as integer) as branch_0
 from numbered
 
--- coded: the rows with the codes and branches of their values at all levels; 0 where there is no value
-select
-    determined.*,
-    coalesce(category_1.code_0, 0) as level_1_0,
-    coalesce(category_1.branch_0, 0) as branch_1_0,
-    coalesce(category_1.code_1, 0) as level_1_1,
-    coalesce(category_1.branch_1, 0) as branch_1_1,
-    coalesce(category_3.code_0, 0) as level_3_0,
-    coalesce(category_3.branch_0, 0) as branch_3_0
-from "sqlanon_determined" as determined
-left join "sqlanon_category_1" as category_1 on determined."quasi_1" = category_1.node
-left join "sqlanon_category_3" as category_3 on determined."quasi_3" = category_3.node
-
--- extent: how many branches, none included, there are at each level
-select
-    importance.*,
-    breadth_1.breadth_1_0,
-    breadth_1.breadth_1_1,
-    breadth_3.breadth_3_0
-from "sqlanon_importance" as importance
-cross join (
+-- point: every row by the branches of its values at all levels, 0 where there is no value; a number falls into coarse bins of equal width from 1 on, fine ones in these and exact ones in those
+with binned as (
     select
-        coalesce(max(branch_0), 0) + 1 as breadth_1_0,
-        coalesce(max(branch_1), 0) + 1 as breadth_1_1
-    from "sqlanon_category_1"
-) as breadth_1
-cross join (
-    select
-        coalesce(max(branch_0), 0) + 1 as breadth_3_0
-    from "sqlanon_category_3"
-) as breadth_3
-
--- point: every row as codes and numbers; a number falls into coarse bins of equal width from 1 on (0 without a value), fine ones in these and exact ones in those, and what it counts in a distance is a whole number as well
-with finite as (
-    select
-        coded.*,
-        case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end as read_2
-    from "sqlanon_coded" as coded
-),
-shared as (
-    select
-        finite.*,
+        reading.*,
         value_ranges.row_count,
-        (finite.read_2 - value_ranges.lowest_2) / coalesce(nullif(value_ranges.span_2, 0), 1) as fraction_2
-    from finite
+        case
+            when read_2 is not null
+                then least(24000 - 1, cast(floor((read_2 - lowest_2) / coalesce(nullif(span_2, 0), 1) * 24000) as integer))
+        end as bin_2
+    from "sqlanon_reading" as reading
     cross join "sqlanon_value_ranges" as value_ranges
-),
-binned as (
-    select
-        shared.*,
-        least(24000 - 1, cast(floor(coalesce(fraction_2, 0) * 24000) as integer)) as bin_2,
-        cast(floor(fraction_2 * importance.share_2 + 0.5) as integer) as number_2
-    from shared
-    cross join "sqlanon_importance" as importance
 )
 select
-    number_2,
-    case when fraction_2 is null then 0 else 1 + bin_2 // 4000 end as coarse_2,
-    bin_2 // 1000 % 4 as fine_2,
-    bin_2 % 1000 as exact_2,
-    "row_number", "sensitive_count", "cell_code", "draw", "tie",
-    level_1_0,
-    branch_1_0,
-    level_1_1,
-    branch_1_1,
-    level_3_0,
-    branch_3_0,
-    row_count
+    binned."row_number", binned."sensitive_count", binned."cell_code", binned."draw", binned."tie",
+    coalesce(1 + bin_2 // 4000, 0) as coarse_2, coalesce(bin_2 // 1000 % 4, 0) as fine_2, coalesce(bin_2 % 1000, 0) as exact_2,
+    coalesce(category_1.branch_0, 0) as branch_1_0, coalesce(category_1.branch_1, 0) as branch_1_1,
+    coalesce(category_3.branch_0, 0) as branch_3_0,
+    binned.row_count
 from binned
+left join "sqlanon_category_1" as category_1 on binned."quasi_1" = category_1.node
+left join "sqlanon_category_3" as category_3 on binned."quasi_3" = category_3.node
 
 -- arrangement: all levels of all attributes by what it costs to differ there, the dearest first: at height h (0 = leaf) of a hierarchy of height H, w_j (h + 1) / H; the last levels come after all others. One row: of each level the power of two by which its branch enters a whole number of 62 bits (0 behind those that fill it), all its bits there, and the lowest bits of the levels before it
 with level as (
@@ -352,58 +269,50 @@ with level as (
         1 as level,
         0 as last,
         cast(importance_1 as double) * 2 / 2 as cost,
-        breadth_1_1 as breadth
-    from "sqlanon_extent"
+        cast(0 - floor(cast('1e-09' as double) - ln((select coalesce(max("branch_1"), 0) + 1 from "sqlanon_category_1")) / cast('0.6931471805599453' as double)) as integer) as width
+    from "sqlanon_importance"
     union all
     select
         2 as level,
         0 as last,
         cast(importance_1 as double) * 1 / 2 as cost,
-        breadth_1_0 as breadth
-    from "sqlanon_extent"
+        cast(0 - floor(cast('1e-09' as double) - ln((select coalesce(max("branch_0"), 0) + 1 from "sqlanon_category_1")) / cast('0.6931471805599453' as double)) as integer) as width
+    from "sqlanon_importance"
     union all
     select
         3 as level,
         0 as last,
         cast(importance_3 as double) * 1 / 1 as cost,
-        breadth_3_0 as breadth
-    from "sqlanon_extent"
+        cast(0 - floor(cast('1e-09' as double) - ln((select coalesce(max("branch_0"), 0) + 1 from "sqlanon_category_3")) / cast('0.6931471805599453' as double)) as integer) as width
+    from "sqlanon_importance"
     union all
     select
         4 as level,
         0 as last,
         cast(importance_2 as double) * 1 / 4 as cost,
-        7 as breadth
-    from "sqlanon_extent"
+        cast(0 - floor(cast('1e-09' as double) - ln(7) / cast('0.6931471805599453' as double)) as integer) as width
+    from "sqlanon_importance"
     union all
     select
         5 as level,
         0 as last,
         cast(importance_2 as double) * 1 / 12 as cost,
-        4 as breadth
-    from "sqlanon_extent"
+        cast(0 - floor(cast('1e-09' as double) - ln(4) / cast('0.6931471805599453' as double)) as integer) as width
+    from "sqlanon_importance"
     union all
     select
         6 as level,
         1 as last,
         cast(importance_2 as double) * 1 / 1 as cost,
-        1000 as breadth
-    from "sqlanon_extent"
-),
-sized as (
-    select
-        level,
-        last,
-        cost,
-        0 + case when breadth > 1 then 1 else 0 end + case when breadth > 2 then 1 else 0 end + case when breadth > 4 then 1 else 0 end + case when breadth > 8 then 1 else 0 end + case when breadth > 16 then 1 else 0 end + case when breadth > 32 then 1 else 0 end + case when breadth > 64 then 1 else 0 end + case when breadth > 128 then 1 else 0 end + case when breadth > 256 then 1 else 0 end + case when breadth > 512 then 1 else 0 end + case when breadth > 1024 then 1 else 0 end + case when breadth > 2048 then 1 else 0 end + case when breadth > 4096 then 1 else 0 end + case when breadth > 8192 then 1 else 0 end + case when breadth > 16384 then 1 else 0 end + case when breadth > 32768 then 1 else 0 end + case when breadth > 65536 then 1 else 0 end + case when breadth > 131072 then 1 else 0 end + case when breadth > 262144 then 1 else 0 end + case when breadth > 524288 then 1 else 0 end + case when breadth > 1048576 then 1 else 0 end + case when breadth > 2097152 then 1 else 0 end + case when breadth > 4194304 then 1 else 0 end + case when breadth > 8388608 then 1 else 0 end + case when breadth > 16777216 then 1 else 0 end + case when breadth > 33554432 then 1 else 0 end + case when breadth > 67108864 then 1 else 0 end + case when breadth > 134217728 then 1 else 0 end + case when breadth > 268435456 then 1 else 0 end + case when breadth > 536870912 then 1 else 0 end + case when breadth > 1073741824 then 1 else 0 end as width
-    from level
+        cast(0 - floor(cast('1e-09' as double) - ln(1000) / cast('0.6931471805599453' as double)) as integer) as width
+    from "sqlanon_importance"
 ),
 reached as (
     select
         level,
         width,
         cast(sum(width) over (order by last asc nulls last, cost desc nulls last, level asc nulls last rows unbounded preceding) as bigint) as reach
-    from sized
+    from level
 ),
 weighed as (
     select
@@ -417,29 +326,11 @@ arranged as (
     select
         level,
         weight,
-        (weight << cast(width as integer)) - weight as bits,
+        (weight << width) - weight as bits,
         cast(sum(weight) over (order by reach asc nulls last, level asc nulls last rows unbounded preceding) as bigint) - weight as before
     from weighed
 )
-select
-    max(case when level = 1 then weight end) as weight_1,
-    max(case when level = 1 then bits end) as bits_1,
-    max(case when level = 1 then before end) as before_1,
-    max(case when level = 2 then weight end) as weight_2,
-    max(case when level = 2 then bits end) as bits_2,
-    max(case when level = 2 then before end) as before_2,
-    max(case when level = 3 then weight end) as weight_3,
-    max(case when level = 3 then bits end) as bits_3,
-    max(case when level = 3 then before end) as before_3,
-    max(case when level = 4 then weight end) as weight_4,
-    max(case when level = 4 then bits end) as bits_4,
-    max(case when level = 4 then before end) as before_4,
-    max(case when level = 5 then weight end) as weight_5,
-    max(case when level = 5 then bits end) as bits_5,
-    max(case when level = 5 then before end) as before_5,
-    max(case when level = 6 then weight end) as weight_6,
-    max(case when level = 6 then bits end) as bits_6,
-    max(case when level = 6 then before end) as before_6
+select max(case when level = 1 then weight end) as weight_1, max(case when level = 1 then bits end) as bits_1, max(case when level = 1 then before end) as before_1, max(case when level = 2 then weight end) as weight_2, max(case when level = 2 then bits end) as bits_2, max(case when level = 2 then before end) as before_2, max(case when level = 3 then weight end) as weight_3, max(case when level = 3 then bits end) as bits_3, max(case when level = 3 then before end) as before_3, max(case when level = 4 then weight end) as weight_4, max(case when level = 4 then bits end) as bits_4, max(case when level = 4 then before end) as before_4, max(case when level = 5 then weight end) as weight_5, max(case when level = 5 then bits end) as bits_5, max(case when level = 5 then before end) as before_5, max(case when level = 6 then weight end) as weight_6, max(case when level = 6 then bits end) as bits_6, max(case when level = 6 then before end) as before_6
 from arranged
 
 -- clustering: one sort: rows by the branches of all levels as one number, each upwards or downwards by whether those before it are even or odd in sum, so that neighbours are alike; then by the draw. K rows in that order are a cluster, the last takes what is left
@@ -450,32 +341,20 @@ with branched as (
     from "sqlanon_point" as point
     cross join "sqlanon_arrangement" as arrangement
 ),
-turned as (
-    select
-        branched.*,
-        xor(branched.branches, (0 + bit_count(branched.branches & arrangement.before_1) % 2 * arrangement.bits_1 + bit_count(branched.branches & arrangement.before_2) % 2 * arrangement.bits_2 + bit_count(branched.branches & arrangement.before_3) % 2 * arrangement.bits_3 + bit_count(branched.branches & arrangement.before_4) % 2 * arrangement.bits_4 + bit_count(branched.branches & arrangement.before_5) % 2 * arrangement.bits_5 + bit_count(branched.branches & arrangement.before_6) % 2 * arrangement.bits_6)) as place
-    from branched
-    cross join "sqlanon_arrangement" as arrangement
-),
 lined as (
     select
-        *,
-        row_number() over (order by place asc nulls last, "draw" asc nulls last, "tie" asc nulls last) - 1 as position
-    from turned
+        branched.*,
+        row_number() over (
+            order by xor(branches, (0 + bit_count(branches & before_1) % 2 * bits_1 + bit_count(branches & before_2) % 2 * bits_2 + bit_count(branches & before_3) % 2 * bits_3 + bit_count(branches & before_4) % 2 * bits_4 + bit_count(branches & before_5) % 2 * bits_5 + bit_count(branches & before_6) % 2 * bits_6)) asc nulls last, "draw" asc nulls last, "tie" asc nulls last
+        ) - 1 as position
+    from branched
+    cross join "sqlanon_arrangement" as arrangement
 )
 select
     "row_number", "sensitive_count", "cell_code", "draw", "tie",
     position,
     least(position // 5, row_count // 5 - 1) as cluster
 from lined
-
--- spark, importance:
--- -  cast(floor(cast("importance_1" as double) / "total" * 1000000000) as bigint) as "share_1",
--- +  cast(floor((cast(cast("importance_1" as double) as double) / nullif("total", 0)) * 1000000000) as bigint) as "share_1",
--- -  cast(floor(cast("importance_2" as double) / "total" * 1000000000) as bigint) as "share_2",
--- +  cast(floor((cast(cast("importance_2" as double) as double) / nullif("total", 0)) * 1000000000) as bigint) as "share_2",
--- -  cast(floor(cast("importance_3" as double) / "total" * 1000000000) as bigint) as "share_3"
--- +  cast(floor((cast(cast("importance_3" as double) as double) / nullif("total", 0)) * 1000000000) as bigint) as "share_3"
 
 -- spark, feasible:
 -- -      "total_rows" // 5,
@@ -526,47 +405,81 @@ from lined
 -- +  cast(1 + (("number" - 1) * least(1000000, "total") div "total") as int) as "branch_0"
 
 -- spark, point:
--- -    (
--- -      "finite"."read_2" - "value_ranges"."lowest_2"
--- -    ) / coalesce(nullif("value_ranges"."span_2", 0), 1) as "fraction_2"
--- +    (cast(("finite"."read_2" - "value_ranges"."lowest_2") as double) / nullif(coalesce(nullif("value_ranges"."span_2", 0), 1), 0)) as "fraction_2"
--- -  case when "fraction_2" is null then 0 else 1 + "bin_2" // 4000 end as "coarse_2",
--- -  "bin_2" // 1000 % 4 as "fine_2",
--- +  case when "fraction_2" is null then 0 else 1 + ("bin_2" div 4000) end as "coarse_2",
--- +  ("bin_2" div 1000) % 4 as "fine_2",
+-- -      then least(24000 - 1, cast(floor((
+-- -        "read_2" - "lowest_2"
+-- -      ) / coalesce(nullif("span_2", 0), 1) * 24000) as int))
+-- +      then least(
+-- +        24000 - 1,
+-- +        cast(floor((cast(("read_2" - "lowest_2") as double) / nullif(coalesce(nullif("span_2", 0), 1), 0)) * 24000) as int)
+-- +      )
+-- -  coalesce(1 + "bin_2" // 4000, 0) as "coarse_2",
+-- -  coalesce("bin_2" // 1000 % 4, 0) as "fine_2",
+-- +  coalesce(1 + ("bin_2" div 4000), 0) as "coarse_2",
+-- +  coalesce(("bin_2" div 1000) % 4, 0) as "fine_2",
 
 -- spark, arrangement:
 -- -    cast("importance_1" as double) * 2 / 2 as "cost",
 -- +    (cast(cast("importance_1" as double) * 2 as double) / nullif(2, 0)) as "cost",
+-- -      cast('1e-09' as double) - ln((
+-- -        select
+-- -          coalesce(max("branch_1"), 0) + 1
+-- -        from "sqlanon_category_1"
+-- -      )) / cast('0.6931471805599453' as double)
+-- +      cast('1e-09' as double) - (cast(ln((select coalesce(max("branch_1"), 0) + 1 from "sqlanon_category_1")) as double) / nullif(cast('0.6931471805599453' as double), 0))
 -- -    cast("importance_1" as double) * 1 / 2 as "cost",
 -- +    (cast(cast("importance_1" as double) * 1 as double) / nullif(2, 0)) as "cost",
+-- -      cast('1e-09' as double) - ln((
+-- -        select
+-- -          coalesce(max("branch_0"), 0) + 1
+-- -        from "sqlanon_category_1"
+-- -      )) / cast('0.6931471805599453' as double)
+-- +      cast('1e-09' as double) - (cast(ln((select coalesce(max("branch_0"), 0) + 1 from "sqlanon_category_1")) as double) / nullif(cast('0.6931471805599453' as double), 0))
 -- -    cast("importance_3" as double) * 1 / 1 as "cost",
 -- +    (cast(cast("importance_3" as double) * 1 as double) / nullif(1, 0)) as "cost",
+-- -      cast('1e-09' as double) - ln((
+-- -        select
+-- -          coalesce(max("branch_0"), 0) + 1
+-- -        from "sqlanon_category_3"
+-- -      )) / cast('0.6931471805599453' as double)
+-- +      cast('1e-09' as double) - (cast(ln((select coalesce(max("branch_0"), 0) + 1 from "sqlanon_category_3")) as double) / nullif(cast('0.6931471805599453' as double), 0))
 -- -    cast("importance_2" as double) * 1 / 4 as "cost",
+-- -    cast(0 - floor(cast('1e-09' as double) - ln(7) / cast('0.6931471805599453' as double)) as int) as "width"
 -- +    (cast(cast("importance_2" as double) * 1 as double) / nullif(4, 0)) as "cost",
+-- +    cast(0 - floor(cast('1e-09' as double) - (cast(ln(7) as double) / nullif(cast('0.6931471805599453' as double), 0))) as int) as "width"
 -- -    cast("importance_2" as double) * 1 / 12 as "cost",
+-- -    cast(0 - floor(cast('1e-09' as double) - ln(4) / cast('0.6931471805599453' as double)) as int) as "width"
 -- +    (cast(cast("importance_2" as double) * 1 as double) / nullif(12, 0)) as "cost",
+-- +    cast(0 - floor(cast('1e-09' as double) - (cast(ln(4) as double) / nullif(cast('0.6931471805599453' as double), 0))) as int) as "width"
 -- -    cast("importance_2" as double) * 1 / 1 as "cost",
+-- -    cast(0 - floor(cast('1e-09' as double) - ln(1000) / cast('0.6931471805599453' as double)) as int) as "width"
 -- +    (cast(cast("importance_2" as double) * 1 as double) / nullif(1, 0)) as "cost",
+-- +    cast(0 - floor(cast('1e-09' as double) - (cast(ln(1000) as double) / nullif(cast('0.6931471805599453' as double), 0))) as int) as "width"
 -- -    case when "width" > 0 and "reach" <= 62 then cast(1 as bigint) << cast(62 - "reach" as int) else 0 end as "weight"
 -- +    case when "width" > 0 and "reach" <= 62 then shiftleft(cast(1 as bigint), cast(62 - "reach" as int)) else 0 end as "weight"
--- -      "weight" << cast("width" as int)
--- +      shiftleft("weight", cast("width" as int))
+-- -      "weight" << "width"
+-- +      shiftleft("weight", "width")
 
 -- spark, clustering:
--- -    xor(
--- -      "branched"."branches",
--- -      (
--- -        0 + bit_count("branched"."branches" & "arrangement"."before_1") % 2 * "arrangement"."bits_1" + bit_count("branched"."branches" & "arrangement"."before_2") % 2 * "arrangement"."bits_2" + bit_count("branched"."branches" & "arrangement"."before_3") % 2 * "arrangement"."bits_3" + bit_count("branched"."branches" & "arrangement"."before_4") % 2 * "arrangement"."bits_4" + bit_count("branched"."branches" & "arrangement"."before_5") % 2 * "arrangement"."bits_5" + bit_count("branched"."branches" & "arrangement"."before_6") % 2 * "arrangement"."bits_6"
--- -      )
--- +    "branched"."branches" ^ (
--- +      0 + bit_count("branched"."branches" & "arrangement"."before_1") % 2 * "arrangement"."bits_1" + bit_count("branched"."branches" & "arrangement"."before_2") % 2 * "arrangement"."bits_2" + bit_count("branched"."branches" & "arrangement"."before_3") % 2 * "arrangement"."bits_3" + bit_count("branched"."branches" & "arrangement"."before_4") % 2 * "arrangement"."bits_4" + bit_count("branched"."branches" & "arrangement"."before_5") % 2 * "arrangement"."bits_5" + bit_count("branched"."branches" & "arrangement"."before_6") % 2 * "arrangement"."bits_6"
+-- -      order by xor(
+-- -        "branches",
+-- -        (
+-- -          0 + bit_count("branches" & "before_1") % 2 * "bits_1" + bit_count("branches" & "before_2") % 2 * "bits_2" + bit_count("branches" & "before_3") % 2 * "bits_3" + bit_count("branches" & "before_4") % 2 * "bits_4" + bit_count("branches" & "before_5") % 2 * "bits_5" + bit_count("branches" & "before_6") % 2 * "bits_6"
+-- -        )
+-- +      order by "branches" ^ (
+-- +        0 + bit_count("branches" & "before_1") % 2 * "bits_1" + bit_count("branches" & "before_2") % 2 * "bits_2" + bit_count("branches" & "before_3") % 2 * "bits_3" + bit_count("branches" & "before_4") % 2 * "bits_4" + bit_count("branches" & "before_5") % 2 * "bits_5" + bit_count("branches" & "before_6") % 2 * "bits_6"
 -- -  least("position" // 5, "row_count" // 5 - 1) as "cluster"
 -- +  least(("position" div 5), ("row_count" div 5) - 1) as "cluster"
 
 -- postgres, value:
 -- -  case when cast("influence"."weight" as double) < cast('0.3' as double) then 0 else 1 end as "grave",
 -- +  case when cast("influence"."weight" as double precision) < cast('0.3' as double precision) then 0 else 1 end as "grave",
+
+-- postgres, reading:
+-- -  case when abs(cast("quasi_2" as double)) <= cast(1e300 as double) then cast("quasi_2" as double) end as "read_2",
+-- +  case
+-- +    when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
+-- +    then cast("quasi_2" as double precision)
+-- +  end as "read_2",
 
 -- postgres, importance:
 -- -    coalesce(cast(sum(cast(floor(cast("influence_1" as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as "importance_1",
@@ -575,35 +488,6 @@ from lined
 -- +    coalesce(cast(sum(cast(floor(cast("influence_1" as double precision) * 1000000 + 0.5) as bigint)) as bigint), 0) as "importance_1",
 -- +    coalesce(cast(sum(cast(floor(cast("influence_2" as double precision) * 1000000 + 0.5) as bigint)) as bigint), 0) as "importance_2",
 -- +    coalesce(cast(sum(cast(floor(cast("influence_3" as double precision) * 1000000 + 0.5) as bigint)) as bigint), 0) as "importance_3"
--- -    cast(0 + "importance_1" + "importance_2" + "importance_3" as double) as "total"
--- +    cast(0 + "importance_1" + "importance_2" + "importance_3" as double precision) as "total"
--- -  cast(floor(cast("importance_1" as double) / "total" * 1000000000) as bigint) as "share_1",
--- +  cast(floor((cast(cast("importance_1" as double precision) as double precision) / nullif("total", 0)) * 1000000000) as bigint) as "share_1",
--- -  cast(floor(cast("importance_2" as double) / "total" * 1000000000) as bigint) as "share_2",
--- +  cast(floor((cast(cast("importance_2" as double precision) as double precision) / nullif("total", 0)) * 1000000000) as bigint) as "share_2",
--- -  cast(floor(cast("importance_3" as double) / "total" * 1000000000) as bigint) as "share_3"
--- +  cast(floor((cast(cast("importance_3" as double precision) as double precision) / nullif("total", 0)) * 1000000000) as bigint) as "share_3"
-
--- postgres, value_ranges:
--- -  min(case when abs(cast("quasi_2" as double)) <= cast(1e300 as double) then cast("quasi_2" as double) end) as "lowest_2",
--- -  max(case when abs(cast("quasi_2" as double)) <= cast(1e300 as double) then cast("quasi_2" as double) end) - min(case when abs(cast("quasi_2" as double)) <= cast(1e300 as double) then cast("quasi_2" as double) end) as "span_2"
--- +  min(
--- +    case
--- +      when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
--- +      then cast("quasi_2" as double precision)
--- +    end
--- +  ) as "lowest_2",
--- +  max(
--- +    case
--- +      when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
--- +      then cast("quasi_2" as double precision)
--- +    end
--- +  ) - min(
--- +    case
--- +      when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
--- +      then cast("quasi_2" as double precision)
--- +    end
--- +  ) as "span_2"
 
 -- postgres, feasible:
 -- -      "total_rows" // 5,
@@ -643,41 +527,69 @@ from lined
 -- +  cast(1 + (("number" - 1) * least(1000000, "total") / "total") as int) as "branch_0"
 
 -- postgres, point:
--- -    case when abs(cast("quasi_2" as double)) <= cast(1e300 as double) then cast("quasi_2" as double) end as "read_2"
--- +    case
--- +      when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
--- +      then cast("quasi_2" as double precision)
--- +    end as "read_2"
--- -    (
--- -      "finite"."read_2" - "value_ranges"."lowest_2"
--- -    ) / coalesce(nullif("value_ranges"."span_2", 0), 1) as "fraction_2"
--- +    (cast(("finite"."read_2" - "value_ranges"."lowest_2") as double precision) / nullif(coalesce(nullif("value_ranges"."span_2", 0), 1), 0)) as "fraction_2"
--- -  case when "fraction_2" is null then 0 else 1 + "bin_2" // 4000 end as "coarse_2",
--- -  "bin_2" // 1000 % 4 as "fine_2",
--- +  case when "fraction_2" is null then 0 else 1 + ("bin_2" / 4000) end as "coarse_2",
--- +  ("bin_2" / 1000) % 4 as "fine_2",
+-- -      then least(24000 - 1, cast(floor((
+-- -        "read_2" - "lowest_2"
+-- -      ) / coalesce(nullif("span_2", 0), 1) * 24000) as int))
+-- +      then least(
+-- +        24000 - 1,
+-- +        cast(floor((cast(("read_2" - "lowest_2") as double precision) / nullif(coalesce(nullif("span_2", 0), 1), 0)) * 24000) as int)
+-- +      )
+-- -  coalesce(1 + "bin_2" // 4000, 0) as "coarse_2",
+-- -  coalesce("bin_2" // 1000 % 4, 0) as "fine_2",
+-- +  coalesce(1 + ("bin_2" / 4000), 0) as "coarse_2",
+-- +  coalesce(("bin_2" / 1000) % 4, 0) as "fine_2",
 
 -- postgres, arrangement:
 -- -    cast("importance_1" as double) * 2 / 2 as "cost",
 -- +    (cast(cast("importance_1" as double precision) * 2 as double precision) / nullif(2, 0)) as "cost",
+-- -      cast('1e-09' as double) - ln((
+-- -        select
+-- -          coalesce(max("branch_1"), 0) + 1
+-- -        from "sqlanon_category_1"
+-- -      )) / cast('0.6931471805599453' as double)
+-- +      cast('1e-09' as double precision) - (cast(ln((select coalesce(max("branch_1"), 0) + 1 from "sqlanon_category_1")) as double precision) / nullif(cast('0.6931471805599453' as double precision), 0))
 -- -    cast("importance_1" as double) * 1 / 2 as "cost",
 -- +    (cast(cast("importance_1" as double precision) * 1 as double precision) / nullif(2, 0)) as "cost",
+-- -      cast('1e-09' as double) - ln((
+-- -        select
+-- -          coalesce(max("branch_0"), 0) + 1
+-- -        from "sqlanon_category_1"
+-- -      )) / cast('0.6931471805599453' as double)
+-- +      cast('1e-09' as double precision) - (cast(ln((select coalesce(max("branch_0"), 0) + 1 from "sqlanon_category_1")) as double precision) / nullif(cast('0.6931471805599453' as double precision), 0))
 -- -    cast("importance_3" as double) * 1 / 1 as "cost",
 -- +    (cast(cast("importance_3" as double precision) * 1 as double precision) / nullif(1, 0)) as "cost",
+-- -      cast('1e-09' as double) - ln((
+-- -        select
+-- -          coalesce(max("branch_0"), 0) + 1
+-- -        from "sqlanon_category_3"
+-- -      )) / cast('0.6931471805599453' as double)
+-- +      cast('1e-09' as double precision) - (cast(ln((select coalesce(max("branch_0"), 0) + 1 from "sqlanon_category_3")) as double precision) / nullif(cast('0.6931471805599453' as double precision), 0))
 -- -    cast("importance_2" as double) * 1 / 4 as "cost",
+-- -    cast(0 - floor(cast('1e-09' as double) - ln(7) / cast('0.6931471805599453' as double)) as int) as "width"
 -- +    (cast(cast("importance_2" as double precision) * 1 as double precision) / nullif(4, 0)) as "cost",
+-- +    cast(0 - floor(
+-- +      cast('1e-09' as double precision) - (cast(ln(7) as double precision) / nullif(cast('0.6931471805599453' as double precision), 0))
+-- +    ) as int) as "width"
 -- -    cast("importance_2" as double) * 1 / 12 as "cost",
+-- -    cast(0 - floor(cast('1e-09' as double) - ln(4) / cast('0.6931471805599453' as double)) as int) as "width"
 -- +    (cast(cast("importance_2" as double precision) * 1 as double precision) / nullif(12, 0)) as "cost",
+-- +    cast(0 - floor(
+-- +      cast('1e-09' as double precision) - (cast(ln(4) as double precision) / nullif(cast('0.6931471805599453' as double precision), 0))
+-- +    ) as int) as "width"
 -- -    cast("importance_2" as double) * 1 / 1 as "cost",
+-- -    cast(0 - floor(cast('1e-09' as double) - ln(1000) / cast('0.6931471805599453' as double)) as int) as "width"
 -- +    (cast(cast("importance_2" as double precision) * 1 as double precision) / nullif(1, 0)) as "cost",
+-- +    cast(0 - floor(
+-- +      cast('1e-09' as double precision) - (cast(ln(1000) as double precision) / nullif(cast('0.6931471805599453' as double precision), 0))
+-- +    ) as int) as "width"
 
 -- postgres, clustering:
--- -    xor(
--- -      "branched"."branches",
--- -      (
--- -        0 + bit_count("branched"."branches" & "arrangement"."before_1") % 2 * "arrangement"."bits_1" + bit_count("branched"."branches" & "arrangement"."before_2") % 2 * "arrangement"."bits_2" + bit_count("branched"."branches" & "arrangement"."before_3") % 2 * "arrangement"."bits_3" + bit_count("branched"."branches" & "arrangement"."before_4") % 2 * "arrangement"."bits_4" + bit_count("branched"."branches" & "arrangement"."before_5") % 2 * "arrangement"."bits_5" + bit_count("branched"."branches" & "arrangement"."before_6") % 2 * "arrangement"."bits_6"
--- -      )
--- +    "branched"."branches" # (
--- +      0 + bit_count(cast("branched"."branches" & "arrangement"."before_1" as bit(64))) % 2 * "arrangement"."bits_1" + bit_count(cast("branched"."branches" & "arrangement"."before_2" as bit(64))) % 2 * "arrangement"."bits_2" + bit_count(cast("branched"."branches" & "arrangement"."before_3" as bit(64))) % 2 * "arrangement"."bits_3" + bit_count(cast("branched"."branches" & "arrangement"."before_4" as bit(64))) % 2 * "arrangement"."bits_4" + bit_count(cast("branched"."branches" & "arrangement"."before_5" as bit(64))) % 2 * "arrangement"."bits_5" + bit_count(cast("branched"."branches" & "arrangement"."before_6" as bit(64))) % 2 * "arrangement"."bits_6"
+-- -      order by xor(
+-- -        "branches",
+-- -        (
+-- -          0 + bit_count("branches" & "before_1") % 2 * "bits_1" + bit_count("branches" & "before_2") % 2 * "bits_2" + bit_count("branches" & "before_3") % 2 * "bits_3" + bit_count("branches" & "before_4") % 2 * "bits_4" + bit_count("branches" & "before_5") % 2 * "bits_5" + bit_count("branches" & "before_6") % 2 * "bits_6"
+-- -        )
+-- +      order by "branches" # (
+-- +        0 + bit_count(cast("branches" & "before_1" as bit(64))) % 2 * "bits_1" + bit_count(cast("branches" & "before_2" as bit(64))) % 2 * "bits_2" + bit_count(cast("branches" & "before_3" as bit(64))) % 2 * "bits_3" + bit_count(cast("branches" & "before_4" as bit(64))) % 2 * "bits_4" + bit_count(cast("branches" & "before_5" as bit(64))) % 2 * "bits_5" + bit_count(cast("branches" & "before_6" as bit(64))) % 2 * "bits_6"
 -- -  least("position" // 5, "row_count" // 5 - 1) as "cluster"
 -- +  least(("position" / 5), ("row_count" / 5) - 1) as "cluster"

@@ -1,13 +1,21 @@
--- cluster_value: the sensitive values of every cluster, alternatives included: in how many rows each stands, and the fewest alternatives of a row that holds it
+-- cluster_cell: the different sensitive cells of every cluster, and in how many of its rows each stands
 select
-    clustering.cluster,
+    cluster,
+    cell_code,
+    count(*) as row_count,
+    min(sensitive_count) as alternatives
+from "sqlanon_clustering"
+group by cluster, cell_code
+
+-- cluster_value: the sensitive values of every cluster, alternatives included, and the fewest alternatives of a row that holds it
+select
+    cluster_cell.cluster,
     held.held,
     max(held.grave) as grave,
-    count(*) as row_count,
-    min(clustering.sensitive_count) as least_alternatives
-from "sqlanon_clustering" as clustering
-inner join "sqlanon_held" as held on clustering.cell_code = held.cell_code
-group by clustering.cluster, held.held
+    min(cluster_cell.alternatives) as least_alternatives
+from "sqlanon_cluster_cell" as cluster_cell
+inner join "sqlanon_held" as held on cluster_cell.cell_code = held.cell_code
+group by cluster_cell.cluster, held.held
 
 -- judged: how every cluster stands: 2 where its rows hold at least L different weights and not all the same set of them, 1 where all weights are below c (it passes as it is), 0 where it fails; all rows hold the same set when each holds as many values as there are; a cluster is a region of its own until it is merged
 with diversity as (
@@ -32,13 +40,13 @@ from diversity
 
 -- cluster_count: how many rows of every cluster each value stands for
 select
-    clustering.cluster,
+    cluster_cell.cluster,
     representative.held,
     representative.grave,
-    count(*) as row_count
-from "sqlanon_clustering" as clustering
-inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
-group by clustering.cluster, representative.held, representative.grave
+    cast(sum(cluster_cell.row_count) as bigint) as row_count
+from "sqlanon_cluster_cell" as cluster_cell
+inner join "sqlanon_representative" as representative on cluster_cell.cell_code = representative.cell_code
+group by cluster_cell.cluster, representative.held, representative.grave
 
 -- merged: what fails: a region that fails becomes one with all clusters of the block around it; blocks begin at multiples of their width, 2, 4 … 32 and from there 8 times as wide, so that each lies in the next and turns are few
 with widened as (
@@ -105,45 +113,35 @@ counted as (
 ),
 ranked as (
     select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
+        counted.*,
         cast(sum(row_count) over (partition by target) as bigint) as total_rows,
         cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
         row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
         cast(sum(row_count) over (
             partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
         ) as bigint) as rows_so_far
-    from counted
+    from counted as counted
 ),
 possible as (
     select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
+        "target", "wanted", "total_rows", "grave_rows",
         least(
             total_rows // 5,
             total_rows // wanted,
             min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
         ) as group_count
     from ranked
-    group by target, wanted, total_rows, grave_rows
+    group by "target", "wanted", "total_rows", "grave_rows"
 ),
 shared as (
     select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
+        possible."target", possible."wanted", possible."total_rows", possible."grave_rows",
         possible.group_count,
         case when possible.group_count > 0 then possible.group_count end as divisor,
         cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
     from possible
     inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+    group by possible."target", possible."wanted", possible."total_rows", possible."grave_rows", possible.group_count
 ),
 needed as (
     select
@@ -178,6 +176,7 @@ select
     merged.cluster,
     merged.target,
     merged.width,
+    
     case
         when merged.changed = 0 then merged.verdict
         when sized.grave = 0 then 1
@@ -204,7 +203,7 @@ select
     end as refusal
 from failing
 
--- portion: how the rows of each value are dealt out in a region that was merged: in full rounds over its groups, and the rest from `pool_start` on, where the rests of all values stand in one line; rests of values that fill no round come first: a run of at most as many rows as there are groups never meets itself, and so each group has its share of different values; grave ones stand together, so that each group has its share of these, too
+-- seat: the rows of a region that was merged stand in one line, value by value, and are dealt out in turn: so many in a row as there are groups never meet. Values that fill no round come first, so that each group has its share of different ones, and grave ones stand together, so that it has its share of these, too. Which of a value's rows goes where is drawn, so that the groups tell no more of who has which value than ST does; group_count 0: the region is one group as a whole
 with counted as (
     select
         region.target,
@@ -219,45 +218,35 @@ with counted as (
 ),
 ranked as (
     select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
+        counted.*,
         cast(sum(row_count) over (partition by target) as bigint) as total_rows,
         cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
         row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
         cast(sum(row_count) over (
             partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
         ) as bigint) as rows_so_far
-    from counted
+    from counted as counted
 ),
 possible as (
     select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
+        "target", "wanted", "total_rows", "grave_rows",
         least(
             total_rows // 5,
             total_rows // wanted,
             min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
         ) as group_count
     from ranked
-    group by target, wanted, total_rows, grave_rows
+    group by "target", "wanted", "total_rows", "grave_rows"
 ),
 shared as (
     select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
+        possible."target", possible."wanted", possible."total_rows", possible."grave_rows",
         possible.group_count,
         case when possible.group_count > 0 then possible.group_count end as divisor,
         cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
     from possible
     inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+    group by possible."target", possible."wanted", possible."total_rows", possible."grave_rows", possible.group_count
 ),
 needed as (
     select
@@ -277,72 +266,33 @@ fitting as (
         ) end as largest_size
     from needed
 ),
-dealt as (
+lined as (
     select
+        clustering.position,
+        clustering."draw", clustering."tie",
         ranked.target,
         ranked.held,
         ranked.grave,
-        ranked.row_count,
         fitting.group_count,
-        case
-            when ranked.row_count > fitting.group_count and fitting.group_count > 0
-                then ranked.row_count // greatest(1, fitting.group_count) * fitting.group_count
-            else 0
-        end as full_rows
-    from ranked
-    inner join fitting on ranked.target = fitting.target
-),
-phased as (
-    select
-        *,
-        case
-            when full_rows = 0 then grave
-            else 3 - grave
-        end as phase
-    from dealt
-)
-select
-    target,
-    held,
-    group_count,
-    full_rows,
-    cast(sum(row_count - full_rows) over (
-        partition by target
-        order by phase asc nulls last, held asc nulls last
-        rows unbounded preceding
-    ) as bigint) - (row_count - full_rows) as pool_start
-from phased
-
--- seat: the group in its region of every row that is dealt out; which of a value's rows goes where is drawn, so that the groups tell no more of who has which value than ST does; group_count 0: the region is one group as a whole
-with drawn as (
-    select
-        clustering.position,
-        judged.target,
-        representative.held,
-        representative.grave,
-        clustering."draw", clustering."tie",
         row_number() over (
-            partition by judged.target, representative.held
-            order by clustering."draw" asc nulls last, clustering."tie" asc nulls last, clustering.position asc nulls last
-        ) - 1 as turn
+            partition by ranked.target
+            order by
+                case when ranked.row_count < fitting.group_count then ranked.grave else 3 - ranked.grave end asc nulls last,
+                ranked.held asc nulls last,
+                clustering."draw" asc nulls last, clustering."tie" asc nulls last,
+                clustering.position asc nulls last
+        ) - 1 as number
     from "sqlanon_clustering" as clustering
     inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
     inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
+    inner join ranked on judged.target = ranked.target and representative.held = ranked.held
+    inner join fitting on ranked.target = fitting.target
     where judged.width > 1
 )
 select
-    drawn.position,
-    drawn.target,
-    drawn.held,
-    drawn.grave,
-    portion.group_count,
-    drawn."draw", drawn."tie",
-    case
-        when drawn.turn < portion.full_rows then drawn.turn % greatest(1, portion.group_count)
-        else (portion.pool_start + drawn.turn - portion.full_rows) % greatest(1, portion.group_count)
-    end as group_number
-from drawn
-inner join "sqlanon_portion" as portion on drawn.target = portion.target and drawn.held = portion.held
+    lined.*,
+    number % greatest(1, group_count) as group_number
+from lined
 
 -- spared: rows that a diverse group can spare: of those without a grave value, all but what brings the group to L weights and K rows; K of them and more make groups of their own, which pass as they are (pieces: 0 what stays, from 1 on)
 with ranked as (
@@ -382,95 +332,45 @@ select
     end as bigint) as piece
 from kept
 
--- clustered: every row's cluster, where those that failed were merged and dealt out anew: a region has no more groups than it had clusters, so their numbers do; nothing is suppressed
+-- clustered: every row's cluster, where those of several clusters were dealt out anew: a region has no more groups than it had clusters, so that these give them their numbers; climbed_to: the region that a row shows the nodes of
 with numbered as (
     select
         position,
-        target + dense_rank() over (partition by target order by group_number asc nulls last, piece asc nulls last) - 1 as cluster
+        target,
+        dense_rank() over (partition by target order by group_number asc nulls last, piece asc nulls last) as place
     from "sqlanon_spared"
+),
+home as (
+    select
+        cluster,
+        target,
+        row_number() over (partition by target order by cluster asc nulls last) as place
+    from "sqlanon_judged"
+    where width > 1
 )
 select
     clustering.row_number,
-    coalesce(numbered.cluster, clustering.cluster) as cluster,
-    0 as suppressed
+    coalesce(home.cluster, clustering.cluster) as cluster,
+    0 as suppressed,
+    numbered.target as climbed_to
 from "sqlanon_clustering" as clustering
 left join numbered on clustering.position = numbered.position
+left join home on numbered.target = home.target and numbered.place = home.place
 
--- measured: the rows of the clusters with what distances go by
-select
-    point.*,
-    clustered.cluster as target,
-    clustered.row_number as position
-from "sqlanon_clustered" as clustered
-inner join "sqlanon_point" as point on clustered.row_number = point.row_number
-
--- quality: how good the clusters are: the objective (1/m) sum |e| * (largest distance in e), and the largest of these distances; pairs are looked at in clusters of at most `most_measured` rows, and where there would be more than `most_pairs` of them, in those whose number an odd n divides (merged clusters begin at even numbers): both figures are of the measured clusters alone
+-- quality: how many clusters there are, how large the largest is, and how many rows are suppressed
 with size as (
     select
-        cluster,
         count(*) as row_count,
         sum(suppressed) as suppressed_rows
     from "sqlanon_clustered"
     group by cluster
-),
-total as (
-    select
-        count(*) as cluster_count,
-        cast(sum(row_count) as bigint) as row_count,
-        max(row_count) as largest_cluster,
-        cast(sum(suppressed_rows) as bigint) as suppressed_rows,
-        1 + 2 * (
-            cast(sum(case when row_count <= 2000 then row_count * row_count else 0 end) as bigint)
-            // 500000
-        ) as stride
-    from size
-),
-chosen as (
-    select size.cluster
-    from size
-    cross join total
-    where size.row_count <= 2000 and size.cluster % total.stride < 1
-),
-member as (
-    select measured.*
-    from chosen
-    inner join "sqlanon_measured" as measured on chosen.cluster = measured.target
-),
-diameter as (
-    select
-        a.target,
-        max((
-    0
-    + share_1 * (0 + case when a.level_1_0 = b.level_1_0 then 0 else 1 end + case when a.level_1_1 = b.level_1_1 then 0 else 1 end) // 2
-    + share_3 * (0 + case when a.level_3_0 = b.level_3_0 then 0 else 1 end) // 1
-    + coalesce(
-        abs(a.number_2 - b.number_2),
-        case when a.number_2 is null and b.number_2 is null then 0 else share_2 end
-    )
-)) as diameter
-    from member as a
-    inner join member as b on a.target = b.target and a.position < b.position
-    cross join "sqlanon_importance" as importance
-    group by a.target
-),
-weighed as (
-    select
-        count(*) as measured_clusters,
-        cast(sum(size.row_count * diameter.diameter) as double) / nullif(count(*), 0) / 1000000000 as objective,
-        cast(max(diameter.diameter) as double) / 1000000000 as largest_diameter
-    from diameter
-    inner join size on diameter.target = size.cluster
 )
 select
-    total.cluster_count,
-    total.row_count,
-    total.largest_cluster,
-    total.suppressed_rows,
-    weighed.measured_clusters,
-    weighed.objective,
-    weighed.largest_diameter
-from total
-cross join weighed
+    count(*) as cluster_count,
+    cast(sum(row_count) as bigint) as row_count,
+    max(row_count) as largest_cluster,
+    cast(sum(suppressed_rows) as bigint) as suppressed_rows
+from size
 
 -- spark, judged:
 -- -with "weight" as (
@@ -517,16 +417,12 @@ cross join weighed
 -- -    "cluster_count"."grave"
 -- -), "ranked" as (
 -- -  select
--- -    "target",
--- -    "wanted",
--- -    "held",
--- -    "grave",
--- -    "row_count",
+-- -    "counted".*,
 -- -    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
 -- -    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
 -- -    row_number() over (partition by "target" order by "row_count" desc, "held" asc) as "place",
 -- -    cast(sum("row_count") over (partition by "target" order by "row_count" desc, "held" asc rows between unbounded preceding and current row) as bigint) as "rows_so_far"
--- -  from "counted"
+-- -  from "counted" as "counted"
 -- -), "possible" as (
 -- -  select
 -- -    "target",
@@ -662,7 +558,7 @@ cross join weighed
 -- -    then coalesce(cast("row_count" as text), '') || ' rows find no group of at most 20 rows with 3 different weights; lower l-L, raise max_group, or say undiversesuppress'
 -- +    then coalesce(cast("row_count" as string), '') || ' rows find no group of at most 20 rows with 3 different weights; lower l-L, raise max_group, or say undiversesuppress'
 
--- spark, portion:
+-- spark, seat:
 -- -      "total_rows" // 5,
 -- -      "total_rows" // "wanted",
 -- -      min(case when "place" < "wanted" then (
@@ -685,8 +581,6 @@ cross join weighed
 -- -        "total_rows" + "divisor" - 1
 -- -      ) // "divisor", greatest(5, "must") + 5 - 1)
 -- +      then least((("total_rows" + "divisor" - 1) div "divisor"), greatest(5, "must") + 5 - 1)
--- -      then "ranked"."row_count" // greatest(1, "fitting"."group_count") * "fitting"."group_count"
--- +      then ("ranked"."row_count" div greatest(1, "fitting"."group_count")) * "fitting"."group_count"
 
 -- spark, spared:
 -- -    else 1 + least((
@@ -695,20 +589,6 @@ cross join weighed
 -- -      "harmless_rows" - "kept_rows"
 -- -    ) // 5 - 1)
 -- +    else 1 + least((("place" - "kept_rows" - 1) div 5), (("harmless_rows" - "kept_rows") div 5) - 1)
-
--- spark, quality:
--- -      cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) // 500000
--- +      (cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) div 500000)
--- -        0 + "share_1" * (
--- -          0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end
--- -        ) // 2 + "share_3" * (
--- -          0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end
--- -        ) // 1 + coalesce(
--- +        0 + ("share_1" * (0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end) div 2) + ("share_3" * (0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end) div 1) + coalesce(
--- -    cast(sum("size"."row_count" * "diameter"."diameter") as double) / nullif(count(*), 0) / 1000000000 as "objective",
--- -    cast(max("diameter"."diameter") as double) / 1000000000 as "largest_diameter"
--- +    (cast((cast(cast(sum("size"."row_count" * "diameter"."diameter") as double) as double) / nullif(nullif(count(*), 0), 0)) as double) / nullif(1000000000, 0)) as "objective",
--- +    (cast(cast(max("diameter"."diameter") as double) as double) / nullif(1000000000, 0)) as "largest_diameter"
 
 -- postgres, judged:
 -- -with "weight" as (
@@ -755,16 +635,12 @@ cross join weighed
 -- -    "cluster_count"."grave"
 -- -), "ranked" as (
 -- -  select
--- -    "target",
--- -    "wanted",
--- -    "held",
--- -    "grave",
--- -    "row_count",
+-- -    "counted".*,
 -- -    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
 -- -    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
 -- -    row_number() over (partition by "target" order by "row_count" desc, "held" asc) as "place",
 -- -    cast(sum("row_count") over (partition by "target" order by "row_count" desc, "held" asc rows between unbounded preceding and current row) as bigint) as "rows_so_far"
--- -  from "counted"
+-- -  from "counted" as "counted"
 -- -), "possible" as (
 -- -  select
 -- -    "target",
@@ -899,7 +775,7 @@ cross join weighed
 -- +    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
 -- +    case when "divisor" > 0 then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1) end as "largest_size"
 
--- postgres, portion:
+-- postgres, seat:
 -- -      "total_rows" // 5,
 -- -      "total_rows" // "wanted",
 -- -      min(case when "place" < "wanted" then (
@@ -925,8 +801,6 @@ cross join weighed
 -- -    end as "largest_size"
 -- +    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
 -- +    case when "divisor" > 0 then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1) end as "largest_size"
--- -      then "ranked"."row_count" // greatest(1, "fitting"."group_count") * "fitting"."group_count"
--- +      then ("ranked"."row_count" / greatest(1, "fitting"."group_count")) * "fitting"."group_count"
 
 -- postgres, spared:
 -- -    else 1 + least((
@@ -935,17 +809,3 @@ cross join weighed
 -- -      "harmless_rows" - "kept_rows"
 -- -    ) // 5 - 1)
 -- +    else 1 + least((("place" - "kept_rows" - 1) / 5), (("harmless_rows" - "kept_rows") / 5) - 1)
-
--- postgres, quality:
--- -      cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) // 500000
--- +      (cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) / 500000)
--- -        0 + "share_1" * (
--- -          0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end
--- -        ) // 2 + "share_3" * (
--- -          0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end
--- -        ) // 1 + coalesce(
--- +        0 + ("share_1" * (0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end) / 2) + ("share_3" * (0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end) / 1) + coalesce(
--- -    cast(sum("size"."row_count" * "diameter"."diameter") as double) / nullif(count(*), 0) / 1000000000 as "objective",
--- -    cast(max("diameter"."diameter") as double) / 1000000000 as "largest_diameter"
--- +    (cast((cast(cast(sum("size"."row_count" * "diameter"."diameter") as double precision) as double precision) / nullif(nullif(count(*), 0), 0)) as double precision) / nullif(1000000000, 0)) as "objective",
--- +    (cast(cast(max("diameter"."diameter") as double precision) as double precision) / nullif(1000000000, 0)) as "largest_diameter"

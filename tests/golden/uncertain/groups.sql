@@ -1,8 +1,6 @@
 -- shown: the rows with their clusters, nothing suppressed
 select
-    determined.quasi_1,
-    determined.quasi_2,
-    determined.quasi_3,
+    determined.quasi_1, determined.quasi_2, determined.quasi_3,
     determined."alternatives_1",
     determined."row_number", determined."draw", determined."tie", determined."set_code", determined."cell_code",
     clustered.cluster

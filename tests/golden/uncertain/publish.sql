@@ -1,5 +1,6 @@
 -- qit: the quasi-identifier table: QIID, the deterministic quasi values and the group
 select
+    
     pattern.qiid as "qiid",
     pattern.alternatives as "alternatives",
     shown.quasi_1 as "education",
@@ -10,10 +11,9 @@ from "sqlanon_shown" as shown
 inner join "sqlanon_pattern" as pattern on true and shown."alternatives_1" = pattern."alternatives_1"
 inner join "sqlanon_group_number" as group_number on shown.cluster = group_number.cluster
 order by
+    
     pattern.qiid asc nulls last,
-    shown.quasi_1 asc nulls last,
-    shown.quasi_2 asc nulls last,
-    shown.quasi_3 asc nulls last,
+    shown.quasi_1 asc nulls last, shown.quasi_2 asc nulls last, shown.quasi_3 asc nulls last,
     group_number.group_id asc nulls last
 
 -- st: the sensitive table: the sets of alternatives that a group holds, and how often; a set that is given in several orders is shown in one of them
@@ -36,8 +36,7 @@ from counted
 inner join "sqlanon_set_values" as set_values on counted.cell_code = set_values.cell_code
 order by
     counted.group_id asc nulls last,
-    set_values.value_1 asc nulls last,
-    set_values.value_2 asc nulls last,
+    set_values.value_1 asc nulls last, set_values.value_2 asc nulls last,
     counted.row_count asc nulls last
 
 -- spark, qit:

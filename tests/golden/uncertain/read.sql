@@ -35,12 +35,8 @@ with looked_at as (
 ),
 counted as (
     select
-        sum(empty_1) as empty_1,
-        sum(case when different_1 > 2 then 1 else 0 end) as crowded_1,
-        sum(case when different_1 > 1 then 1 else 0 end) as uncertain_1,
-        sum(empty_2) as empty_2,
-        sum(case when different_2 > 2 then 1 else 0 end) as crowded_2,
-        sum(case when different_2 > 1 then 1 else 0 end) as uncertain_2,
+        sum(empty_1) as empty_1, sum(case when different_1 > 1 then 1 else 0 end) as uncertain_1, sum(empty_2) as empty_2, sum(case when different_2 > 1 then 1 else 0 end) as uncertain_2,
+        sum(case when different_1 > 2 then 1 else 0 end) as crowded_1, sum(case when different_2 > 2 then 1 else 0 end) as crowded_2,
         count(*) as row_count,
         coalesce(sum(missing), 0) as null_count
     from looked_at
@@ -78,7 +74,7 @@ select
     repeating_persons,
     'id' as about,
     case when repeating_persons > 0 and true then
-        coalesce(format('{:,}', repeating_persons), '') || ' persons have more than one row (' || coalesce(format('{:,}', row_count), '') || ' rows of ' || coalesce(format('{:,}', person_count), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say rows_per_personmany'
+        coalesce(format('{:,}', repeating_persons), '') || ' persons have more than one row (' || coalesce(format('{:,}', row_count), '') || ' rows of ' || coalesce(format('{:,}', person_count), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say unitrow'
     end as refusal
 from counted
 
@@ -115,8 +111,8 @@ from counted
 -- +    then coalesce(cast("crowded_2" as string), '') || ' cells of \'disease\' have more than 2 alternatives; raise max_alternatives, or leave them out'
 
 -- spark, persons:
--- -    then coalesce(format('{:,}', "repeating_persons"), '') || ' persons have more than one row (' || coalesce(format('{:,}', "row_count"), '') || ' rows of ' || coalesce(format('{:,}', "person_count"), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say rows_per_personmany'
--- +    then coalesce(format_number("repeating_persons", 0), '') || ' persons have more than one row (' || coalesce(format_number("row_count", 0), '') || ' rows of ' || coalesce(format_number("person_count", 0), '') || ' persons): the guarantee is per row, and the groups of one person\'s rows intersect; publish one row per person, or say rows_per_personmany'
+-- -    then coalesce(format('{:,}', "repeating_persons"), '') || ' persons have more than one row (' || coalesce(format('{:,}', "row_count"), '') || ' rows of ' || coalesce(format('{:,}', "person_count"), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say unitrow'
+-- +    then coalesce(format_number("repeating_persons", 0), '') || ' persons have more than one row (' || coalesce(format_number("row_count", 0), '') || ' rows of ' || coalesce(format_number("person_count", 0), '') || ' persons): the guarantee is per row, and the groups of one person\'s rows intersect; publish one row per person, or say unitrow'
 
 -- postgres, cells:
 -- -      when array_length("quasi_1") = 1
@@ -147,5 +143,5 @@ from counted
 -- +    end as "different_2",
 
 -- postgres, persons:
--- -    then coalesce(format('{:,}', "repeating_persons"), '') || ' persons have more than one row (' || coalesce(format('{:,}', "row_count"), '') || ' rows of ' || coalesce(format('{:,}', "person_count"), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say rows_per_personmany'
--- +    then coalesce(to_char("repeating_persons", 'FM999,999,999,999,999,990'), '') || ' persons have more than one row (' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows of ' || coalesce(to_char("person_count", 'FM999,999,999,999,999,990'), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say rows_per_personmany'
+-- -    then coalesce(format('{:,}', "repeating_persons"), '') || ' persons have more than one row (' || coalesce(format('{:,}', "row_count"), '') || ' rows of ' || coalesce(format('{:,}', "person_count"), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say unitrow'
+-- +    then coalesce(to_char("repeating_persons", 'FM999,999,999,999,999,990'), '') || ' persons have more than one row (' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows of ' || coalesce(to_char("person_count", 'FM999,999,999,999,999,990'), '') || ' persons): the guarantee is per row, and the groups of one person''s rows intersect; publish one row per person, or say unitrow'

@@ -27,6 +27,22 @@ def slow(count, gamma, epsilon, at_least):
     return float(found)
 
 
+@pytest.mark.parametrize("gamma", [2, 3, 10])
+@pytest.mark.parametrize("epsilon", [0.3, 0.5, 0.7])
+def test_of_a_listed_value_1_is_taken_for_0(gamma, epsilon):
+    """Whoever knows that a value is there does not believe a published count of 0: in exact fractions."""
+    for count in range(1, 6):
+        chances = [
+            comb(count * gamma, x) * Fraction(1, gamma) ** x * Fraction(gamma - 1, gamma) ** (count * gamma - x)
+            for x in range(count * gamma + 1)
+        ]
+        far = sum(p for x, p in enumerate(chances) if abs(max(x, 1) - count) > Fraction(str(epsilon)) * count)
+        assert binomial.off(count, gamma, epsilon, listed=True) == pytest.approx(float(far))
+    least = min(binomial.off(count, gamma, epsilon, listed=True) for count in (1, 2, 3))
+    assert binomial.small_sums(3, gamma, epsilon, listed=True) == pytest.approx(least)
+    assert binomial.guarantee(gamma, 100, epsilon, listed=True)["small_sums"]["off_at_least"] == pytest.approx(least)
+
+
 def test_example_1_of_the_paper():
     assert binomial.off(5, 10, 0.3) == pytest.approx(0.48, abs=0.005)
 

@@ -4,7 +4,6 @@ import itertools
 import random
 
 import duckdb
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
@@ -126,9 +125,9 @@ def test_the_papers_clusters_and_their_objective(con):
     dimensions = table(con, TABLE_7, PAPER, WEIGHTS)
     clusters, suppressed, found = clustered(con, Clustering(dimensions, 2, 2, 0.3, "suppress"))
     assert sorted(clusters) == [[0, 1], [2, 5], [3, 4]] and suppressed == [[2, 5]]
-    quality = found["quality"]
-    assert quality["objective"] == pytest.approx(0.0564, abs=5e-5) and quality["suppressed_rows"] == 2
-    assert quality["largest_diameter"] == pytest.approx(4 / 27 * 0.4 / 1.4)
+    quality = {"cluster_count": 3, "row_count": 6, "largest_cluster": 2, "suppressed_rows": 2}
+    assert found["quality"] == quality
+    assert objective(distances([row for row, _ in TABLE_7], PAPER), clusters) == pytest.approx(0.0564, abs=5e-5)
 
 
 def test_the_papers_failing_cluster_is_merged_with_a_neighbour_and_dealt_out_anew(con):
@@ -229,11 +228,7 @@ def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, thres
     assert failing == suppressed and (undiverse == "suppress" or not failing)
     if undiverse == "suppress":
         assert max(map(len, clusters)) < 2 * k and len(clusters) == len(rows) // k
-    between = distances([row for row, _ in rows], attributes)
-    quality = found["quality"]
-    assert quality["objective"] == pytest.approx(objective(between, clusters))
-    assert quality["largest_diameter"] == pytest.approx(max(between[np.ix_(one, one)].max() for one in clusters))
-    assert quality["suppressed_rows"] == sum(map(len, suppressed))
+    assert found["quality"]["suppressed_rows"] == sum(map(len, suppressed))
     if undiverse == "suppress":
         places = order([row for row, _ in rows], attributes, draws)
         ends = [*range(k, len(rows) - k + 1, k), len(rows)]
@@ -246,7 +241,7 @@ def test_the_importance_is_the_mean_influence_over_the_values_that_occur(con):
     dimensions = table(con, [((place, "a"), ["x" if place % 2 else "y"]) for place in range(11)], attributes, {})
     con.execute("insert into influence values ('x', 0.1, 0.25, 0.5), ('y', 0.4, 0, 0.6), ('z', 1, 1, 0.7)").fetchall()
     with run_plan(plan(Clustering(dimensions, 2, 2, 0.1)), DuckDBEngine(con), Key.fresh()):
-        assert con.execute("from t_importance").fetchall() == [(500_000, 666_666_666, 250_000, 333_333_333)]
+        assert con.execute("from t_importance").fetchall() == [(500_000, 250_000)]
         assert con.execute("select sensitive, held, grave from t_value order by held").fetchall() == [
             ("x", 1, 1),
             ("y", 2, 1),
@@ -277,23 +272,19 @@ def test_numbers_without_end_are_alike_and_unlike_all_others(con):
     dimensions = table(
         con, [((number,), ["u" if place % 2 else "v"]) for place, number in enumerate(numbers)], attributes, VALUES
     )
-    clusters, _, found = clustered(con, Clustering(dimensions, 4, 2, 0.05, "suppress"))
-    assert clusters == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert found["quality"]["objective"] == pytest.approx(2) and found["quality"]["largest_diameter"] == 1
+    assert clustered(con, Clustering(dimensions, 4, 2, 0.05, "suppress"))[0] == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
 def test_a_number_that_is_always_the_same_tells_nothing(con):
     rows = [((5, text), ["u" if place % 2 else "v"]) for place, text in enumerate("aabb")]
     dimensions = table(con, rows, [Attribute(1, span=0.0), Attribute(1)], VALUES)
-    clusters, _, found = clustered(con, Clustering(dimensions, 2, 2, 0.05))
-    assert clusters == [[0, 1], [2, 3]] and found["quality"]["objective"] == 0
+    assert clustered(con, Clustering(dimensions, 2, 2, 0.05))[0] == [[0, 1], [2, 3]]
 
 
 def test_attributes_that_influence_nothing_count_alike(con):
     rows = [((place, "a" if place < 2 else "b"), ["u" if place % 2 else "v"]) for place in range(4)]
     dimensions = table(con, rows, [Attribute(0, span=3.0), Attribute(0)], VALUES)
-    clusters, _, found = clustered(con, Clustering(dimensions, 2, 2, 0.05))
-    assert clusters == [[0, 1], [2, 3]] and found["quality"]["objective"] == pytest.approx(2 / 6)
+    assert clustered(con, Clustering(dimensions, 2, 2, 0.05))[0] == [[0, 1], [2, 3]]
 
 
 def test_more_values_than_a_sort_tells_apart_share_branches(con, monkeypatch):
@@ -301,8 +292,8 @@ def test_more_values_than_a_sort_tells_apart_share_branches(con, monkeypatch):
     rows = [((str(place // 2),), ["u" if place % 2 else "v"]) for place in range(20)]
     dimensions = table(con, rows, [Attribute(1)], VALUES)
     with run_plan(plan(Clustering(dimensions, 2, 2, 0.05)), DuckDBEngine(con), Key.fresh()):
-        found = con.execute("select code_0, branch_0 from t_category_1 order by code_0").fetchall()
-    assert found == [(code, 1 + (code - 1) * 3 // 10) for code in range(1, 11)]
+        found = con.execute("select node, branch_0 from t_category_1 order by node").fetchall()
+    assert found == [(str(place), 1 + place * 3 // 10) for place in range(10)]
 
 
 # -- diversity that is hard to have --------------------------------------------------------------------------

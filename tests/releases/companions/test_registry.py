@@ -1,89 +1,62 @@
 """The texts beside a release's tables are those that anybody makes again from it, and no others."""
 
-import json
-
 import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.errors import ReleaseError, TargetError
-from sqlanon.plans.manifest import manifest_text
 from sqlanon.releases.companions import registry
 from sqlanon.releases.targets import file_sha256
 from tests.conftest import FEW_PATIENTS
 from tests.databases import connect
-from tests.releases.conftest import ROLES
-
-
-def read(release):
-    return json.loads((release / "release.json").read_text())
-
-
-def sign(release, name):
-    """Bring the manifest in line with a file, as a forger does."""
-    manifest, path = read(release), release / name
-    manifest["files"][name] = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
-    (release / "release.json").write_text(manifest_text(manifest))
-
-
-def fault(release):
-    (failed,) = [one for one in sqlanon.open(release).verify().checks if one.holds is False]
-    assert failed.name == "files"
-    return failed.found
+from tests.releases.conftest import ROLES, change_manifest, failing, sign
 
 
 def test_both_are_in_the_manifest_and_are_made_again(release):
-    files = read(release)["files"]
+    files = change_manifest(release)["files"]
     assert list(files) == ["qit.parquet", "st.parquet", "README.md", "estimate.sql"]
     assert files["README.md"] == {
         "bytes": (release / "README.md").stat().st_size,
         "sha256": file_sha256(release / "README.md"),
     }
-    texts = registry.write_companions(release, read(release))
+    texts = registry.write_companions(release, change_manifest(release))
     assert texts == {name: (release / name).read_text() for name in ("README.md", "estimate.sql")}
     assert sqlanon.open(release).verify().holds
 
 
-@pytest.mark.parametrize("name", ["README.md", "estimate.sql"])
-def test_a_text_that_was_changed_fails(release, name):
+def write(release, name):
     with (release / name).open("a") as file:
         file.write("-- ssn 1 has HIV\n")
-    assert fault(release) == {name: file_sha256(release / name)}
+
+
+@pytest.mark.parametrize("name", ["README.md", "estimate.sql"])
+def test_a_text_that_was_changed_fails(release, name):
+    write(release, name)
+    assert failing(release) == {name: file_sha256(release / name)}
     with pytest.raises(ReleaseError, match=rf"not those of the release's manifest: {name}"):
         sqlanon.open(release).require_unchanged()
 
 
-def test_a_text_that_no_version_writes_is_foreign(release):
-    (release / "notes.md").write_text("ssn 1 has HIV\n")
-    sign(release, "notes.md")
-    assert fault(release) == {"notes.md": "no table of the release"}
-
-
-def test_a_text_that_the_manifest_does_not_name_is_foreign(release):
-    manifest = read(release)
-    del manifest["files"]["README.md"]
-    (release / "release.json").write_text(manifest_text(manifest))
-    assert fault(release) == {"README.md": "not in the manifest"}
-
-
-def test_a_missing_text_is_told(release):
-    (release / "estimate.sql").unlink()
-    assert fault(release) == {"estimate.sql": "missing"}
+@pytest.mark.parametrize(("change", "found"), [
+    (lambda release: (write(release, "notes.md"), sign(release, "notes.md")), {"notes.md": "no table of the release"}),
+    (lambda release: change_manifest(release, lambda m: m["files"].pop("README.md")),
+     {"README.md": "not in the manifest"}),
+    (lambda release: (release / "estimate.sql").unlink(), {"estimate.sql": "missing"}),
+])  # fmt: skip
+def test_other_texts_and_missing_ones_are_told(release, change, found):
+    change(release)
+    assert failing(release) == found
 
 
 def test_a_wrong_figure_is_told_as_such(release):
-    manifest = read(release)
-    manifest["rows"] += 1
-    (release / "release.json").write_text(manifest_text(manifest))
-    assert [one.name for one in sqlanon.open(release).verify().checks if one.holds is False] == ["manifest"]
+    change_manifest(release, lambda manifest: manifest.update(rows=manifest["rows"] + 1))
+    assert failing(release, "manifest")
 
 
 def test_a_release_without_texts_is_as_good(release):
-    manifest = read(release)
     for name in ("README.md", "estimate.sql"):
         (release / name).unlink()
-        del manifest["files"][name]
-    (release / "release.json").write_text(manifest_text(manifest))
+        change_manifest(release, lambda manifest, name=name: manifest["files"].pop(name))
     opened = sqlanon.open(release)
     opened.require_unchanged()
     assert opened.verify().holds
@@ -94,10 +67,8 @@ def test_an_owners_file_of_that_name_is_not_replaced(release):
     connection = connect()
     connection.execute(f"create table patients as {FEW_PATIENTS}")
     sqlanon.anatomy(connection, "patients", out=release, overwrite=True, **ROLES)
-    manifest = read(release)
     (release / "README.md").write_text("the owner's notes\n")
-    del manifest["files"]["README.md"]
-    (release / "release.json").write_text(manifest_text(manifest))
+    change_manifest(release, lambda manifest: manifest["files"].pop("README.md"))
     with pytest.raises(TargetError, match=r"README.md' is no file of the release that stands there.*move it away"):
         sqlanon.anatomy(connection, "patients", out=release, overwrite=True, **ROLES)
     assert (release / "README.md").read_text() == "the owner's notes\n"

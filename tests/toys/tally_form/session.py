@@ -1,18 +1,22 @@
 """Answer questions about crowds: who is in one has the same quasi values as all others, so that answers are exact."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.qit_st.session import GroupRun, GroupSession
 from sqlanon.estimation.query_run import Estimator
-from sqlanon.estimators.evidence import BoolArray, Estimate
+from sqlanon.estimators.evidence import BoolArray
+from sqlanon.sql.aggregate_query import Query
 
 
 class CrowdRun(GroupRun):
     """One query on its way through crowds."""
 
-    def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
         """Return the shares of the groups as what they are here: the truth."""
         estimates, occurring = super().estimate_aggregates(estimate)
         return [
@@ -24,5 +28,10 @@ class CrowdRun(GroupRun):
 class CrowdSession(GroupSession):
     """A session of a release of crowds, which are read as groups, each question by itself."""
 
-    runs = CrowdRun
-    together = False
+    def start(self, query: Query, name: str, **options: Any) -> GroupRun:
+        """Start the run of a question about crowds."""
+        return CrowdRun(self.loaded, query, by_class=False)
+
+    def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
+        """Answer none together."""
+        return {}
