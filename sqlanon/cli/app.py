@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from sqlanon.cli.help_page import Command
 from sqlanon.errors import UsageError
 from sqlanon.removed import removed
 
@@ -93,8 +95,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
+command = partial(app.command, cls=Command)  # what a module here adds a verb with
 
 
 class MethodGroup(TyperGroup):

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, cast, get_type_hints
 
 import typer
-from typer.core import TyperCommand
 
 from sqlanon.api import publishing
 from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of, typed_option
+from sqlanon.cli.help_page import Command
 from sqlanon.cli.publication import (
     CompilationOptions,
     PlanOptions,
@@ -53,8 +53,8 @@ def commands_of(verb: str) -> dict[str, Any]:
     for method in METHODS.values():
         _add(app, method, verb)
     if verb == "compile":
-        app.command("breach", epilog=BREACH_EPILOG)(compile_breach)
-        app.command("check", epilog=CHECK_EPILOG)(compile_check)
+        app.command("breach", cls=Command, epilog=BREACH_EPILOG)(compile_breach)
+        app.command("check", cls=Command, epilog=CHECK_EPILOG)(compile_check)
     return dict(typer.main.get_group(app).commands)
 
 
@@ -88,7 +88,7 @@ def _add(app: typer.Typer, method: Method[Any], verb: str) -> None:
     app.command(method.name, cls=SourceCommand if publishes else ScriptCommand, epilog=epilog)(command)
 
 
-class SourceCommand(TyperCommand):
+class SourceCommand(Command):
     """A command with one source: several are what a shell makes of a pattern without quotes."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -38,6 +38,23 @@ def test_every_verb_has_help_with_an_example(shell, verb):
     assert f"Example: sqlanon {' '.join(verb)}" in " ".join(done.stdout.split())
 
 
+@pytest.mark.parametrize(
+    ("verb", "first", "headings"),
+    [
+        (["publish", "anatomy"], ["--quasi", "--sensitive", "-l", "--id", "--out", "--database"], 7),
+        (["compile", "splu"], ["--quasi", "--sensitive", "--gamma", "--id"], 4),
+        (["verify"], ["--against", "--id", "--out", "--database"], 6),
+        (["guide"], [], 1),
+    ],
+)
+def test_help_has_what_is_needed_first_and_the_rest_by_what_it_is_about(shell, verb, first, headings):
+    said = shell(*verb, "--help").stdout
+    sections = re.findall(r"^([A-Z][a-z ]+):\n((?:  .*\n)+)", said, re.MULTILINE)
+    options = {heading: re.findall(r"^  (-\S+)", lines, re.MULTILINE) for heading, lines in sections}
+    assert options.get("Needed first", []) == first
+    assert len(options) - ("Arguments" in options) == headings
+
+
 def test_the_help_lists_every_verb(shell):
     done = shell("--help")
     assert all(verb[0] in done.stdout for verb in VERBS)

@@ -2,7 +2,7 @@
 
 from sqlanon.api import operations
 from sqlanon.api.verbs import arguments_of
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import say
@@ -11,7 +11,7 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 
 
-@app.command(
+@command(
     epilog="Example: sqlanon adopt --database hospital.duckdb --qit ward_qit --st ward_st -l 4 --against patients"
     " --id ssn --out ward"
 )

@@ -8,7 +8,7 @@ import typer
 
 from sqlanon.api import judgement
 from sqlanon.api.verbs import arguments_of
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import say
@@ -32,7 +32,7 @@ Explained = Annotated[
 File = Annotated[Path | None, typer.Option("--out", help="Write all associations to a .parquet, .csv or .json file.")]
 
 
-@app.command(
+@command(
     epilog="Example: sqlanon breach --database hospital.duckdb --base patients --view 'SELECT name, age FROM patients'"
     " --view 'SELECT age, problem FROM patients' --secret \"SELECT name, problem FROM patients WHERE problem = 'HIV'\""
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sqlanon.api import judgement
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import Format, say
 from sqlanon.cli.session_options import SessionOptions
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlanon.risks.check import Check
 
 
-@app.command(
+@command(
     epilog="Example: sqlanon check patients.parquet; sqlanon check patients.parquet --quasi age,sex --sensitive disease"
     " --id ssn -k 5 -l 3 -t 0.3 --failing failing.parquet"
 )

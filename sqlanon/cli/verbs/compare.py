@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.api import judgement
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import say
 from sqlanon.cli.session_options import DuckDBOptions, SessionOptions
@@ -20,7 +20,7 @@ SPARE = ("seconds", "by", "half width")  # what a narrow terminal leaves out
 SPARE_DETAILS = ("seconds", "mean relative error", "promise", "queries", "confidence")
 
 
-@app.command(
+@command(
     epilog="Example: sqlanon compare patients.parquet --quasi age,sex --sensitive disease --l 3,5 --target-error 0.1"
 )
 @command_of(judgement.compare)

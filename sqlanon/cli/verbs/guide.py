@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.errors import UsageError
 from sqlanon.near_texts import find_near
 
@@ -19,7 +19,7 @@ def topics() -> dict[str, Path]:
     return {path.stem: path for path in sorted(PACKAGE.rglob("*.md"), key=lambda path: path.stem)}
 
 
-@app.command(epilog="Example: sqlanon guide anatomy")
+@command(epilog="Example: sqlanon guide anatomy")
 def guide(
     topic: Annotated[str | None, typer.Argument(help="The guide to read; without one, all are listed.")] = None,
     schema: Annotated[

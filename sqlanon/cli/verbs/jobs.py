@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.api import operations
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import Memory, Temporary, Threads, say
 from sqlanon.errors import SqlanonError
@@ -26,7 +26,7 @@ class Log(StrEnum):
     json = "json"
 
 
-@app.command(epilog="Example: sqlanon run nightly.yml")
+@command(epilog="Example: sqlanon run nightly.yml")
 @command_of(operations.run)
 def run(
     values: Values,

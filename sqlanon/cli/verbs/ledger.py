@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.api import operations
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import (
     DUCKDB,
@@ -26,7 +26,7 @@ from sqlanon.engines.connect import open_engine
 from sqlanon.errors import UsageError
 
 
-@app.command(
+@command(
     epilog="Example: sqlanon ledger ward.ledger; sqlanon ledger ward.ledger --check --key-file ward.key"
     " --releases nights; sqlanon ledger ward.ledger --check --engine postgres --dsn service=hospital"
 )

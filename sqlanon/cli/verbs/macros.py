@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from sqlanon.api import operations
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import DatabaseOption, Format, FormatOption, SqlOption, say
 from sqlanon.errors import UsageError
 
 
-@app.command(epilog="Example: sqlanon macros --database hospital.duckdb")
+@command(epilog="Example: sqlanon macros --database hospital.duckdb")
 @command_of(operations.macros)
 def macros(
     *,

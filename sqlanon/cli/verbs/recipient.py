@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.api import recipient
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import Format, ReleaseArgument, say
@@ -18,7 +18,7 @@ from sqlanon.plain_values import visible
 from sqlanon.sql.sources.queried_source import read_files
 
 
-@app.command(epilog="Example: sqlanon complete release --tables 10 --out completed")
+@command(epilog="Example: sqlanon complete release --tables 10 --out completed")
 @command_of(recipient.complete, required=("out",))
 def complete(release: ReleaseArgument, values: Values, session: SessionOptions) -> None:
     """Complete a release: tables of plausible microdata for any tool, learned from the release alone.
@@ -46,7 +46,7 @@ def complete(release: ReleaseArgument, values: Values, session: SessionOptions) 
     display.show_frame(listed, "json" if session.how is Format.json else "csv")
 
 
-@app.command(
+@command(
     epilog="Example: sqlanon verify release --against patients.parquet;"
     " sqlanon verify release --background disease_by_sex.csv -r 3"
 )
@@ -106,7 +106,7 @@ def verify(
         say(f"next{session.dsn_reminder}: what attacks reach, and a first question\n{attacked}\n{asked}")
 
 
-@app.command(
+@command(
     epilog="Example: sqlanon estimate release \"SELECT sex, COUNT(*) FROM release WHERE disease = 'flu' GROUP BY sex\""
 )
 @command_of(recipient.estimate)

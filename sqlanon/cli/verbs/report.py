@@ -6,7 +6,7 @@ import sys
 import typer
 
 from sqlanon.api import judgement
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import Format, ReleaseArgument, say
 from sqlanon.cli.publication import coarser_command, report_command, words_against
@@ -14,7 +14,7 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.read_places import refuse_read
 
 
-@app.command(
+@command(
     epilog="Example: sqlanon attack release --against patients.parquet --id ssn; sqlanon attack monday --with tuesday"
 )
 @command_of(judgement.attack)
@@ -46,7 +46,7 @@ def attack(release: ReleaseArgument, values: Values, session: SessionOptions) ->
     say(f"next{session.dsn_reminder}: one page about it\n{shlex.join(command)}")
 
 
-@app.command(
+@command(
     epilog="Example: sqlanon report release --out report.html;"
     " sqlanon report release --against patients.parquet --id ssn --with last_year --out internal.html"
 )

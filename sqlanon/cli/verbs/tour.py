@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli.app import app
+from sqlanon.cli.app import command
 from sqlanon.cli.options import DatabaseOption, say
 from sqlanon.errors import UsageError
 
 
-@app.command(epilog="Example: sqlanon page patients.parquet; sqlanon page --database hospital.duckdb patients")
+@command(epilog="Example: sqlanon page patients.parquet; sqlanon page --database hospital.duckdb patients")
 def page(
     source: Annotated[
         str | None, typer.Argument(metavar="[SOURCE]", help="Parquet, CSV or JSON path or glob; a table's name.")
@@ -32,7 +32,7 @@ def page(
     serve(state, port, say)
 
 
-@app.command(epilog="Example: sqlanon demo")
+@command(epilog="Example: sqlanon demo")
 def demo(
     keep: Annotated[Path | None, typer.Option("--keep", help="Directory to keep the tour's files in.")] = None,
 ) -> None:

@@ -1,0 +1,44 @@
+"""A command's help: what everybody needs comes first, then the rest by what it is about."""
+
+from typing import Any
+
+from typer.core import TyperCommand
+
+_NEEDED = ("--id", "--against", "--out", "--database")  # beside what has to be given
+_OTHERS = "promise and method"  # the heading of what stands in no other section
+_SECTIONS = {
+    _OTHERS: (),
+    "rows and columns": (
+        *("--query", "--nulls", "--unit", "--vary", "--unique-quasi", "--unique-sensitive", "--coarsen", "--hierarchy"),
+        *("--types", "--missing", "--label", "--alternative-of", "--order-alternatives", "--alternatives"),
+    ),
+    "result": ("--into", "--overwrite", "--require", "--show-values", "--format", "--sql", "--show-steps", "--plan"),
+    "randomness": ("--draws", "--block", "--key", "--key-file", "--seed"),
+    "releases that follow each other": ("--ledger", "--changed", "--since", "--expect-departures", "--new-quasi"),
+    "engine": ("--engine", "--master", "--dsn", "--threads", "--memory-limit", "--temp-directory", "--timeout"),
+}
+
+
+class Command(TyperCommand):
+    """A command whose options stand in sections."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and what is needed most, then each section that has options."""
+        headings = {name: heading for heading, names in _SECTIONS.items() for name in names}
+        sections: dict[str, list[Any]] = {"arguments": [], "needed first": [], **{heading: [] for heading in _SECTIONS}}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            if parameter.param_type_name == "argument":
+                heading = "arguments"
+            elif parameter.required or not {*_NEEDED}.isdisjoint(parameter.opts):
+                heading = "needed first"
+            else:
+                heading = next((headings[name] for name in parameter.opts if name in headings), _OTHERS)
+            sections[heading].append(record)
+        of_method = ctx.parent is not None and ctx.parent.info_name in ("publish", "compile")
+        for heading, records in sections.items():
+            if records:
+                with formatter.section("More" if heading == _OTHERS and not of_method else heading.capitalize()):
+                    formatter.write_dl(records)
