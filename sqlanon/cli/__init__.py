@@ -13,19 +13,6 @@ from sqlanon import interruption
 from sqlanon.cli.app import app
 from sqlanon.cli.console import replace_unwritable
 from sqlanon.cli.options import say
-from sqlanon.cli.verbs import (  # noqa: F401
-    adopt,
-    breach,
-    check,
-    compare,
-    guide,
-    jobs,
-    ledger,
-    macros,
-    recipient,
-    report,
-    tour,
-)
 from sqlanon.errors import FormatWarning, SqlanonError, UsageError
 from sqlanon.key import PrivacyWarning
 from sqlanon.plain_values import refuse_broken_text

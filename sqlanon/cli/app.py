@@ -1,10 +1,11 @@
-"""The application object and its groups of verbs; every other module here adds verbs to them."""
+"""The application object and its verbs, each loaded when it is asked for."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import Any, cast
 
 import typer
 from typer.core import TyperGroup
@@ -13,12 +14,49 @@ from sqlanon.cli.help_page import Command
 from sqlanon.errors import UsageError
 from sqlanon.removed import removed
 
-# as a publisher, then a recipient, needs them
-ORDER = (
-    *("demo", "check", "compare", "publish", "run", "ledger", "compile", "macros", "adopt"),
-    *("verify", "estimate", "complete", "attack", "report", "breach", "page", "guide"),
-)
-
+PUBLISH, COMPILE = "publish", "compile"
+# each verb with the module that has it and its sentence, as a publisher, then a recipient, needs them; the two whose
+# commands are the methods' have a module of their own
+VERBS = {
+    "demo": ("tour", "Publish an invented hospital table, verify the release, and ask it a question."),
+    "check": ("check", "Tell what a table risks before it is published; exit 3 where a required value is missed."),
+    "compare": (
+        "compare",
+        "Tell what each method and parameter costs in accuracy on this data; nothing is published.",
+    ),
+    PUBLISH: ("", "Publish a table with one of the methods."),
+    "run": ("jobs", "Publish the release that a file describes; the manifest goes to standard output."),
+    "ledger": (
+        "ledger",
+        "Tell what a ledger holds, in figures: releases, persons, groups, who waits; no values, no ids. Or --check it.",
+    ),
+    COMPILE: ("", "Print a method's SQL for another engine."),
+    "macros": ("macros", "Store table macros in a DuckDB file, for any client of DuckDB, without Python."),
+    "adopt": ("adopt", "Make a verified release of tables that a macro, a dbt hook or a compiled script wrote."),
+    "verify": (
+        "recipient",
+        "Prove from the published files what can be proved; exit 3 where something does not hold or is not proved.",
+    ),
+    "estimate": ("recipient", "Answer an aggregate query from a release, with standard errors and 95 % intervals."),
+    "complete": (
+        "recipient",
+        "Complete a release: tables of plausible microdata for any tool, learned from the release alone.",
+    ),
+    "attack": (
+        "report",
+        "Attack a release as an adversary would: what was promised beside what the best attack reaches.",
+    ),
+    "report": (
+        "report",
+        "Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns, hashes.",
+    ),
+    "breach": ("breach", "Tell how likely each secret association is to whoever has the published views."),
+    "page": (
+        "tour",
+        "Open a local page: check, choose, publish, verify, attack, report and ask by looking and clicking.",
+    ),
+    "guide": ("guide", "Show a guide: what a method promises, how a verb is used, with examples that run."),
+}
 
 # how the library says what a value is not
 _WORDS = {
@@ -61,12 +99,43 @@ def _remedy(context: Any) -> str:
     return f"say which method ({', '.join(methods)}), as in: sqlanon {command.name} {methods[0]} …"
 
 
+class _Loaded(Mapping[str, Any]):
+    """Commands by name, each loaded when it is first asked for: most of a start would go into the others."""
+
+    def __init__(self, load: Callable[[str], Any], names: Iterable[str]) -> None:
+        self.load, self.loaded = load, dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> Any:
+        if self.loaded[name] is None:
+            self.loaded[name] = self.load(name)
+        return self.loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.loaded
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.loaded)
+
+    def __len__(self) -> int:
+        return len(self.loaded)
+
+
 class VerbGroup(TyperGroup):
     """The verbs; a method in the place of one is told where it stands."""
 
+    def __init__(self, **attributes: Any) -> None:
+        """Take what typer says of the application."""
+        super().__init__(**attributes)
+        self.commands = cast(Any, _Loaded(_verb, VERBS))
+
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the verbs in the order of the help page."""
-        return sorted(super().list_commands(ctx), key=ORDER.index)
+        return [*self.commands]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the verbs with what each is for; none is loaded."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, sentence) for name, (_, sentence) in VERBS.items()])
 
     def make_context(self, *words: Any, **extra: Any) -> Any:
         """Read the words before the verb."""
@@ -88,41 +157,45 @@ class VerbGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+class MethodGroup(TyperGroup):
+    """A verb with a command for every method."""
+
+    def __init__(self, **attributes: Any) -> None:
+        """Take what typer says of the verb."""
+        from sqlanon.methods import METHODS
+
+        super().__init__(**attributes)
+        self.commands = cast(
+            Any, _Loaded(self._command, [*METHODS, *(("breach", "check") if self.name == COMPILE else ())])
+        )
+
+    def _command(self, name: str) -> Any:
+        from sqlanon.cli.methods import command_of_method
+
+        return command_of_method(str(self.name), name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the methods."""
+        return [*self.commands]
+
+
+_QUIET: dict[str, Any] = {"rich_markup_mode": None, "no_args_is_help": True}
 app = typer.Typer(
     name="sqlanon",
     cls=VerbGroup,
     help="Anonymize data where it lies: published privacy algorithms as SQL, run by DuckDB.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    **_QUIET,
 )
-command = partial(app.command, cls=Command)  # what a module here adds a verb with
+_verbs = typer.Typer(rich_markup_mode=None)
+command = partial(_verbs.command, cls=Command)  # what a module adds a verb with
 
 
-class MethodGroup(TyperGroup):
-    """A verb with a command for every method; the methods are loaded when one is asked for."""
-
-    def _load(self) -> None:
-        # loading the methods costs more than all the rest of a start
-        if not self.commands:
-            from sqlanon.cli.methods import commands_of
-
-            self.commands.update(commands_of(str(self.name)))
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the methods."""
-        self._load()
-        return super().list_commands(ctx)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of one method."""
-        self._load()
-        return super().get_command(ctx, cmd_name)
-
-
-for verb, sentence in (
-    ("publish", "Publish a table with one of the methods."),
-    ("compile", "Print a method's SQL for another engine."),
-):
-    app.add_typer(typer.Typer(help=sentence, no_args_is_help=True, rich_markup_mode=None), name=verb, cls=MethodGroup)
+def _verb(name: str) -> Any:
+    """Return the command of a verb, whose module is loaded."""
+    module, sentence = VERBS[name]
+    if not module:
+        return typer.main.get_group(typer.Typer(name=name, cls=MethodGroup, help=sentence, **_QUIET))
+    import_module(f"sqlanon.cli.verbs.{module}")
+    return typer.main.get_group(_verbs).commands[name]

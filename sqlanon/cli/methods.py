@@ -47,15 +47,16 @@ def compile_breach(values: Values) -> None:
 _WRONG_WORDS = cast(type[Exception], typer.BadParameter.__mro__[1])
 
 
-def commands_of(verb: str) -> dict[str, Any]:
-    """Return the commands of `publish` or `compile`, one for every method; breach and check have scripts too."""
+def command_of_method(verb: str, name: str) -> Any:
+    """Return the command of `publish` or `compile` for one method; breach and check have scripts, too."""
     app = typer.Typer(rich_markup_mode=None)
-    for method in METHODS.values():
-        _add(app, method, verb)
-    if verb == "compile":
-        app.command("breach", cls=Command, epilog=BREACH_EPILOG)(compile_breach)
-        app.command("check", cls=Command, epilog=CHECK_EPILOG)(compile_check)
-    return dict(typer.main.get_group(app).commands)
+    if name == "breach":
+        app.command(name, cls=Command, epilog=BREACH_EPILOG)(compile_breach)
+    elif name == "check":
+        app.command(name, cls=Command, epilog=CHECK_EPILOG)(compile_check)
+    else:
+        _add(app, METHODS[name], verb)
+    return typer.main.get_group(app).commands[name]
 
 
 def _add(app: typer.Typer, method: Method[Any], verb: str) -> None:

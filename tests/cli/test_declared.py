@@ -8,6 +8,7 @@ import typer.main
 import sqlanon
 from sqlanon.api.verbs import parameters_of
 from sqlanon.cli import app
+from sqlanon.cli.app import VERBS
 from sqlanon.cli.declared import read_typed
 from sqlanon.methods import METHODS
 
@@ -86,6 +87,14 @@ def command_named(verb: str):
 def typed_as(parameter):
     """Return the words that give a parameter its name for a value."""
     return [parameter.name] if parameter.param_type_name == "argument" else [parameter.opts[0], parameter.name]
+
+
+def test_the_help_says_of_each_verb_what_the_verb_says_of_itself():
+    said = {
+        name: " ".join(command.help.split("\n\n")[0].split())
+        for name, command in typer.main.get_command(app).commands.items()
+    }
+    assert said == {name: sentence for name, (_, sentence) in VERBS.items()}
 
 
 def test_every_verb_is_made_of_what_its_function_declares():
