@@ -1,13 +1,13 @@
 """Verbs of the publisher: publish and compile, each with a command for every method, made of what it declares."""
 
 import inspect
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
 import typer
 
-from sqlanon.api import publishing
 from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of, typed_option
 from sqlanon.cli.help_page import Command
@@ -23,24 +23,18 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
 
-# The scripts of a breach analysis and of a check, beside those of the methods: compile breach, compile check.
-CHECK_EPILOG = "Example: sqlanon compile check ward.patients --quasi age,sex --sensitive disease --dialect spark"
-BREACH_EPILOG = (
-    "Example: sqlanon compile breach patients --view 'SELECT name, age FROM patients'"
-    " --view 'SELECT age, problem FROM patients' --secret 'SELECT name, problem FROM patients' --dialect postgres"
-)
-
-
-@command_of(publishing.check_script)
-def compile_check(values: Values) -> None:
-    """Print a script that measures what a table risks (no database is needed)."""
-    write_out(publishing.check_script(**values))
-
-
-@command_of(publishing.breach_script)
-def compile_breach(values: Values) -> None:
-    """Print a script that tells how likely each secret association is (no database is needed)."""
-    write_out(publishing.breach_script(**values))
+# scripts beside those of the methods, each with its sentence and an example
+_SCRIPTS = {
+    "breach": (
+        "Print a script that tells how likely each secret association is (no database is needed).",
+        "sqlanon compile breach patients --view 'SELECT name, age FROM patients'"
+        " --view 'SELECT age, problem FROM patients' --secret 'SELECT name, problem FROM patients' --dialect postgres",
+    ),
+    "check": (
+        "Print a script that measures what a table risks (no database is needed).",
+        "sqlanon compile check ward.patients --quasi age,sex --sensitive disease --dialect spark",
+    ),
+}
 
 
 # what wrong words on a command line raise; typer has no name for it
@@ -50,13 +44,23 @@ _WRONG_WORDS = cast(type[Exception], typer.BadParameter.__mro__[1])
 def command_of_method(verb: str, name: str) -> Any:
     """Return the command of `publish` or `compile` for one method; breach and check have scripts, too."""
     app = typer.Typer(rich_markup_mode=None)
-    if name == "breach":
-        app.command(name, cls=Command, epilog=BREACH_EPILOG)(compile_breach)
-    elif name == "check":
-        app.command(name, cls=Command, epilog=CHECK_EPILOG)(compile_check)
+    if name in _SCRIPTS:
+        _add_script(app, name)
     else:
         _add(app, METHODS[name], verb)
     return typer.main.get_group(app).commands[name]
+
+
+def _add_script(app: typer.Typer, name: str) -> None:
+    from sqlanon.api import publishing  # it loads every method
+
+    write_script: Callable[..., str] = getattr(publishing, f"{name}_script")
+    sentence, example = _SCRIPTS[name]
+
+    def command(values: Values) -> None:
+        write_out(write_script(**values))
+
+    app.command(name, cls=Command, help=sentence, epilog=f"Example: {example}")(command_of(write_script)(command))
 
 
 def _add(app: typer.Typer, method: Method[Any], verb: str) -> None:
