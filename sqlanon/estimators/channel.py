@@ -38,6 +38,10 @@ class Joint:
     channels: Sequence[Channel]
     shape: tuple[int, ...]
 
+    def sent(self, true: Array) -> Array:
+        """Return Tᵀ x, column by column; of matrices alone."""
+        return self._each("sent", true)
+
     def expected(self, function: Array) -> Array:
         """Return T z, column by column."""
         return self._each("expected", function)
@@ -52,7 +56,8 @@ class Joint:
 
     def spread(self, one: Array, other: Array) -> Array:
         """Return T(h h') - T(h) T(h'): the covariance of `one` and `other`, of the published value, by true value."""
-        return self.expected(one * other) - self.expected(one) * self.expected(other)
+        mean = self.expected(one)
+        return self.expected(one * other) - mean * (mean if one is other else self.expected(other))
 
     def _each(self, what: str, array: Array) -> Array:
         grid = array.reshape(*array.shape[:-1], *self.shape)

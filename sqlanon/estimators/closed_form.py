@@ -6,6 +6,7 @@ by the published count. The quasi part P is published exactly, so that y = x/γ 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -25,13 +26,13 @@ class ClosedForm:
     rows: float
     gamma: float
 
-    @property
+    @cached_property
     def others(self) -> Array:
         """Return q (V): how likely a row of another value publishes each value."""
         rest = np.maximum(self.rows - self.counts, 1e-9)
         return np.minimum(self.counts * (self.gamma - 1) / (self.gamma * rest), 1 / self.gamma - LEAST_DIFFERENCE)
 
-    @property
+    @cached_property
     def difference(self) -> Array:
         """Return D = 1/γ - q (V)."""
         return 1 / self.gamma - self.others

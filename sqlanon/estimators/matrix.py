@@ -106,11 +106,21 @@ class Matrix:
     @classmethod
     def of(cls, transition: Array) -> "Matrix":
         """Return the channel of `transition` T, V x V, which is inverted once."""
-        return cls(transition, np.asarray(np.linalg.pinv(transition, rcond=TOLERANCE), dtype=float))
+        try:
+            inverse = np.linalg.inv(transition)
+        except np.linalg.LinAlgError:
+            inverse = np.full_like(transition, np.inf)
+        if not np.linalg.norm(transition) * np.linalg.norm(inverse) * TOLERANCE < 1:
+            inverse = np.linalg.pinv(transition, rcond=TOLERANCE)
+        return cls(transition, np.asarray(inverse, dtype=float))
 
     def expected(self, function: Array) -> Array:
         """Return T z."""
         return np.asarray(function @ self.transition.T)
+
+    def sent(self, true: Array) -> Array:
+        """Return Tᵀ x: what true figures x are published as in the mean."""
+        return np.asarray(true @ self.transition)
 
     def solved(self, published: Array) -> Array:
         """Return T⁻ᵀ y."""

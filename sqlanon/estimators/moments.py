@@ -5,7 +5,7 @@ same), V sensitive values, n selected values, J value sets (combinations of sens
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,11 @@ class SelectedValues:
     def narrow(self, chosen: BoolArray) -> "SelectedValues":
         """Return the selection of those values for which `chosen` (n) is true; its sets keep their numbers."""
         return SelectedValues(self.code[chosen], self.case[chosen], self.set[chosen], self.set_count)
+
+    def cut(self, start: int, stop: int) -> tuple["SelectedValues", BoolArray]:
+        """Return the values of the sets from `start` to below `stop`, numbered from 0, and which they are."""
+        inside = (self.set >= start) & (self.set < stop)
+        return replace(self.narrow(inside), set=self.set[inside] - start, set_count=stop - start), inside
 
     def join(self, other: "SelectedValues") -> "SelectedValues":
         """Return the values of both, one behind the other."""

@@ -18,7 +18,7 @@ _NODES = {
     "expression": "Limit",
     "expressions": "Group Tuple",
     "this": (
-        "From Where Having Boolean Paren Not Length Floor Abs Neg Exp Ln TimeToUnix Lead Sum Min Max Explode"
+        "From Where Having Boolean Paren Not Length Floor Abs Neg Exp Ln Sqrt TimeToUnix Lead Sum Min Max Explode"
         " DataTypeParam Lag Avg ApproxDistinct MD5 Var Year BitwiseOrAgg BitwiseAndAgg"
     ),
     "end start": "GenerateSeries",

@@ -41,6 +41,7 @@ QUERIES = [
     "SELECT age < 40 AS young, MEDIAN(seen) AS m, QUANTILE_CONT(price, 0.3) AS q,"
     f" MEDIAN(length({ident(SENSITIVE)})) AS l"
     f" FROM release WHERE {ident(SENSITIVE)} <> 'abc' GROUP BY young ORDER BY young",
+    f"SELECT STDDEV(age) AS s, CORR(age, price) AS r FROM release WHERE {ident(SENSITIVE)} IN ('Z', 'ab')",
 ]
 
 

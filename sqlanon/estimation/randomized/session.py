@@ -44,6 +44,7 @@ UNLISTED = (
     "values of {} that no row publishes may belong to somebody all the same: the count is the least; a release with"
     " `--values list` lists all of them"
 )
+LARGEST_DERIVED = 200_000_000  # cells x asked sets x values for which published counts are held to be random, too
 LARGEST_COMBINED = 50_000_000  # asked sets x combinations of values
 Iteration = tuple[str, float, int]  # the transition, the relative change to stop at, the most turns
 Measured = tuple[LinearAggregate, BoolArray]  # an aggregate, and which of the selected values it counts
@@ -232,6 +233,7 @@ class PublishedRun(QueryRun):
             closed=loaded.joint(touched),
             repeated=loaded.repeated(touched),
             departed=max((loaded.departed_share(place) for place in touched), default=0.0),
+            derived=len(touched) == 1 and cells * self.selected.set_count * self.value_count <= LARGEST_DERIVED,
         )
         return Recovery(
             sums=sums,
@@ -239,7 +241,7 @@ class PublishedRun(QueryRun):
             unseen=max((_unseen(loaded.effective_gamma(place)) for place in touched), default=0.0),
             estimator=self.estimator,
             whole=loaded.whole(touched, self.read_whole) if self._needs_whole() else None,
-            missing=self.count_missing(),
+            missing=self.count_missing() if self.selected.set_count == 1 else 0,
         )
 
     def count_missing(self) -> int:

@@ -14,15 +14,15 @@ from sqlanon.estimators.channel import Array, Channel, Joint, Weighted
 from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.estimators.moments import Moments, SelectedValues
 
-LARGEST_DERIVED = 200_000_000  # cells x sets x values for which counts are held to be random, too
-
+ENDS = ((np.min, -np.inf), (np.max, np.inf))
 
 @dataclass(frozen=True)
 class Sums:
     """Write aggregates as weights, and sum what is published, or solved by a channel, by them; their variances, C x J.
 
-    moments: published figures under `uniform`. counts: f' of each column read. closed: their closed forms. repeated,
-    departed: what `Recovery` is given of the same names. Of variances, measured is the aggregate, parts the linear sums
+    moments: published figures under `uniform`. counts: f' of each column read. closed: their closed forms. repeated:
+    the matrix's channels as single orders of the values in their blocks would have them, and the factor of their
+    variance. departed: the share of the decoy groups' rows that have left. derived: whether f' is held to be random. Of variances, measured is the aggregate, parts the linear sums
     that it is made of (part: its only one), and closed its closed form, C x J. The variance is that of the closed form,
     whichever estimator answers: of the rows' draws, the orders of values, and rows that have departed.
     """
@@ -33,6 +33,7 @@ class Sums:
     closed: Joint
     repeated: tuple[Sequence[Joint], float]
     departed: float
+    derived: bool
 
     @cached_property
     def rows(self) -> Array:
@@ -60,18 +61,20 @@ class Sums:
             inside = self.asked.case == case
             full = np.zeros((self.asked.set_count, len(self.mass)))
             np.add.at(full, (self.asked.set[inside], self.asked.code[inside]), weights[inside])
-            base = self._base(full, weights)
+            base = self._base(full)
             differences[case], bases[case] = full - base[:, None], base
         return Weighted(degree, differences, bases)
 
-    def _base(self, full: Array, weights: Array) -> Array:
-        """Return the weight that is taken of every hit: that of most rows, or the mean of unequal weights."""
+    def _base(self, full: Array) -> Array:
+        """Return the weight that is taken of every hit, J: that of most rows, or the mean of unequal weights."""
         if not self.counts:
             return full[:, 0]
-        used = weights[weights != 0]
-        if self.case_count > 1 or (len(used) and np.ptp(used) > 0):
-            return np.asarray(full @ self.mass)
-        return np.where((full != 0) @ self.mass > 0.5, used[0] if len(used) else 0.0, 0.0)
+        mean = full @ self.mass
+        if self.case_count > 1:
+            return np.asarray(mean)
+        used = full != 0
+        least, most = (end(full, axis=1, where=used, initial=-sign) for end, sign in ENDS)
+        return np.where(least < most, mean, np.where(used @ self.mass > 0.5, least, 0.0))
 
     def published(self, measured: LinearAggregate, degree: int, case: int) -> Array:
         """Return the published sums of the `degree`-th power of what is `measured` over the hits of a case, C x V."""
@@ -97,15 +100,22 @@ class Sums:
             return none, none, none, none
         if self.case_count > 1:
             return self._variance_bound(parts, measured, closed), none, none, none
-        if measured.number is None and not measured.function.is_ratio and len(self.counts) == 1:
-            work = closed.size * len(self.mass)
-            if work <= LARGEST_DERIVED:
-                variance, growth, jump = self._count_variance(parts[0], measured)
-                return variance, growth, none, jump
+        if self.derived and measured.number is None and not measured.function.is_ratio:
+            variance, growth, jump = self._count_variance(parts[0], measured)
+            return variance, growth, none, jump
         pairs = [(0, 0)] if len(parts) == 1 else [(0, 0), (0, 1), (1, 1)]
-        terms = [self._term(parts[place], parts[other_place], measured) for place, other_place in pairs]
+        pulled = [self.closed.pulled(part.weights[0]) for part in parts]
+        if len(parts) == 2 and np.array_equal(*(part.weights[0] for part in parts)):
+            pulled[1] = pulled[0]
+        spreads: dict[tuple[int, int], Array] = {}
+        terms = []
+        for place, other in pairs:
+            both = id(pulled[place]), id(pulled[other])
+            if both not in spreads:
+                spreads[both] = self.closed.spread(pulled[place], pulled[other])
+            terms.append(self._term(spreads[both], measured, parts[place].degree + parts[other].degree, place == other))
         if len(parts) == 1:
-            steps = np.ptp(self.closed.pulled(parts[0].weights[0]), axis=1)
+            steps = np.ptp(pulled[0], axis=1)
             return np.maximum(terms[0], 0.0), none, none, none + (steps if measured.function.counts else 0.0)
         bottom = self.summed(parts[1], measured, self.closed)
         top, both, rows = terms  # of (A - x B) / B: Fieller's interval
@@ -115,12 +125,14 @@ class Sums:
         variance, growth, curve = (np.where(bottom > 0, one, np.nan) for one in (variance, growth, curve))
         return variance, growth, curve, none
 
-    def _term(self, part: Weighted, other_part: Weighted, measured: LinearAggregate) -> Array:
-        """Return the covariance of two linear estimates, C x J, the channel taken as known."""
-        solved = self.closed.solved(self.published(measured, part.degree + other_part.degree, 0))
-        spread = self.closed.spread(self.closed.pulled(part.weights[0]), self.closed.pulled(other_part.weights[0]))
+    def _term(self, spread: Array, measured: LinearAggregate, degree: int, alone: bool) -> Array:
+        """Return the covariance of two linear estimates, C x J, the channel taken as known; alone: a variance.
+
+        spread: what a row of each value adds, J x V. degree: the power of what is measured that both come to.
+        """
+        solved = self.closed.solved(self.published(measured, degree, 0))
         covariance = solved @ spread.T
-        if part is not other_part:
+        if not alone:
             return np.asarray(covariance)
         total = solved.sum(axis=1)[:, None]
         return np.clip(covariance, total * spread.min(axis=1), total * spread.max(axis=1))
@@ -135,21 +147,18 @@ class Sums:
         total, everyone = hits.sum(axis=1), channel.rows
         solved = channel.solved(hits)
         steps = channel.slope * np.clip(total[:, None] - solved, 0, total[:, None]) / channel.difference
+        weights = part.weights[0]
+        d = -weights * steps[:, None]  # C x J x V
+        added = weights / channel.difference + d
         variance, growth, jump = np.zeros((3, len(hits), self.asked.set_count))
-        for value_set, weights in enumerate(part.weights[0]):
-            u = weights / channel.difference
-            d = -weights * steps
-            inside, outside = self.closed.spread(u + d, u + d), self.closed.spread(d, d)
-            inside_variance = np.clip(
-                (solved * inside).sum(axis=1), total * inside.min(axis=1), total * inside.max(axis=1)
-            )
-            others, outside_rows = ((channel.counts - solved) * outside).sum(axis=1), everyone - total
-            rest = np.clip(others, outside_rows * outside.min(axis=1), outside_rows * outside.max(axis=1))
-            variance[:, value_set] = np.maximum(inside_variance, 0) + np.maximum(rest, 0)
-            if measured.function.counts:
-                sign = -1 if part.base[0][value_set] else 1
-                growth[:, value_set] = sign * np.ptp(inside, axis=1) * (weights != 0).any()
-                jump[:, value_set] = np.ptp(u + d, axis=1) * (total > 0)
+        for each, x, rows in ((added, solved, total), (d, channel.counts - solved, everyone - total)):
+            spread, size = self.closed.spread(each, each), rows[:, None]
+            least, most = spread.min(axis=2), spread.max(axis=2)
+            found = np.matmul(spread, x[:, :, None])[:, :, 0]
+            variance += np.maximum(np.clip(found, size * least, size * most), 0.0)
+            if measured.function.counts and each is added:
+                growth = np.where(part.base[0], -1, 1) * (most - least) * (weights != 0).any(axis=1)
+                jump = np.ptp(added, axis=2) * (size > 0)
         return variance, growth, jump
 
     def of_orders(self, part: Weighted, measured: LinearAggregate) -> Array:
@@ -165,7 +174,7 @@ class Sums:
         counts = np.clip(self.closed.solved(published), -total * (published.min(initial=0.0) < 0), total)
         counts = counts * np.divide(published.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True) + 1e-300)
         pulled = self.closed.pulled(part.weights[0])
-        means = np.stack([counts @ channel.expected(pulled).T for channel in channels])
+        means = np.stack([channel.sent(counts) @ pulled.T for channel in channels])
         return np.asarray(means.var(axis=0, ddof=1) * factor)
 
     def of_departures(self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array) -> Array | float:
