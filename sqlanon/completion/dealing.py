@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sqlanon.completion.effects import count_dealt, find_step, keep_effects, salt_of
-from sqlanon.completion.group_evidence import GroupEvidence
+from sqlanon.completion.group_evidence import read_level_counts
 from sqlanon.completion.model_rows import ModelRows
 from sqlanon.engines.base import Engine
 from sqlanon.engines.chapter_run import ChapterRun
@@ -94,7 +94,7 @@ class Dealing:
             "group_weight", "completion/groups/group_weight", {"holding": self.holding}, draws=list(draws.items())
         )
         relations["group_weight"] = weights
-        targets = GroupEvidence(self.space, relations, list(draws), self.rows_of_kinds).estimate()
+        targets = read_level_counts(self.space, relations, draws, self.rows_of_kinds)
         self.space.forget([str(classes), str(weights)])
         return targets
 

@@ -19,10 +19,10 @@ HALVINGS = 40  # that find a row's multiplier
 SCALINGS = 20  # of the last step, proportional fitting
 
 
-def make_feasible(estimates: Array, levels: Array, values: Array, least: float = 1.0) -> Array:
+def make_feasible(estimates: Array, levels: Array, values: Array) -> Array:
     """Return the feasible table nearest to estimated counts T x V, none of its counts below the least.
 
-    levels: row sums, T. values: column sums, V. least: a factor of the least counts; with 0 they may be 0.
+    levels: row sums, T. values: column sums, V.
     """
     spread = np.maximum(np.outer(levels, values) / max(values.sum(), 1), 1e-12)
     counts, row_rest, column_rest = estimates, np.zeros_like(estimates), np.zeros_like(estimates)
@@ -31,7 +31,7 @@ def make_feasible(estimates: Array, levels: Array, values: Array, least: float =
         row_rest = counts + row_rest - in_rows
         counts = _project((in_rows + column_rest).T, spread.T, values).T
         column_rest = in_rows + column_rest - counts
-    smallest = least * np.minimum(LEAST_SHARE * spread, LEAST_ERROR * np.sqrt(spread))
+    smallest = np.minimum(LEAST_SHARE * spread, LEAST_ERROR * np.sqrt(spread))
     return _scale(np.maximum(counts, smallest), levels, values)
 
 

@@ -58,63 +58,47 @@ def estimate_level_counts(normal: Array, shared: Array, totals: ClassTotals) -> 
     return np.asarray((totals.values.T @ level_share + added).T)
 
 
-class GroupEvidence:
-    """Read the sums of one release's groups, all draws at once."""
+def read_level_counts(space: ModelRows, given: Mapping[str, Sql], draws: Sequence[str], values: Array) -> Array:
+    """Return how many rows by level and value are to be dealt in each draw, draws x T x V, none negative.
 
-    def __init__(self, space: ModelRows, relations: Mapping[str, Sql], draws: Sequence[str], values: Array) -> None:
-        """Take coded_row, holding, group_class, group_weight with its columns of draws, and the values' totals, V."""
-        self.space, self.values, self.draws, self.given = space, values, list(draws), dict(relations)
+    given: coded_row, holding, group_class, group_weight with its columns of `draws`. values: the values' totals, V.
+    """
 
-    def estimate(self) -> Array:
-        """Return how many rows by level and value are to be dealt in each draw, draws x T x V, none negative."""
-        levels, parts = self.space.rows_of_levels, self.space.parts
-        values, normal, shared = len(self.values), self._read_products(), self._read_shared()
-        rows, sized_values = self._read_classes("code", values)
-        level_rows, sized_levels = self._read_classes("level", len(levels))
-        targets = []
-        for draw in range(len(self.draws)):
-            totals = ClassTotals(rows, level_rows, sized_values[draw], sized_levels[draw])
-            estimates = estimate_level_counts(normal[draw], shared[draw], totals)
-            targets.append(
-                np.concatenate([make_feasible(estimates[part], levels[part], self.values) for part in parts])
-            )
-        return np.stack(targets)
+    def frame(section: str, **more: object) -> pd.DataFrame:
+        sql = space.render_own(f"completion/groups/{section}", given, **more, draws=list(draws))
+        return space.engine.frame(sql)
 
-    def _read_products(self) -> Array:
-        """Return S of each draw, draws x V x V."""
-        frame, values = self._frame("completion/groups/value_product"), len(self.values)
-        value, other = (frame[name].to_numpy(dtype=int) - 1 for name in ("code", "other_code"))
-        # S is symmetric; the query sums each pair of values once
-        normal = np.zeros((len(self.draws), values, values))
-        normal[:, value, other] = normal[:, other, value] = frame[self.draws].to_numpy(dtype=float).T
-        return normal
+    def weighed(found: pd.DataFrame) -> Array:
+        return found[list(draws)].to_numpy(dtype=float).T
 
-    def _read_shared(self) -> Array:
-        """Return b, draws x T x V."""
-        shared = np.zeros((len(self.draws), len(self.space.rows_of_levels), len(self.values)))
-        for level in self.space.levels:
-            frame = self._frame("completion/groups/level_product", level=level)
-            place = (frame["level"].to_numpy(dtype=int), frame["code"].to_numpy(dtype=int) - 1)
-            shared[:, *place] = frame[self.draws].to_numpy(dtype=float).T
-        return shared
+    levels = space.rows_of_levels
+    products = frame("value_product")
+    value, other = (products[name].to_numpy(dtype=int) - 1 for name in ("code", "other_code"))
+    # S, draws x V x V, is symmetric; the query sums each pair of values once
+    normal = np.zeros((len(draws), len(values), len(values)))
+    normal[:, value, other] = normal[:, other, value] = weighed(products)
+    shared = np.zeros((len(draws), len(levels), len(values)))
+    for level in space.levels:
+        products = frame("level_product", level=level)
+        place = (products["level"].to_numpy(dtype=int), products["code"].to_numpy(dtype=int) - 1)
+        shared[:, *place] = weighed(products)
 
-    def _read_classes(self, name: str, count: int) -> tuple[Array, Array]:
+    def classes(name: str, items: Sequence[str], first: int, count: int, **read: object) -> tuple[Array, Array]:
         """Return rows by class and value or level, K x count, and the sized sums of every draw, draws x K x count."""
-        items, first, counted, row_count = self.space.levels, 0, "coded_row", "1"
-        if name != "level":
-            items, first, counted, row_count = [name], 1, "holding", "counted.held"
-        read: dict[str, object] = {"counted": self.given[counted], "row_count": Sql(row_count)}
-        frame = pd.concat(
-            [self._frame("completion/groups/class_value", item=item, name=name, **read) for item in items]
-        )
-        number = frame[name].to_numpy(dtype=int) - first
-        place = (frame["class_number"].to_numpy(dtype=int), number)
+        found = pd.concat([frame("class_value", item=item, name=name, **read) for item in items])
+        place = (found["class_number"].to_numpy(dtype=int), found[name].to_numpy(dtype=int) - first)
         rows = np.zeros((int(place[0].max()) + 1, count))
-        rows[place] = frame["row_count"]
-        sized = np.zeros((len(self.draws), *rows.shape))
-        sized[:, *place] = frame[self.draws].to_numpy(dtype=float).T
+        rows[place] = found["row_count"]
+        sized = np.zeros((len(draws), *rows.shape))
+        sized[:, *place] = weighed(found)
         return rows, sized
 
-    def _frame(self, template: str, **values: object) -> pd.DataFrame:
-        sql = self.space.render_own(template, self.given, **values, draws=self.draws)
-        return self.space.engine.frame(sql)
+    holding, row = {"counted": given["holding"]}, {"counted": given["coded_row"]}
+    rows, sized_values = classes("code", ["code"], 1, len(values), **holding, row_count=Sql("counted.held"))
+    level_rows, sized_levels = classes("level", space.levels, 0, len(levels), **row, row_count=Sql("1"))
+    targets = []
+    for draw in range(len(draws)):
+        totals = ClassTotals(rows, level_rows, sized_values[draw], sized_levels[draw])
+        estimates = estimate_level_counts(normal[draw], shared[draw], totals)
+        targets.append(np.concatenate([make_feasible(estimates[part], levels[part], values) for part in space.parts]))
+    return np.stack(targets)

@@ -8,7 +8,7 @@ values between two of them. Axes: T thresholds, A answers (cells x value sets).
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate, Quantile
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, Estimate, IntArray
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
-
-if TYPE_CHECKING:
-    pass
 
 MOST, FEWEST = 200, 24  # thresholds of one quantile
 MOST_SHARES = 480  # shares of single cells at all thresholds

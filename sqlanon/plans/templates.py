@@ -1,10 +1,11 @@
 """Find, check and render `sql_templates/`; every value enters SQL through a quoting filter."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import jinja2.meta
@@ -14,6 +15,7 @@ from sqlanon.errors import TemplateError
 from sqlanon.wording import option
 
 _HEAD = re.compile(r"^-- (?=(?:table|view|check|report|repeat|end)\b)", re.MULTILINE)
+_FIELD_OF_PATTERN = re.compile(r"@(?P<relation>(?:\w|\{(?:#|\d*|[a-z]+)\})+)|\{(?P<field>#|\d*|[a-z]+)\}")
 _FIELD_OF_MESSAGE = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 HEAD_MARK = "\0"  # before the head of a chapter's section: no name and no constant may hold it
 _REMEMBERED = 4096
@@ -87,13 +89,28 @@ def same(names: Sequence[str], left: str, right: str, end: str = "") -> Sql:
     return Sql(text + end if text else "")
 
 
-def each(items: Iterable[int | str], pattern: str, between: str = ", ", end: str = "") -> Sql:
-    """Write a pattern of SQL once for each item, which stands where it has `{}`: a number as it is, a name quoted.
+def each(items: Iterable[Any], pattern: str, between: str = ", ", end: str = "") -> Sql:
+    """Write a pattern of SQL once for each item; `end` stands behind them where there are any.
 
-    No value and no relation belongs into a pattern: its text may hold braces.
+    `{}` is the item, `{0}`, `{1}` … its parts, `{name}` its member of that name, `{#}` its place, from 1 on: numbers and
+    SQL as they are, names quoted. `@value_{#}` is a relation, called by such numbers. No value belongs into a pattern:
+    its text may hold braces.
     """
-    written = (str(item) if isinstance(item, int) else str(ident(item)) for item in items)
-    text = between.join(str(pattern).replace("{}", item) for item in written)
+
+    def written(place: int, item: Any) -> str:
+        def field(match: re.Match[str]) -> str:
+            if match["relation"]:
+                return relation_mark(_FIELD_OF_PATTERN.sub(field, match["relation"]))
+            name = match["field"]
+            if name.isalpha():
+                value = item[name] if isinstance(item, Mapping) else getattr(item, name)
+            else:
+                value = item if not name else place if name == "#" else item[int(name)]
+            return str(value) if isinstance(value, int | Sql) else ident(value)
+
+        return _FIELD_OF_PATTERN.sub(field, str(pattern))
+
+    text = between.join(written(place, item) for place, item in enumerate(items, start=1))
     return Sql(text + end if text else "")
 
 

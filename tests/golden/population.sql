@@ -1,10 +1,6 @@
 -- source: its rows under names of our own, so that no column of the user's meets one of ours
 select
-    "age" as "quasi_1",
-    "sex" as "quasi_2",
-    "zipcode" as "quasi_3",
-    "ssn" as "identifier_1",
-    "disease" as "sensitive"
+    "age" as "quasi_1", "sex" as "quasi_2", "zipcode" as "quasi_3", "ssn" as "identifier_1", "disease" as "sensitive"
 from "patients"
 
 -- population: the rows that are published

@@ -9,17 +9,13 @@ with combination as (
 total as (
     select
         coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-        coalesce(cast(sum(case when "quasi_1" is null then 0 else row_count end) as bigint), 0) as known_1,
-        coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_2,
-        coalesce(cast(sum(case when "quasi_3" is null then 0 else row_count end) as bigint), 0) as known_3,
+        coalesce(cast(sum(case when "quasi_1" is null then 0 else row_count end) as bigint), 0) as known_1, coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_2, coalesce(cast(sum(case when "quasi_3" is null then 0 else row_count end) as bigint), 0) as known_3,
         coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
     from combination
 ),
 counted as (
     select
-        count(distinct combination."quasi_1") as distinct_1,
-        count(distinct combination."quasi_2") as distinct_2,
-        count(distinct combination."quasi_3") as distinct_3,
+        count(distinct combination."quasi_1") as distinct_1, count(distinct combination."quasi_2") as distinct_2, count(distinct combination."quasi_3") as distinct_3,
         count(*) as combination_count
     from combination
     cross join total
@@ -27,18 +23,13 @@ counted as (
         combination.row_count > 0 and (
             false
             or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
-            or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
-            or (total.known_3 > 1 and 5 * total.unique_rows >= 4 * total.known_3)
+or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
+or (total.known_3 > 1 and 5 * total.unique_rows >= 4 * total.known_3)
         )
 )
 select
     total.row_count,
-    total.known_1,
-    counted.distinct_1,
-    total.known_2,
-    counted.distinct_2,
-    total.known_3,
-    counted.distinct_3,
+    total.known_1, counted.distinct_1, total.known_2, counted.distinct_2, total.known_3, counted.distinct_3,
     total.unique_rows,
     case
         when total.known_1 >= 100 and counted.distinct_1 = total.known_1

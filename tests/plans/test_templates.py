@@ -9,6 +9,7 @@ from jinja2 import nodes
 from sqlanon.errors import TemplateError
 from sqlanon.plans import templates
 from sqlanon.plans.templates import (
+    Sql,
     ident,
     literal,
     template_root,
@@ -50,6 +51,11 @@ def test_names_survive_quoting(name):
     assert con.execute(f"select t.{ident(name)} from {ident(name)} as t").description[0][0] == name
     several = templates.each([name, "b"], "t.{} as {}", end=",")
     assert several == f't.{ident(name)} as {ident(name)}, t."b" as "b",'
+    pairs = [(name, Sql("a + 1"), 3), ("b", Sql("'{0}'"), 4)]
+    assert templates.each(pairs, "{1} as {0}_{2}_{#}") == f"""a + 1 as {ident(name)}_3_1, '{{0}}' as "b"_4_2"""
+    assert templates.each([{"shown": name}], "@value_{#} as {shown}") == f"\0value_1\0 as {ident(name)}"
+    with pytest.raises(TemplateError, match="not the name of a relation"):
+        templates.each([name], "@value_{}")
 
 
 CONSTANTS = [*NASTY_NAMES, *NASTY_VALUES, "\\'", "'||'", "$$", 0, -7, 2**62, True, None, 0.1]

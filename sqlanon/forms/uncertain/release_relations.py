@@ -1,8 +1,8 @@
 """What verification reads of a release of uncertain data: QIT with its marks unfolded, the nodes of its hierarchies."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.methods.uncertain.read_manifest import Described, described
@@ -23,6 +23,24 @@ def unfold_marks(published: PublishedTables, columns: Described) -> Sql:
     labels = [names["label"]] if "label" in names else []
     values = {"quasi": columns.fields, "hidden": list(columns.hidden), "labels": labels}
     return published.subquery("uncertain/unfolded", {}, **values, **roles)
+
+
+def read_sets(published: PublishedTables) -> Sql:
+    """Return the lines of ST with their alternatives in one list, to stand where a relation does."""
+    columns: Mapping[str, Any] = published.manifest["columns"]
+    roles = {"values": columns["values"], "group_column": columns["group"], "count_column": columns["count"]}
+    return published.subquery("uncertain/set_line", **roles)
+
+
+def is_single(published: PublishedTables) -> bool:
+    """Tell whether ST has one sensitive column, so that each of its lines is one value."""
+    return len(published.manifest["columns"]["values"]) == 1
+
+
+def weigh_groups(published: PublishedTables, columns: Described) -> Sql:
+    """Return the groups of ST as diversity sees them, with the weights of their values."""
+    values = {"weights": list(columns.weights), "single": is_single(published)}
+    return published.subquery("forms/uncertain/source/weighed_group", {"set_line": read_sets(published)}, **values)
 
 
 def write_tree_nodes(published: PublishedTables, columns: Described) -> Sql:

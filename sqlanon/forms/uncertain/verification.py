@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlanon.forms.qit_st.verification import COUNTS, TABLES, is_whole_number
-from sqlanon.forms.uncertain.release_relations import keep_tree_nodes, unfold_marks, write_tree_nodes
+from sqlanon.forms.uncertain.release_relations import (
+    is_single,
+    keep_tree_nodes,
+    read_sets,
+    unfold_marks,
+    weigh_groups,
+    write_tree_nodes,
+)
 from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows, true_nodes
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
 from sqlanon.plans.manifest import Manifest
@@ -53,7 +60,7 @@ def _align_sensitive(published: PublishedTables, original: SourceRows) -> Aligne
     """Return ST's sets beside the source's."""
     columns = published.manifest["columns"]
     sql_type = original.sql_types["sensitive"]
-    if len(columns["values"]) == 1 and original.is_certain("sensitive"):  # single values cost a fraction of lists
+    if is_single(published) and original.is_certain("sensitive"):  # single values cost a fraction of lists
         shown = Sql(f"cast({ident(columns['values'][0])} as {sql_type})")
         return AlignedColumns(
             _weigh(published, published.tables["st"], shown, ident(columns["count"])),
@@ -61,11 +68,12 @@ def _align_sensitive(published: PublishedTables, original: SourceRows) -> Aligne
             (_VALUE,),
             whole_columns({_VALUE: sql_type}),
         )
-    roles = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
-    lines = published.subquery("uncertain/set_line", **roles)
     ordered = "list_sort({}, 'asc', 'nulls last')"
+    shown = Sql(ordered.format(f"cast(chosen as {sql_type}[])"))
     return AlignedColumns(
-        _weigh(published, lines, Sql(ordered.format(f"cast(chosen as {sql_type}[])")), Sql("occurrences")),
+        _weigh(
+            published, read_sets(published), Sql(ordered.format(f"cast(chosen as {sql_type}[])")), Sql("occurrences")
+        ),
         _weigh(published, original.rows, Sql(ordered.format("sensitive")), Sql("1")),
         (_VALUE,),
     )
@@ -178,21 +186,17 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     """
     columns, parameters = published.manifest["columns"], published.manifest["parameters"]
     quasi = described(published.manifest)
-    roles = {"group_column": columns["group"], "count_column": columns["count"]}
     climbs = parameters["undiverse"] == GENERALIZE
     table_columns = published_columns(published.manifest)
     # equal marks follow from equal QIIDs; ST has one line per group and set
     marks = columns["alternatives"]
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
-    sets = published.subquery("uncertain/set_line", values=columns["values"], **roles)
     sections = published.sections(
         "verify/uncertain",
         unfolded=unfold_marks(published, quasi),
         tree_node=nodes or write_tree_nodes(published, quasi),
-        set_line=sets,
-        weighed=published.subquery(
-            "forms/uncertain/source/weighed_group", {"set_line": sets}, weights=list(quasi.weights)
-        ),
+        set_line=read_sets(published),
+        weighed=weigh_groups(published, quasi),
         values=columns["values"],
         **{name: parameters[name] for name in ("k", "l", "threshold")},
         trees=quasi.trees,
@@ -206,18 +210,13 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     return [*sections.items(), *order_queries(published, lines, all_differ=frozenset({"st"}))]
 
 
-def _is_single(published: PublishedTables) -> bool:
-    """Tell whether ST has one sensitive column, so that each of its lines is one value."""
-    return len(published.manifest["columns"]["values"]) == 1
-
-
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, sizes, weights, marks, values."""
     with keep_tree_nodes(published) as nodes:
         texts = dict(queries(published, nodes))
         lines = texts.pop("set_lines")
         answers = {name: published.engine.rows(sql)[0] for name, sql in texts.items()}
-        proved = _is_single(published) and (
+        proved = is_single(published) and (
             not (answers["order of st"]["misplaced_rows"] or answers["weights"]["unweighted_values"])
         )
         answers["set_lines"] = NO_FAULTY_LINES if proved else published.engine.rows(lines)[0]

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import Promise, View, promise_of_different
 from sqlanon.engines.base import Engine
 from sqlanon.forms.qit_st.view import GroupView, find_in_groups
-from sqlanon.forms.uncertain.release_relations import frame_tree_nodes, unfold_marks
+from sqlanon.forms.uncertain.release_relations import frame_tree_nodes, read_sets, unfold_marks, weigh_groups
 from sqlanon.forms.uncertain.source_rows import read_source_rows, true_nodes
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
 from sqlanon.plans.build import render_query
@@ -88,15 +87,9 @@ class UncertainView(GroupView):
 
     def promised_holdings(self) -> Sql:
         """Return what groups with a grave value hold: the promise speaks of these."""
-        weighed, least = {"weighed_group": self._weighed}, self.manifest["parameters"]["threshold"]
+        weighed = {"weighed_group": weigh_groups(self.published, self.read)}
+        least = self.manifest["parameters"]["threshold"]
         return self.keep("promised", "adversary/sets/grave_holding", weighed, threshold=least)
-
-    @cached_property
-    def _weighed(self) -> Sql:
-        relations = {"set_line": self._sets}
-        return self.published.subquery(
-            "forms/uncertain/source/weighed_group", relations, weights=list(self.read.weights)
-        )
 
     def find_unpromised(self) -> list[Finding]:
         """Return how sure somebody is of whom the promise does not speak: in harmless groups, and among the hidden."""
@@ -134,13 +127,6 @@ class UncertainView(GroupView):
         self.refuse_others(microdata)
         told = self.keep("truth", "adversary/sets/set_truth", {"microdata": microdata}, quasi=self.names)
         return self.in_proportion(told)
-
-
-def read_sets(published: PublishedTables) -> Sql:
-    """Return the lines of ST with their alternatives in one list, to stand where a relation does."""
-    columns: Mapping[str, Any] = published.manifest["columns"]
-    roles = {"values": columns["values"], "group_column": columns["group"], "count_column": columns["count"]}
-    return published.subquery("uncertain/set_line", **roles)
 
 
 def _unpromised(attack: str, confidence: float, whom: str) -> Finding:

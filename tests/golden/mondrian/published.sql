@@ -6,14 +6,7 @@ with ordered as (
     from "sqlanon_box" as box
 )
 select
-    ordered."node_1" as "education",
-    ordered."low_2" as "age_low",
-    ordered."high_2" as "age_high",
-    ordered."unknown_2" as "age_unknown",
-    ordered."low_3" as "seen_low",
-    ordered."high_3" as "seen_high",
-    ordered."unknown_3" as "seen_unknown",
-    ordered."set_4" as "sex",
+    ordered."node_1" as "education", ordered."low_2" as "age_low", ordered."high_2" as "age_high", ordered."unknown_2" as "age_unknown", ordered."low_3" as "seen_low", ordered."high_3" as "seen_high", ordered."unknown_3" as "seen_unknown", ordered."set_4" as "sex",
     value.sensitive as "disease"
 from "sqlanon_splitting_2" as splitting
 inner join ordered on splitting.partition = ordered.partition

@@ -3,10 +3,7 @@ select
     cast(1 as bigint) as partition,
     0 as attempts,
     1 as open,
-    value_1.code as code_1,
-    value_2.code as code_2,
-    value_3.code as code_3,
-    value_4.code as code_4,
+    value_1.code as code_1, value_2.code as code_2, value_3.code as code_3, value_4.code as code_4,
     population."draw", population."tie",
     "sensitive_value".code as "code"
 from "sqlanon_population_3" as population
@@ -19,14 +16,7 @@ inner join "sqlanon_value_4" as value_4 on population.quasi_4 is not distinct fr
 -- choice: the attribute by which each open partition is cut: the widest of those that it was not tried by (figure 3: choose_dimension); a width is a share of the attribute's range, or of its hierarchy's leaves
 with extent as (
     select
-        min(code_1) as least_1,
-        max(code_1) as largest_1,
-        min(code_2) as least_2,
-        max(code_2) as largest_2,
-        min(code_3) as least_3,
-        max(code_3) as largest_3,
-        min(code_4) as least_4,
-        max(code_4) as largest_4,
+        min(code_1) as least_1, max(code_1) as largest_1, min(code_2) as least_2, max(code_2) as largest_2, min(code_3) as least_3, max(code_3) as largest_3, min(code_4) as least_4, max(code_4) as largest_4,
         partition,
         max(attempts) as attempts,
         count(*) as row_count
@@ -211,14 +201,7 @@ from "sqlanon_splitting"
 -- choice: the attribute by which each open partition is cut: the widest of those that it was not tried by (figure 3: choose_dimension); a width is a share of the attribute's range, or of its hierarchy's leaves
 with extent as (
     select
-        min(code_1) as least_1,
-        max(code_1) as largest_1,
-        min(code_2) as least_2,
-        max(code_2) as largest_2,
-        min(code_3) as least_3,
-        max(code_3) as largest_3,
-        min(code_4) as least_4,
-        max(code_4) as largest_4,
+        min(code_1) as least_1, max(code_1) as largest_1, min(code_2) as least_2, max(code_2) as largest_2, min(code_3) as least_3, max(code_3) as largest_3, min(code_4) as least_4, max(code_4) as largest_4,
         partition,
         max(attempts) as attempts,
         count(*) as row_count

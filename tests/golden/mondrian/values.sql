@@ -10,10 +10,7 @@ with line as (
         ' | ' as separator
 )
 select
-    cast("node" as varchar) as "node",
-    cast("depth" as integer) as "depth",
-    cast("height" as integer) as "height",
-    cast("held" as integer) as "held"
+    cast("node" as varchar) as "node", cast("depth" as integer) as "depth", cast("height" as integer) as "height", cast("held" as integer) as "held"
 ,
     nullif("level_1", '') as "level_1"
 ,
@@ -96,8 +93,7 @@ weighed as (
 )
 select
     different.value,
-    weighed.share_1,
-    weighed.share_2,
+    weighed.share_1, weighed.share_2,
     weighed."level_1", weighed."level_2",
     cast(row_number() over (
         order by
@@ -211,10 +207,7 @@ ranked as (
     from judged
 )
 select
-    (select count(*) from "sqlanon_value_1" where value is null) as unknown_1,
-    (select count(*) from "sqlanon_value_2" where value is null) as unknown_2,
-    (select count(*) from "sqlanon_value_3" where value is null) as unknown_3,
-    (select count(*) from "sqlanon_value_4" where value is null) as unknown_4,
+    (select count(*) from "sqlanon_value_1" where value is null) as unknown_1, (select count(*) from "sqlanon_value_2" where value is null) as unknown_2, (select count(*) from "sqlanon_value_3" where value is null) as unknown_3, (select count(*) from "sqlanon_value_4" where value is null) as unknown_4,
     case when fault = 1 then name when fault > 2 then 'l' end as about,
     case fault when 3 then value_count when 4 then row_count // largest_count end as possible,
     case

@@ -28,11 +28,7 @@ from hashed
 
 -- pair: the values of all columns by falling count
 with listed as (
-    select 1 as column_number, place, row_count
-    from "sqlanon_ranked_1"
-    union all
-    select 2 as column_number, place, row_count
-    from "sqlanon_ranked_2"
+    select 1 as column_number, place, row_count from "sqlanon_ranked_1" union all select 2 as column_number, place, row_count from "sqlanon_ranked_2"
 )
 select
     column_number,
@@ -53,8 +49,7 @@ inner join "sqlanon_pair" as pair on ranked.place = pair.place and pair.column_n
 -- population: the rows with the numbers of their values
 select
     population."quasi_1", population."quasi_2", population."identity",
-    value_1.code as code_1,
-    value_2.code as code_2,
+    value_1.code as code_1, value_2.code as code_2,
     least(value_1.code, value_2.code) as sensitive
 from "sqlanon_population_2" as population
 inner join "sqlanon_value_1" as value_1

@@ -7,9 +7,7 @@ inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
 
 -- population: every row with the value of a slot of its group; whoever saw the slot's draw could tell which
 select
-    own."quasi_1" as "quasi_1",
-    own."quasi_2" as "quasi_2",
-    own."quasi_3" as "quasi_3",
+    own."quasi_1" as "quasi_1", own."quasi_2" as "quasi_2", own."quasi_3" as "quasi_3",
     frequency.sensitive as "published_1"
 from "sqlanon_grouped" as own
 inner join "sqlanon_grouped" as decoy

@@ -10,10 +10,7 @@ with line as (
         ' | ' as separator
 )
 select
-    cast("node" as varchar) as "node",
-    cast("depth" as integer) as "depth",
-    cast("height" as integer) as "height",
-    cast("held" as integer) as "held"
+    cast("node" as varchar) as "node", cast("depth" as integer) as "depth", cast("height" as integer) as "height", cast("held" as integer) as "held"
 ,
     nullif("level_1", '') as "level_1"
 ,

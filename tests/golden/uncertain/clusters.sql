@@ -341,14 +341,18 @@ with branched as (
     from "sqlanon_point" as point
     cross join "sqlanon_arrangement" as arrangement
 ),
-lined as (
+turned as (
     select
         branched.*,
-        row_number() over (
-            order by xor(branches, (0 + bit_count(branches & before_1) % 2 * bits_1 + bit_count(branches & before_2) % 2 * bits_2 + bit_count(branches & before_3) % 2 * bits_3 + bit_count(branches & before_4) % 2 * bits_4 + bit_count(branches & before_5) % 2 * bits_5 + bit_count(branches & before_6) % 2 * bits_6)) asc nulls last, "draw" asc nulls last, "tie" asc nulls last
-        ) - 1 as position
+        xor(branches, (0 + bit_count(branches & before_1) % 2 * bits_1 + bit_count(branches & before_2) % 2 * bits_2 + bit_count(branches & before_3) % 2 * bits_3 + bit_count(branches & before_4) % 2 * bits_4 + bit_count(branches & before_5) % 2 * bits_5 + bit_count(branches & before_6) % 2 * bits_6)) as turn
     from branched
     cross join "sqlanon_arrangement" as arrangement
+),
+lined as (
+    select
+        *,
+        row_number() over (order by turn asc nulls last, "draw" asc nulls last, "tie" asc nulls last) - 1 as position
+    from turned
 )
 select
     "row_number", "sensitive_count", "cell_code", "draw", "tie",
@@ -460,13 +464,13 @@ from lined
 -- +      shiftleft("weight", "width")
 
 -- spark, clustering:
--- -      order by xor(
--- -        "branches",
--- -        (
--- -          0 + bit_count("branches" & "before_1") % 2 * "bits_1" + bit_count("branches" & "before_2") % 2 * "bits_2" + bit_count("branches" & "before_3") % 2 * "bits_3" + bit_count("branches" & "before_4") % 2 * "bits_4" + bit_count("branches" & "before_5") % 2 * "bits_5" + bit_count("branches" & "before_6") % 2 * "bits_6"
--- -        )
--- +      order by "branches" ^ (
--- +        0 + bit_count("branches" & "before_1") % 2 * "bits_1" + bit_count("branches" & "before_2") % 2 * "bits_2" + bit_count("branches" & "before_3") % 2 * "bits_3" + bit_count("branches" & "before_4") % 2 * "bits_4" + bit_count("branches" & "before_5") % 2 * "bits_5" + bit_count("branches" & "before_6") % 2 * "bits_6"
+-- -    xor(
+-- -      "branches",
+-- -      (
+-- -        0 + bit_count("branches" & "before_1") % 2 * "bits_1" + bit_count("branches" & "before_2") % 2 * "bits_2" + bit_count("branches" & "before_3") % 2 * "bits_3" + bit_count("branches" & "before_4") % 2 * "bits_4" + bit_count("branches" & "before_5") % 2 * "bits_5" + bit_count("branches" & "before_6") % 2 * "bits_6"
+-- -      )
+-- +    "branches" ^ (
+-- +      0 + bit_count("branches" & "before_1") % 2 * "bits_1" + bit_count("branches" & "before_2") % 2 * "bits_2" + bit_count("branches" & "before_3") % 2 * "bits_3" + bit_count("branches" & "before_4") % 2 * "bits_4" + bit_count("branches" & "before_5") % 2 * "bits_5" + bit_count("branches" & "before_6") % 2 * "bits_6"
 -- -  least("position" // 5, "row_count" // 5 - 1) as "cluster"
 -- +  least(("position" div 5), ("row_count" div 5) - 1) as "cluster"
 
@@ -584,12 +588,12 @@ from lined
 -- +    ) as int) as "width"
 
 -- postgres, clustering:
--- -      order by xor(
--- -        "branches",
--- -        (
--- -          0 + bit_count("branches" & "before_1") % 2 * "bits_1" + bit_count("branches" & "before_2") % 2 * "bits_2" + bit_count("branches" & "before_3") % 2 * "bits_3" + bit_count("branches" & "before_4") % 2 * "bits_4" + bit_count("branches" & "before_5") % 2 * "bits_5" + bit_count("branches" & "before_6") % 2 * "bits_6"
--- -        )
--- +      order by "branches" # (
--- +        0 + bit_count(cast("branches" & "before_1" as bit(64))) % 2 * "bits_1" + bit_count(cast("branches" & "before_2" as bit(64))) % 2 * "bits_2" + bit_count(cast("branches" & "before_3" as bit(64))) % 2 * "bits_3" + bit_count(cast("branches" & "before_4" as bit(64))) % 2 * "bits_4" + bit_count(cast("branches" & "before_5" as bit(64))) % 2 * "bits_5" + bit_count(cast("branches" & "before_6" as bit(64))) % 2 * "bits_6"
+-- -    xor(
+-- -      "branches",
+-- -      (
+-- -        0 + bit_count("branches" & "before_1") % 2 * "bits_1" + bit_count("branches" & "before_2") % 2 * "bits_2" + bit_count("branches" & "before_3") % 2 * "bits_3" + bit_count("branches" & "before_4") % 2 * "bits_4" + bit_count("branches" & "before_5") % 2 * "bits_5" + bit_count("branches" & "before_6") % 2 * "bits_6"
+-- -      )
+-- +    "branches" # (
+-- +      0 + bit_count(cast("branches" & "before_1" as bit(64))) % 2 * "bits_1" + bit_count(cast("branches" & "before_2" as bit(64))) % 2 * "bits_2" + bit_count(cast("branches" & "before_3" as bit(64))) % 2 * "bits_3" + bit_count(cast("branches" & "before_4" as bit(64))) % 2 * "bits_4" + bit_count(cast("branches" & "before_5" as bit(64))) % 2 * "bits_5" + bit_count(cast("branches" & "before_6" as bit(64))) % 2 * "bits_6"
 -- -  least("position" // 5, "row_count" // 5 - 1) as "cluster"
 -- +  least(("position" / 5), ("row_count" / 5) - 1) as "cluster"

@@ -9,11 +9,7 @@ with line as (
         ' | ' as separator
 )
 select
-    cast("sensitive" as varchar) as "sensitive",
-    cast("influence_1" as double) as "influence_1",
-    cast("influence_2" as double) as "influence_2",
-    cast("influence_3" as double) as "influence_3",
-    cast("weight" as double) as "weight"
+    cast("sensitive" as varchar) as "sensitive", cast("influence_1" as double) as "influence_1", cast("influence_2" as double) as "influence_2", cast("influence_3" as double) as "influence_3", cast("weight" as double) as "weight"
 from line
 
 -- weightless: every sensitive value of the data has a line

@@ -3,9 +3,7 @@ select
     
     pattern.qiid as "qiid",
     pattern.alternatives as "alternatives",
-    shown.quasi_1 as "education",
-    shown.quasi_2 as "age",
-    shown.quasi_3 as "sex",
+    shown.quasi_1 as "education", shown.quasi_2 as "age", shown.quasi_3 as "sex",
     group_number.group_id as "group_id"
 from "sqlanon_shown" as shown
 inner join "sqlanon_pattern" as pattern on true and shown."alternatives_1" = pattern."alternatives_1"
@@ -29,8 +27,7 @@ with counted as (
 )
 select
     counted.group_id as "group_id",
-    set_values.value_1 as "disease1",
-    set_values.value_2 as "disease2",
+    set_values.value_1 as "disease1", set_values.value_2 as "disease2",
     counted.row_count as "count"
 from counted
 inner join "sqlanon_set_values" as set_values on counted.cell_code = set_values.cell_code
