@@ -20,6 +20,7 @@ _MARKED = {mark: leak for leak, mark in _MARKS.items()}
 SURE_HEADS = ["certainty above", "people", "of", "claimed", "right"]
 VITAL, FEW = 0.8, 0.01  # the confidence of an adversary that is told first, unless of a smaller share of the people
 CLEAR = 0.005  # a share above the promise by less than this is not reported as a breach
+WORST = "in the worst group"
 DIGITS = 6  # of a number of people, who may count by shares: threads add these up in any order
 NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
 SIGMAS = 4.0  # standard errors beyond which a difference is not due to chance
@@ -163,6 +164,12 @@ class Attack:
         best = replace(self, findings=tuple(f for f in self.findings if f not in self.certain)).strongest
         further = self.beyond if self.beyond not in self.leaks else None
         return write("adversary/headline.txt", {"attack": self, "best": best, "further": further})
+
+    def expectation(self, sampled: bool) -> str:
+        """Say what is reached in the mean, in a sentence for whoever has just published; sampled: learned from few."""
+        named = [f for f in self.findings if (f.believed or f.counted or f.headline) and f.whom != WORST]
+        best = max(named, key=lambda finding: finding.reached or 0.0, default=None)
+        return write("adversary/expected.txt", {"attack": self, "best": best, "sampled": sampled})
 
     @property
     def vital(self) -> Sure | None:

@@ -89,8 +89,9 @@ class Adversary:
     names: the quasi columns. combination: N, what each line of people is known by. row_count: rows of a combination.
     """
 
-    def __init__(self, view: View) -> None:
-        """Read what the release shows of people; nothing is learned yet."""
+    def __init__(self, view: View, most_people: int | None = None) -> None:
+        """Read what the release shows of people, at most so many; nothing is learned yet."""
+        self.most_people = most_people or MOST_PEOPLE
         self.names = list(view.quasi)
         engine = view.engine
         totals = _columns(engine.arrays(f"select value_number, total from {view.values()}"))
@@ -116,7 +117,7 @@ class Adversary:
                    " group by group_id, value_number)")  # fmt: skip
         size = view.row("adversary/view/seat_figures", {"seat": seat, "held": held})
         share = min(
-            1.0, MOST_PEOPLE / max(float(size["people"]), 1), MOST_GROUPS / max(int(size["groups"]), 1),
+            1.0, self.most_people / max(float(size["people"]), 1), MOST_GROUPS / max(int(size["groups"]), 1),
             MOST_PAIRS / max(float(size["pairs"]), 1),
         )  # fmt: skip
         where = ""
@@ -153,7 +154,7 @@ class Adversary:
     def _read_randomized(self, view: View) -> Whole:
         engine, labelled = view.engine, view.labelled()
         rows = float(self.totals.sum())
-        every = max(1, int(np.ceil(rows / MOST_PEOPLE)))
+        every = max(1, int(np.ceil(rows / self.most_people)))
         where = f" where person_number % {every} = 0" if every > 1 else ""
         self.share = 1 / every
         counted = f"select combination, value_number, count(*) as people from {labelled}{where}"
@@ -165,21 +166,23 @@ class Adversary:
         self.evidence = Shown(read["people"], value, self.log_prior, np.minimum(others, 1 / gamma), gamma)
         return read["combination"].astype(np.int64) - 1
 
-    def learn(self) -> None:
-        """Choose features by who is held out, then learn from everybody."""
+    def learn(self, quick: bool = False) -> None:
+        """Choose features by who is held out, then learn from everybody; quick: with one worth of a person alone."""
         draws = np.random.default_rng(SEED)
         train, held = self._split(draws)
         best = None
-        for worth in model.WORTHS if len(held[0].people) and len(train[0].people) and len(self.totals) > 1 else ():
+        worths = model.WORTHS[:1] if quick else model.WORTHS
+        for worth in worths if len(held[0].people) and len(train[0].people) and len(self.totals) > 1 else ():
             learner = model.Learner(train[0], self.log_prior, worth)
             chosen, gains = model.choose(learner, train[1], held[0], held[1])
             if best is None or sum(gains) > sum(best[1]):
                 best = chosen, gains, worth
         if best is not None:
-            self.chosen, _, worth = best
+            self.chosen, _, self.worth = best
+        if best is not None and not quick:
             looked_at = [[features[place] for place in self.chosen] for _, features in (train, held)]
-            self.worth = model.settle_worth(train[0], looked_at[0], held[0], looked_at[1], self.log_prior, worth)
-        self.learner = self.fit(self.chosen)
+            self.worth = model.settle_worth(train[0], looked_at[0], held[0], looked_at[1], self.log_prior, self.worth)
+        self.learner = self.fit(self.chosen, model.TURNS if quick else model.LAST_TURNS)
 
     def _split(self, draws: np.random.Generator) -> list[tuple[model.Evidence, list[Feature]]]:
         """Return people to learn from and people who are held out, each with their features."""

@@ -91,6 +91,9 @@ def check(
     delta: Annotated[
         float | None, Parameter(Required(), "ln(p / q) of any value of a class, at most, up or down.")
     ] = None,
+    subsets: Annotated[
+        int | None, Parameter(Whole(), "How many quasi columns are looked at together, to find who is unique (2).")
+    ] = None,
     failing: Annotated[
         FilePath | None,
         Parameter(PathName(), "Write the rows of failing classes to this Parquet file: microdata, for you."),
@@ -99,7 +102,8 @@ def check(
 ) -> "Check":
     """Tell what a table risks: whom its quasi columns single out, what the sensitive values of its classes give away.
 
-    con, source, query: as for `anatomy`. Without quasi columns: a line per column with a role that it may have. Rows
+    con, source, query: as for `anatomy`. Without roles: a line per column with a role that it may have; with a
+    sensitive column or subsets alone, those that others usually know are the quasi columns. Rows
     with equal quasi values are a class; NULL is a value. From k to delta: what every class must reach.
     Returns the Check; its `holds` says whether all that is required is reached. Raises UsageError, DataError and
     TargetError.
@@ -113,7 +117,7 @@ def check(
     question = CheckQuestion(
         source=choose_source(source, query, opener.dialect, NO_SOURCE), quasi=tuple(quasi), sensitive=tuple(sensitive),
         identifier=tuple(id), coarsen=COARSEN.check("coarsen", coarsen), population=population, sampled=sampled,
-        limits=Limits(
+        subsets=subsets, limits=Limits(
             k=k, l=l, entropy_l=entropy_l, recursive=recursive, alpha=alpha, t=t, beta=beta, delta=delta
         ),
     )  # fmt: skip

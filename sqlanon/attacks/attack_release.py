@@ -9,14 +9,14 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlanon.adversary.findings import DIGITS, Attack, Finding, is_beyond_chance
+from sqlanon.adversary.findings import DIGITS, WORST, Attack, Finding, is_beyond_chance
 from sqlanon.adversary.view import View
 from sqlanon.attacks import composition, learning
 from sqlanon.errors import SqlanonError
 from sqlanon.forms import has_several
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.sensitive_tables import one_column
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 
 AS_THEY_LIE, BY_VALUE = {"as they lie": "line_number"}, {"by value": "value_number"}
@@ -154,12 +154,19 @@ def _judge(reached: float, excluded: int, promised: float | None, even: bool) ->
     attack = "a group's most frequent value is named"
     leak = None if promised is None else beyond
     return Finding(
-        "background knowledge", attack, reached=reached, promised=promised, chance=None, whom="in the worst group",
-        leak=leak, headline=True,
-    )  # fmt: skip
+        "background knowledge",
+        attack,
+        reached=reached,
+        promised=promised,
+        chance=None,
+        whom=WORST,
+        leak=leak,
+        headline=True,
+    )
 
 
 MOST_ROWS = 200_000  # of which orders are matched, and from which is learned: of more, whole groups are drawn
+QUICK_ROWS = 6_000  # from which is learned right after publishing, which may not take long
 SAMPLED = "orders were matched and learning ran on a sample"
 NO_SOURCE = (
     "no source was given: what learning reaches is the adversary's own confidence, which may be too high or too low"
@@ -183,7 +190,10 @@ log = logging.getLogger("sqlanon")
 
 @dataclass(frozen=True)
 class Asked:
-    """What an adversary has beside a release, and what is looked at."""
+    """What an adversary has beside a release, and what is looked at.
+
+    quick_rows: from how many rows is learned at most where that is to be quick.
+    """
 
     release: Release
     against: object
@@ -192,6 +202,18 @@ class Asked:
     background: object
     telling: bool
     orders: bool
+    quick_rows: int | None = None
+
+
+def expect_attack(release: Release) -> str:
+    """Say what an attack reaches as far as anybody can tell who has the release alone, from few of its rows.
+
+    Of a release of groups, groups are taken by their numbers, which were drawn.
+    """
+    rows = QUICK_ROWS // len(release.manifest["columns"]["sensitive"])
+    sampled = int(release.manifest["rows"]) > rows
+    attack = _attack_columns(Asked(release, None, (), (), (), False, False, rows if sampled else None))
+    return attack.expectation(sampled)
 
 
 def attack_release(
@@ -209,7 +231,11 @@ def attack_release(
     same people. background: distributions that the adversary knows. telling: find out which quasi columns give most
     away, which no other figure needs. orders: whether orders are matched. Raises UsageError and DataError.
     """
-    asked = Asked(release, against, identifier, others, background, telling, orders)
+    return _attack_columns(Asked(release, against, identifier, others, background, telling, orders))
+
+
+def _attack_columns(asked: Asked) -> Attack:
+    release = asked.release
     if len(release.manifest["columns"]["sensitive"]) == 1:
         return _attack(asked, release.tables, release.manifest)
     whole = Attack(())
@@ -238,7 +264,11 @@ def _put_first(tables: Mapping[str, Sql], manifest: Manifest, column: str) -> tu
 def _attack(asked: Asked, tables: Mapping[str, Sql], manifest: Manifest) -> Attack:
     release = asked.release
     view = release.form.view(release.engine, tables, manifest)
-    part = release.form.view(release.engine, tables, manifest) if draws_groups(view) else view
+    if asked.quick_rows and not view.lacks_groups:
+        group, step = ident(manifest["columns"]["group"]), -(-int(manifest["rows"]) // asked.quick_rows)
+        view.drawn = Sql(f"(select distinct {group} as group_id from {tables['qit']} where {group} % {step} = 0)")
+    drawn_later = view.drawn is None and draws_groups(view)
+    part = release.form.view(release.engine, tables, manifest) if drawn_later else view
     # manifests name values by their texts, which were written in UTC
     with release.engine.snapshot() if release.form.nested else nullcontext():
         try:
@@ -247,7 +277,7 @@ def _attack(asked: Asked, tables: Mapping[str, Sql], manifest: Manifest) -> Atta
             learned = learning.Learned()
             if (truth is not None or view.shows_people) and part.people_figures["people"]:
                 log.info("learning from the release")
-                learned = learning.learn(part, truth, view.promise.plain, asked.telling)
+                learned = learning.learn(part, truth, view.promise.plain, asked.telling, asked.quick_rows)
             attack = _attack_randomized if view.randomized else _attack_groups
             findings, notes = attack(asked, view, part, truth, learned.findings)
         finally:

@@ -34,14 +34,17 @@ class Learned:
     note: str = ""
 
 
-def learn(view: View, truth: Sql | None, promised: float | None, telling: bool) -> Learned:
+def learn(
+    view: View, truth: Sql | None, promised: float | None, telling: bool, quick_people: int | None = None
+) -> Learned:
     """Name everybody's value.
 
     truth: what the source says of people; without it the adversary's own confidence is told. telling: whether to name
-    once more without each column that is looked at.
+    once more without each column that is looked at. quick_people: from how
+    many is learned where that is to be quick.
     """
-    adversary = Adversary(view)
-    adversary.learn()
+    adversary = Adversary(view, quick_people)
+    adversary.learn(quick=quick_people is not None)
     scored = None if truth is None else read_truth(view, truth)
     whole = _Scored(view, adversary.name(adversary.learner), scored)
     if not len(whole.known.combination):

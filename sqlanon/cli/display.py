@@ -5,14 +5,13 @@ import io
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 
 from sqlanon.cli.console import to_stderr, write_out
-from sqlanon.forms import form_of
 from sqlanon.plain_values import cell, plain, records, shorten_hashes, visible, words
 from sqlanon.plans.roles import free_name
 from sqlanon.prose import write_parts
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sqlanon.estimation.answered import Answered
+    from sqlanon.forms.form import Table
     from sqlanon.publishing.shown_steps import ShownStep
 
 
@@ -132,15 +132,19 @@ def show_to_programs(result: Any, how: Format) -> bool:
     return how != "table"
 
 
-def show_publication(manifest: Mapping[str, Any], where: str, how: Format) -> None:
-    """Print what was published: the manifest for programs, its main lines in words for people."""
-    if how != "table":
-        show_mapping(manifest, how)
-        return
-    form = form_of(manifest)
-    lines = form.summary(manifest, where)
-    _print_table(["", ""], [[key, spoken(text)] for key, text in lines.items()], header=False)
-    for table in form.tables(manifest):
+def show_publication(lines: Mapping[str, str], command: str, tables: Iterable["Table"]) -> None:
+    """Print what was published, in words: lines by their names, each text of several lines below one another.
+
+    command: what to type next, in one piece. tables: what is shown below it.
+    """
+    rows = [
+        ["" if number else name, spoken(text).removeprefix("warning: ")]
+        for name, whole in lines.items()
+        for number, text in enumerate(whole.split("\n"))
+    ]
+    _print_table(["", ""], rows, header=False)
+    sys.stdout.write(f"{'next':{max(map(len, lines))}}  {visible(command)}\n")
+    for table in tables:
         _show_titled(*table)
 
 

@@ -49,6 +49,9 @@ class PublicationOptions(SessionOptions):
             help="Print every relation that the method makes, with its first rows: microdata. Publish nothing.",
         ),
     ] = None
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print all that release.json says in words, in place of five lines.")
+    ] = False
 
 
 class PlanOptions(PublicationOptions):
@@ -121,34 +124,55 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
         return
     with display.progress():
         release = publish(request, engine, out, into, overwrite, accept=accept, **parameters)
-    where = str(out) if out is not None else f"schema {into} of {session.database or 'the database'}"
-    display.show_publication(release.manifest, where, session.how.value)
-    for note in release.notes:
-        say(note)
+    single = () if arguments["unit"] == "row" else arguments["id"]
+    show_publication(release, session, words_against(session, request.original, single), out, into, given["verbose"])
     if "influence" in release.learned:
         display.show_learned(release.learned["influence"])
-    single = () if arguments["unit"] == "row" else arguments["id"]
-    say_next_steps(session, request.original, single, out, into)
 
 
-def say_next_steps(
-    session: SessionOptions, source: object, identifier: Sequence[str], out: object, into: str | None
+def show_publication(
+    release: "Release",
+    session: SessionOptions,
+    against: Sequence[str],
+    out: object,
+    into: str | None,
+    verbose: bool = False,
 ) -> None:
-    """Say what a publisher does next, as commands that run as they are printed, and what is handed over.
+    """Print what was published: for people in five lines, with `verbose` in all, the manifest for programs.
 
-    identifier: the columns that name a single row of the source each.
+    against: the words that hold the release against its source. The command that comes next runs as it is printed.
     """
+    from sqlanon.cli import display
+    from sqlanon.publishing.publish import NOT_PUBLISHED, noting_faults
+
+    notes = list(release.notes)
     if session.how is not Format.table:
+        display.show_mapping(release.manifest, session.how.value)
+        for note in notes:
+            say(note)
         return
+    expected = "not looked at on this engine"
+    if release.engine.in_process:
+        from sqlanon.attacks.attack_release import expect_attack
+
+        with display.progress("attacking the release"), noting_faults(notes):
+            expected = expect_attack(release)
+    where = str(out) if into is None else f"schema {into} of {session.database or 'the database'}"
+    lines = release.form.summary(release.manifest, where)
+    if release.manifest["dropped_rows"]:
+        lines["published"] += f"; left out: {lines['dropped rows']}"
+    lines["published"] += "".join(f"; {note}" for note in notes if note.startswith(NOT_PUBLISHED))
+    told = lines if verbose else {name: lines[name] for name in ("published", "promised")}
+    warnings = [note for note in notes if not note.startswith(NOT_PUBLISHED)]
     name = str(out) if into is None else into
-    against = words_against(session, source, identifier)
-    commands = (["sqlanon", "attack", name, *against], report_command(name, against))
-    say(
-        f"next, for your own eyes{session.dsn_reminder}: what attacks reach, and one page about it\n"
-        + "\n".join(map(shlex.join, commands))
+    attack = shlex.join(["sqlanon", "attack", name, *against])
+    display.show_publication(
+        {**told, "attacks reach": expected, "warnings": "\n".join(warnings) or "none"},
+        attack,
+        release.form.tables(release.manifest) if verbose else (),
     )
-    if into is None:
-        say(f"then hand over the folder {name}, and nothing beside it: the page holds figures of the source")
+    if session.dsn:
+        say(f"next{session.dsn_reminder}")
 
 
 def words_against(session: SessionOptions, source: object, identifier: Sequence[str]) -> list[str]:

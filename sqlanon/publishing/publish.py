@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sqlanon.adversary.findings import Attack
 
 log = logging.getLogger("sqlanon")
+NOT_PUBLISHED = "not published: "  # begins the note that names columns without a role
 PREDICTABLE = (
     "the engine's random() can be predicted from published values by a determined adversary; keyed draws (the default)"
     " cannot"
@@ -93,7 +94,7 @@ def publish(
     """
     _check_request(asked, out, into)
     late: list[str] = []
-    with _noting_faults(late), visible_or_not(), ExitStack() as stack:
+    with noting_faults(late), visible_or_not(), ExitStack() as stack:
         plan, against, ledger = stack.enter_context(
             prepared(asked, engine, fresh_prefix(), destination(out, into), **parameters)
         )
@@ -121,22 +122,22 @@ def publish(
             )  # fmt: skip
         if not appears_later:
             has_appeared()
-        with _noting_faults(late, stands=True):
+        with noting_faults(late, stands=True):
             late += _given_away(asked, engine, *against, size_of(manifest))
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
-    with _noting_faults(late):
+    with noting_faults(late):
         release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
         release.notes = _lacking(asked, *against)
         release.notes += [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
     release.notes += late
-    with _noting_faults(release.notes):
+    with noting_faults(release.notes):
         release.notes += _follows(before, manifest, ledger)
     return release
 
 
 @contextmanager
-def _noting_faults(notes: list[str], stands: bool = False) -> Iterator[None]:
+def noting_faults(notes: list[str], stands: bool = False) -> Iterator[None]:
     """Note what fails once a release has appeared: it stands, whatever cannot be said of it.
 
     stands: or where it will, unless something else fails.
@@ -260,7 +261,7 @@ def _notes(
     left_out = [column for column in types if column.lower() not in published]
     notes = []
     if left_out:
-        notes.append(f"not published: {', '.join(left_out)}")
+        notes.append(f"{NOT_PUBLISHED}{', '.join(left_out)}")
     if asked.ledger is not None:
         notes.append(
             "keep the key and the ledger as secret as the source, and both of them: without either nobody of this"

@@ -25,23 +25,27 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.check import Check
 from sqlanon.risks.failing import write_failing
-from sqlanon.risks.given_away import USUAL_SIZE, find_given_away
+from sqlanon.risks.given_away import find_given_away
 from sqlanon.risks.limits import judge, read_measures
-from sqlanon.risks.question import CheckQuestion, select_columns
+from sqlanon.risks.question import USUAL_SIZE, CheckQuestion, select_columns
 from sqlanon.risks.suggestion import (
     NEARLY_UNIQUE,
     NOT_RECOGNIZED,
     SAYS_NOTHING,
     describe_columns,
+    mondrian_command,
     profile_columns,
+    say_frequent,
     suggest_coarser,
     suggest_command,
     suggest_roles,
 )
+from sqlanon.wording import option
 
 DETERMINED = 0.95  # share of the rows whose sensitive value a column tells, from which on it is said
 SHARED = 0.05  # share of the rows that must share their value of a column with others before it can be said
 log = logging.getLogger("sqlanon")
+USUAL_SUBSETS, MOST_SETS = 2, 300  # columns that are looked at together, and how often
 USUAL_K = 5  # what risks are counted against where no k is required
 
 
@@ -120,10 +124,7 @@ def _missing(feasible: Sequence[dict[str, Any]]) -> list[str]:
         if line["values"] == 1:
             notes.append(f"{line['column']} has one value only: everybody's is known")
         elif line["largest_l"] is None:
-            notes.append(
-                f"no l works for {line['column']}: its most frequent value stands in {line['largest_share']:.1%} of the"
-                " rows, where 50% leave room for l = 2"
-            )
+            notes.append(say_frequent(line["column"], line["largest_share"]))
         if line["nulls"]:
             notes.append(f"{line['nulls']:,} rows have no {line['column']}: NULL counts as a value here")
     return notes
@@ -177,7 +178,7 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
     sample's values.
     """
     source, types = engine.find_source(question.source)
-    resolved_question = question.resolved(list(types))
+    resolved_question, guessed = _with_usual_quasi(question.resolved(list(types)), engine, source, types)
     if not resolved_question.quasi:
         return _describe(resolved_question, engine, source, types)
     for column in resolved_question.names:
@@ -189,12 +190,32 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
     checked = Checked(ChapterRun(engine, {"microdata": microdata}), resolved_question, types)
     try:
         answer = _assess(checked)
-        answer = replace(answer, notes=(*answer.notes, *source.note_columns(tuple(resolved_question.names))))
+        answer = replace(answer, notes=(*guessed, *answer.notes, *source.note_columns(tuple(resolved_question.names))))
         if failing is not None and not answer.holds:
             write_failing(checked.run, resolved_question, types, checked.columns, failing)
         return answer
     finally:
         checked.run.drop()
+
+
+def _with_usual_quasi(
+    question: CheckQuestion, engine: Engine, source: Source, types: Mapping[str, str]
+) -> tuple[CheckQuestion, list[str]]:
+    """Return the question with the columns that others usually know, where none is named, and say which these are."""
+    if question.quasi or not (question.sensitive or question.subsets):
+        return question, []
+    named = {*question.sensitive, *question.identifier}
+    columns = profile_columns(engine, source, {name: kind for name, kind in types.items() if name not in named})
+    roles = zip(columns, suggest_roles(columns), strict=True)
+    quasi = tuple(column.name for column, (role, _) in roles if role == "quasi")
+    if not quasi:
+        raise UsageError(
+            "no column's name says that others may know it (age, sex, place, a date); name those that they do with"
+            f" {option('quasi')}"
+        )
+    return replace(question, quasi=quasi), [
+        f"taken for what others know: {', '.join(quasi)}; name other columns with {option('quasi')}"
+    ]
 
 
 def _describe(question: CheckQuestion, engine: Engine, source: Source, types: Any) -> Check:
@@ -204,7 +225,7 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
     _refuse_empty(rows)
     roles = suggest_roles(columns)
     command, reason = suggest_command(question.source, columns, roles)
-    notes = [f"no command is suggested: {reason}"] if reason else []
+    notes = [reason] if reason else []
     if any(why == SAYS_NOTHING for _, why in roles):
         notes.append(NOT_RECOGNIZED)
     return Check(
@@ -232,12 +253,15 @@ def _assess(checked: Checked) -> Check:
         log.info("measuring %s", column)
         worst = checked.worst[column] = _measure(checked, column)
         found += read_measures(column, worst, question.limits)
-        feasible.append(_feasible(column, worst))
-        own = Sql(f"(select *, {ident(*checked.question.ours([column]))} as value from {run.relations['microdata']})")
         size = question.limits.l or USUAL_SIZE
+        feasible.append(_feasible(column, worst, size))
+        own = Sql(f"(select *, {ident(*checked.question.ours([column]))} as value from {run.relations['microdata']})")
         given_away += find_given_away(run.engine, own, quasi, column, size, coarse=question.coarsen)
-    uniqueness = _uniqueness(checked, figures["rows"])
+    uniqueness = _uniqueness(checked, figures["rows"], k)
+    frequent = next((line["column"] for line in feasible if line["largest_l"] is None and line["values"] > 1), "")
+    boxes = mondrian_command(question.source, question.quasi, frequent, question.identifier) if frequent else ""
     notes = [
+        *_risks(figures, k),
         *_persons(checked, figures),
         *_near_identifiers(question.quasi, uniqueness, figures["rows"]),
         *_missing(feasible),
@@ -247,7 +271,7 @@ def _assess(checked: Checked) -> Check:
     lines = tuple(each.as_line() for each in given_away)
     return Check(
         figures, tuple(found), uniqueness, lines, feasible=tuple(feasible), notes=tuple(notes),
-        command=suggest_coarser(question, given_away),
+        command=boxes or suggest_coarser(question, given_away),
     )  # fmt: skip
 
 
@@ -269,7 +293,25 @@ def _size_figures(sizes: dict[str, Any], k: int) -> dict[str, Any]:
         "prosecutor_largest_risk": 1 / sizes["smallest_class"],
         "prosecutor_average_risk": sizes["class_count"] / rows,
         f"share_of_rows_above_1/{k}": sizes["rows_below"] / rows,
+        f"rows_in_classes_below_{k}": sizes["rows_below"],
     }
+
+
+def _risks(figures: Mapping[str, Any], k: int) -> list[str]:
+    """Say in words how surely whom an adversary finds, by what they know and look for."""
+    below, rows = figures[f"rows_in_classes_below_{k}"], figures["rows"]
+    notes = [
+        f"who knows that somebody is in the table (the prosecutor) takes the right row for theirs in"
+        f" {figures['prosecutor_average_risk']:.0%} of cases, of the easiest to find in"
+        f" {figures['prosecutor_largest_risk']:.0%}; {below:,} of {rows:,} rows look like fewer than {k - 1} others"
+    ]
+    if "marketer_risk" in figures:
+        notes.append(
+            "who looks for anybody of the population (the journalist) is right in"
+            f" {figures['journalist_largest_risk']:.0%} of cases at best; who looks for everybody of it (the marketer)"
+            f" in {figures['marketer_risk']:.0%}"
+        )
+    return notes
 
 
 def _population_figures(checked: Checked) -> dict[str, Any]:
@@ -315,8 +357,8 @@ def _measure(checked: Checked, column: str) -> dict[str, Any]:
     return worst
 
 
-def _feasible(column: str, worst: dict[str, Any]) -> dict[str, Any]:
-    """Return which l and gamma a sensitive column allows, and what limits them."""
+def _feasible(column: str, worst: dict[str, Any], l: int) -> dict[str, Any]:
+    """Return which l and gamma a sensitive column allows, what limits them, and whose class has fewer than l values."""
     # a value stands at most once in a group of l: its rows need as many groups of l rows each
     room = worst["row_count"] // worst["largest_count"]
     return {
@@ -326,22 +368,30 @@ def _feasible(column: str, worst: dict[str, Any]) -> dict[str, Any]:
         "largest_share": worst["largest_count"] / worst["row_count"],
         "largest_l": room if room >= 2 else None,
         "largest_gamma": room if room >= 2 else None,
+        f"rows_in_classes_below_l_{l}": worst["rows_below"],
     }
 
 
-def _uniqueness(checked: Checked, rows: int) -> tuple[dict[str, Any], ...]:
-    """Return how many rows are unique on every quasi column, every pair, and all together."""
-    quasi = checked.question.quasi
-    sets: list[tuple[str, ...]] = [*((name,) for name in quasi), *itertools.combinations(quasi, 2)]
-    if len(quasi) > 2:
-        sets.append(quasi)
-    told = checked.ask("check/known", "", singling=[checked.question.ours(columns) for columns in sets], telling=[])
-    return tuple(
-        {
-            "known": " + ".join(columns),
-            "values": told[f"unique_{number}"]["distinct_values"],
-            "unique_rows": told[f"unique_{number}"]["unique_rows"],
-            "share": told[f"unique_{number}"]["unique_rows"] / rows,
-        }
-        for number, columns in enumerate(sets, start=1)
-    )
+def _uniqueness(checked: Checked, rows: int, k: int) -> tuple[dict[str, Any], ...]:
+    """Return how many rows are unique, and in classes below k, by some of the quasi columns and by all together."""
+    quasi, most = checked.question.quasi, checked.question.subsets or USUAL_SUBSETS
+    sizes = [*range(1, min(most, len(quasi)) + 1), *([len(quasi)] if len(quasi) > most else [])]
+    sets = [columns for size in sizes for columns in itertools.combinations(quasi, size)]
+    if len(sets) > MOST_SETS:
+        raise UsageError(
+            f"{option('subsets', most)} makes {len(sets):,} sets of {len(quasi)} columns, more than {MOST_SETS}; name"
+            f" fewer columns with {option('quasi')}, or say less"
+        )
+    singling = [checked.question.ours(columns) for columns in sets]
+    told = checked.ask("check/known", "", singling=singling, telling=[], k=k)
+    lines = []
+    for number, columns in enumerate(sets, start=1):
+        found = told[f"unique_{number}"]
+        lines.append(
+            {
+                "known": " + ".join(columns), "values": found["distinct_values"], "smallest_class": found["smallest"],
+                f"rows_below_{k}": found["rows_below"], "unique_rows": found["unique_rows"],
+                "share": found["unique_rows"] / rows,
+            }
+        )  # fmt: skip
+    return tuple(lines)

@@ -15,12 +15,11 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import Coarsening, example_rule
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.risks.question import select_columns
+from sqlanon.risks.question import USUAL_SIZE, select_columns
 from sqlanon.wording import option
 
 MOST_ROWS = 50_000  # that are looked at, drawn of more
 MOST_COLUMNS = 8  # that are looked at in pairs
-USUAL_SIZE = 5  # people in a group, where none is asked for
 NOTABLE = 0.25  # of the way from what chance names to all, from which on it is said
 NEWS = 0.05  # by how much more than its columns alone a pair names, to be said beside them
 

@@ -11,6 +11,7 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.limits import Limits
 from sqlanon.wording import option
 
+USUAL_SIZE = 5  # people in a group, where none is asked for
 MOST_QUASI = 12  # columns whose pairs are all looked at
 
 
@@ -19,7 +20,8 @@ class CheckQuestion:
     """A source, the roles of its columns as far as they are known, what is required, and what is known of a population.
 
     population: a table with the quasi columns, of which the source is a part. sampled: the share of the population that
-    the source is. coarsen: rules by quasi column, as for a release.
+    the source is. coarsen: rules by quasi column, as for a release. subsets: how many quasi columns are looked at
+    together at most.
     Any role may be empty; without quasi columns the columns are described and roles suggested.
     """
 
@@ -31,6 +33,7 @@ class CheckQuestion:
     population: object = None
     sampled: float | None = None
     coarsen: Mapping[str, str] = field(default_factory=dict)
+    subsets: int | None = None
 
     def resolved(self, columns: Sequence[str]) -> "CheckQuestion":
         """Return the question with columns spelled as the source has them; raise UsageError for what cannot be."""
@@ -45,8 +48,10 @@ class CheckQuestion:
                     raise UsageError(TWO_ROLES.format(column=repr(name), one=roles_by_name[name], other=role))
                 roles_by_name[name] = role
         quasi, sensitive, identifier = roles.values()
+        if self.subsets is not None and self.subsets < 1:
+            raise UsageError(f"{option('subsets', self.subsets)} looks at no columns; say 1 or more")
         of_population = self.population is not None or self.sampled is not None
-        needs_quasi = self.coarsen or self.limits.asked or of_population or sensitive
+        needs_quasi = self.coarsen or of_population or (self.limits.asked and not (sensitive or self.subsets))
         if needs_quasi and not quasi:
             raise UsageError(f"classes are made by quasi columns; name them with {option('quasi')}")
         if self.limits.of_values and not sensitive:
@@ -84,6 +89,7 @@ class CheckQuestion:
         """Return the chapter that measures a sensitive column; ordered: whether t is by the order of its values."""
         recursive = self.limits.recursive[1] if self.limits.recursive else None
         values = {"quasi": self.ours(self.quasi), "ordered": ordered, "recursive": recursive}
+        values["l"] = self.limits.l or USUAL_SIZE
         return Chapter("check/measures", values)
 
 

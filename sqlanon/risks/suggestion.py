@@ -30,10 +30,7 @@ FEW_VALUES = (
 )
 MOST_SUGGESTED = 6  # quasi columns
 USUAL_L = 5
-INSTEAD = (
-    "as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised),"
-    " a sensitive column made of this one and another that splits that value, or leaving the column out"
-)
+MONDRIAN_K = 10
 LEAVE_OUT = "leave out"
 SAYS_NOTHING = "its name says nothing"
 NOT_RECOGNIZED = "a column whose name says nothing is a quasi column all the same where others know it"
@@ -92,27 +89,27 @@ def profile_columns(engine: Engine, source: Source, types: Mapping[str, str]) ->
 
 
 @cache
-def _roles_by_word() -> Mapping[str, tuple[str, int]]:
-    """Return the role of each word and its place in the file: what more people know stands further up."""
+def _roles_by_word() -> Mapping[str, tuple[str, int, str]]:
+    """Return of each word the role, its place in the file (what more people know stands further up), and why."""
     with (Path(__file__).with_name("column_names.csv")).open(encoding="utf-8", newline="") as lines:
-        words = [(word, line["role"]) for line in csv.DictReader(lines) for word in line["words"].split()]
-    return {word: (role, place) for place, (word, role) in enumerate(words)}
+        words = [(word, line) for line in csv.DictReader(lines) for word in line["words"].split()]
+    return {word: (line["role"], place, line["why"]) for place, (word, line) in enumerate(words)}
 
 
-def read_name(name: str) -> tuple[str, tuple[bool, int]]:
-    """Return the role that a column's name suggests, and what ranks it: whether words remain unknown, then its place.
+def read_name(name: str) -> tuple[str, tuple[bool, int], str]:
+    """Return the role that a column's name suggests, what ranks it, and why.
 
-    The role is '' where the name says nothing.
+    It is ranked by whether words remain unknown, then by its place. The role is '' where the name says nothing.
     """
     parts = [word.lower() for word in _WORD.findall(name)]
     roles = sorted(_roles_by_word()[word] for word in {name.lower(), *parts} if word in _roles_by_word())
     unknown = [word for word in parts if word not in _roles_by_word() and word != "_"]
     is_partial = bool(unknown) and name.lower() not in _roles_by_word()
     for candidate in ("identifier", "sensitive", "quasi"):
-        for role, place in roles:
+        for role, place, why in roles:
             if role == candidate:
-                return role, (is_partial, place)
-    return "", (True, 0)
+                return role, (is_partial, place), why
+    return "", (True, 0), SAYS_NOTHING
 
 
 def suggest_roles(columns: Sequence[ColumnProfile]) -> list[tuple[str, str]]:
@@ -127,8 +124,17 @@ def suggest_roles(columns: Sequence[ColumnProfile]) -> list[tuple[str, str]]:
     published = _published_first(columns, sensitive)
     for number in sensitive:
         if number != published:
-            suggestions[number] = "sensitive", f"its name; leave it out, or publish it beside {columns[published].name}"
-    return suggestions
+            why = f"{suggestions[number][1]}; leave it out, or publish it beside {columns[published].name}"
+            suggestions[number] = "sensitive", why
+    return [(role, _with_figures(column, why)) for column, (role, why) in zip(columns, suggestions, strict=True)]
+
+
+def _with_figures(column: ColumnProfile, why: str) -> str:
+    """Add whom the column singles out by itself; where nearly all have a value of their own that is the reason."""
+    if not column.unique_rows or column.unique_share >= NEARLY_UNIQUE or column.running:
+        return why
+    rows = "1 row has" if column.unique_rows == 1 else f"{column.unique_rows:,} rows have"
+    return f"{why}; {rows} a value nobody else has"
 
 
 def _published_first(columns: Sequence[ColumnProfile], sensitive: Sequence[int]) -> int:
@@ -137,7 +143,7 @@ def _published_first(columns: Sequence[ColumnProfile], sensitive: Sequence[int])
 
 
 def _suggest_role(column: ColumnProfile) -> tuple[str, str]:
-    role, _ = read_name(column.name)
+    role, _, why = read_name(column.name)
     if column.distinct_values <= 1:
         return LEAVE_OUT, "one value at most" if column.nulls < column.rows else "no value at all"
     if column.type == "NESTED":
@@ -149,11 +155,11 @@ def _suggest_role(column: ColumnProfile) -> tuple[str, str]:
     if column.unique_share >= NEARLY_UNIQUE and not column.type.startswith(_FRACTIONS):
         return "identifier", f"{column.unique_share:.0%} of the rows have a value of their own"
     if role == "identifier" and column.distinct_values > FEW_VALUES * column.rows:
-        return "identifier", "its name"
+        return "identifier", why
     if role == "sensitive" and 2 * column.unique_rows > column.rows and not column.type.startswith(MEASURED):
         return LEAVE_OUT, "most rows have a value of their own, which tells whose it is"
     if role in ("quasi", "sensitive"):
-        return role, "its name"
+        return role, why
     if column.type.startswith(_DATES):
         return "quasi", "a date, which others may know"
     return LEAVE_OUT, SAYS_NOTHING
@@ -184,28 +190,49 @@ def suggest_command(
     for column, (role, _) in zip(columns, roles, strict=True):
         by_role.get(role, []).append(column)
     if not by_role["sensitive"]:
-        return "", f"no column's name says that it is sensitive; name the one to protect with {option('sensitive')}"
+        rest = [column.name for column, (role, _) in zip(columns, roles, strict=True) if role == LEAVE_OUT]
+        return "", (
+            f"which column is nobody to learn of somebody ({', '.join(rest[:MOST_SUGGESTED])})? Name it with"
+            f" {option('sensitive')}"
+        )
     if not by_role["quasi"]:
         return "", (
-            "no column's name says that others know it (age, sex, place, a date); name those that they do with"
-            f" {option('quasi')}"
+            f"which columns may others know of somebody (age, sex, place, a date)? Name them with {option('quasi')}"
         )
-    sensitive = by_role["sensitive"][_published_first(by_role["sensitive"], range(len(by_role["sensitive"])))]
-    if sensitive.largest_l < 2:
-        shares = " and ".join(
-            f"{column.name} has one value in {max(column.largest_count, column.nulls) / column.rows:.1%} of the rows"
-            for column in by_role["sensitive"]
-        )
-        return "", f"{shares}, where 50% leave room for groups of two; {INSTEAD}"
     if not isinstance(source, str | QueriedSource):
         return "", "a table of Python has no command; publish it by sqlanon.publish with the roles suggested"
+    sensitive = by_role["sensitive"][_published_first(by_role["sensitive"], range(len(by_role["sensitive"])))]
+    quasi = [column.name for column in by_role["quasi"]]
+    identifiers = [column.name for column in by_role["identifier"][:1]]
+    if sensitive.largest_l < 2:
+        share = max(sensitive.largest_count, sensitive.nulls) / sensitive.rows
+        return mondrian_command(source, quasi, sensitive.name, identifiers), say_frequent(sensitive.name, share)
     words = ["sqlanon", "publish", "anatomy", *source_words(source)]
-    words += ["--quasi", ",".join(column.name for column in by_role["quasi"]), "--sensitive", sensitive.name]
-    if by_role["identifier"]:
-        words += ["--id", by_role["identifier"][0].name]
+    words += ["--quasi", ",".join(quasi), "--sensitive", sensitive.name, *_flagged("--id", identifiers)]
     if sensitive.nulls:
         words += ["--nulls", "value"]
     return shlex.join([*words, "-l", str(sensitive.largest_l), "--out", "release"]), ""
+
+
+def _flagged(flag: str, names: Sequence[str]) -> list[str]:
+    return [word for name in names for word in (flag, name)]
+
+
+def say_frequent(column: str, share: float) -> str:
+    """Say what becomes of a sensitive column one value of which is too frequent to hide among others."""
+    return (
+        f"{column} has one value in {share:.1%} of the rows, where groups that hide it need at most 50%: publish it"
+        " with mondrian, which makes people alike in what others know, or protect another column"
+    )
+
+
+def mondrian_command(source: object, quasi: Sequence[str], sensitive: str, identifiers: Sequence[str]) -> str:
+    """Return the command that publishes a table in boxes of people who are alike."""
+    if not isinstance(source, str | QueriedSource):
+        return ""
+    words = ["sqlanon", "publish", "mondrian", *source_words(source), "--quasi", ",".join(quasi)]
+    words += ["--sensitive", sensitive, *_flagged("--id", identifiers)]
+    return shlex.join([*words, "-k", str(MONDRIAN_K), "--out", "release"])
 
 
 def suggest_coarser(question: CheckQuestion, given_away: Sequence[GivenAway]) -> str:

@@ -12,6 +12,7 @@ import time
 import duckdb
 import pytest
 
+import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.plans.statement import Statement
@@ -133,20 +134,24 @@ def test_what_nulls_drop_leaves_out_is_a_share(shell):
     rows = "select i % 7 as q, case when i % 20 < {missing} then null else i % 5 end as s from range(200) t(i)"
     for missing, share, notable in ((2, "10.0%", True), (1, "5.0%", False)):
         asked = table(shell, rows.format(missing=missing))
-        done = shell(*asked, 2, "--nulls", "drop", "--overwrite")
-        assert f"dropped: {10 * missing} of 200 rows ({share}), which have no sensitive value" in done.stderr
+        done = shell(*asked, 2, "--nulls", "drop", "--overwrite", "--verbose")
+        assert f"dropped: {10 * missing} of 200 rows ({share}), which have no sensitive value" in " ".join(
+            done.stdout.split()
+        )
         said = f"{share} of the rows are left out, and who knows who was in the table sees whose"
         assert (said in shown(done, "promised")) == notable
         assert f"dropped rows {10 * missing} (" in " ".join(done.stdout.split())
-    done = shell(*table(shell, rows.format(missing=0)), 2, "--nulls", "drop", "--overwrite")
-    assert "dropped" not in done.stderr and shown(done, "dropped rows") == "0"
+    done = shell(*table(shell, rows.format(missing=0)), 2, "--nulls", "drop", "--overwrite", "--verbose")
+    assert "dropped:" not in done.stdout and shown(done, "dropped rows") == "0"
 
 
 def test_robust_does_not_say_that_rows_without_a_value_had_a_frequent_one(shell):
     table(shell, "select i % 2 as q, case when i % 9 > 0 then i % 5 end as s from range(450) t(i)")
     asked = ["publish", "robust", "bad.parquet", "--quasi", "q", "--sensitive", "s", "-r", 2, "--background-from", "q"]
     done = shell(*asked, "--nulls", "drop", "--out", "release")
-    assert "50 (11.11%); who was in the table and is missing here had no s, or one of the frequent" in done.stdout
+    assert "50 (11.11%); who was in the table and is missing here had no s, or one of the frequent" in " ".join(
+        done.stdout.split()
+    )
     assert "11.1% of the rows are left out" in shown(done, "promised")
 
 
@@ -382,7 +387,7 @@ def test_a_directory_named_as_a_home_is_read_where_it_lies(shell):
 def test_into_a_schema_and_back(shell):
     done = into(shell, "--into", "re lease")
     assert done.returncode == 0, done.stderr
-    assert "never the database file" in done.stderr
+    assert "never the database file" in " ".join(done.stdout.split())
     tables = sql(shell, "select table_schema, table_name from information_schema.tables order by all")
     assert tables == [("main", "patients"), ("re lease", "manifest"), ("re lease", "qit"), ("re lease", "st")]
     checked = shell("verify", "re lease", "--database", "hospital.duckdb", "--against", "patients")
@@ -482,6 +487,50 @@ def test_a_killed_run_into_a_schema_leaves_the_database_as_it_was(shell, large):
 
 
 # -- what is printed ---------------------------------------------------------------------------------------------
+
+
+FIVE = ["published", "promised", "attacks reach", "warnings", "next"]
+
+
+@pytest.mark.parametrize(
+    ("method", "reached"),
+    [
+        (["anatomy", "-l", "4"], r"about \d+% of the people are named rightly.*; expected from the release alone$"),
+        (["splu", "--gamma", "4"], r"about \d+% of the people are named rightly.*; expected from the release alone$"),
+        (["mondrian", "-k", "4"], r"\d+%: the most frequent value of each group, named for all in it$"),
+    ],
+)
+def test_publish_says_five_things_and_all_else_where_asked(shell, method, reached):
+    request = ["publish", *method, "patients.parquet", *ROLES, "--out", "release"]
+    folded = re.sub(r"\n {15}", " ", shell(*request).stdout)
+    named = {line[:15].strip(): line[15:] for line in folded.splitlines()}
+    assert list(named) == FIVE and named["published"].endswith("release; not published: ssn")
+    assert re.match(reached, named["attacks reach"]) and named["next"].startswith("sqlanon attack release --against")
+    whole = shell(*request, "--overwrite", "--verbose").stdout
+    assert re.findall(r"^\w+", whole, re.MULTILINE)[:2] == ["published", "method"] and "\nverified " in whole
+
+
+def test_what_is_expected_of_many_rows_is_learned_from_few_and_says_so(con, monkeypatch):
+    from sqlanon.attacks import attack_release
+
+    con.execute("create table people as select i as ssn, i % 97 as age, i % 5 as sex, (i % 97 + i % 2) % 9 as disease"
+                " from range(3000) t(i)")  # fmt: skip
+    release = sqlanon.anatomy(con, "people", quasi=["age", "sex"], sensitive="disease", id="ssn", l=3)
+    whole = attack_release.expect_attack(release)
+    assert whole.startswith("about ") and whole.endswith("; expected from the release alone")
+    monkeypatch.setattr(attack_release, "QUICK_ROWS", 600)
+    looked_at, learn = [], attack_release.learning.learn
+
+    def look(view, *more):
+        looked_at.append(view.people_figures["people"])
+        return learn(view, *more)
+
+    monkeypatch.setattr(attack_release.learning, "learn", look)
+    few = attack_release.expect_attack(release)
+    assert few.startswith("at least about ") and few.endswith(
+        "; expected from the release alone, by a sample of its rows"
+    )
+    assert looked_at == [600]
 
 
 def test_publish_prints_the_manifest_as_json(shell):
@@ -601,11 +650,15 @@ def test_the_next_commands_run_as_they_are_printed(shell, place):
     source = ["patients", "--database", "hospital.duckdb"] if place[0] == "--into" else ["patients.parquet"]
     done = shell("publish", "anatomy", *source, *ROLES, "-l", 4, *place)
     assert done.returncode == 0, done.stderr
-    commands = [shlex.split(line)[1:] for line in done.stderr.splitlines() if line.startswith("sqlanon ")]
-    assert [words[:2] for words in commands] == [["attack", "my release"], ["report", "my release"]]
-    for words in commands:
-        after = shell(*words)
-        assert after.returncode == 0, after.stderr
+    printed, seen = done.stdout, []
+    while command := re.search(r"^(?:next +)?sqlanon ((?:attack|report) .*)$", printed, re.MULTILINE):
+        words = shlex.split(command[1])
+        seen.append(words[:2])
+        done = shell(*words)
+        assert done.returncode == 0, done.stderr
+        # of attack's two commands the last one is the page
+        printed = done.stderr[done.stderr.rfind("sqlanon report") :] if "sqlanon report" in done.stderr else ""
+    assert seen == [["attack", "my release"], ["report", "my release"]]
     assert (shell.folder / "my release.html").is_file()
     assert ("hand over the folder my release," in done.stderr) == (place[0] == "--out")
     quiet = shell("publish", "anatomy", *source, *ROLES, "-l", 4, *place, "--overwrite", "--format", "json")
@@ -617,6 +670,7 @@ import sys
 from pathlib import Path
 import duckdb
 from sqlanon.cli import main
+import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 def rows(engine, sql, as_ever=DuckDBEngine.rows):
@@ -642,5 +696,6 @@ def test_a_fault_behind_a_release_that_has_appeared_is_a_note(shell, fault):
     program = [sys.executable, "-c", LATE_FAULTS.format(fault=fault), *map(str, PUBLISH)]
     done = subprocess.run(program, cwd=shell.folder, env=shell.environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "the release has been published and stands" in done.stderr and "nothing was" not in done.stderr
+    told = " ".join(done.stdout.split())
+    assert "the release has been published and stands" in told and "nothing was" not in told + done.stderr
     assert shell("verify", "release", "--against", "patients.parquet").returncode == 0

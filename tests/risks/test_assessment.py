@@ -1,7 +1,9 @@
 """Check: figures of another tool, a slow oracle, risks of a population, suggestions, and input that cannot be."""
 
 import json
+import shlex
 
+import duckdb
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ import sqlanon
 from sqlanon.errors import DataError, TargetError, UsageError
 from sqlanon.risks.assessment import estimate_population_uniqueness
 from sqlanon.risks.suggestion import read_name
+from sqlanon.wording import spoken
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, ROOT
 from tests.databases import connect
 from tests.examples import examples
@@ -164,8 +167,9 @@ def test_few_quasi_columns_are_suggested_and_each_other_column_has_a_reason(con)
     assert set(quasi) == set(known[:6])
     assert roles["language"] == ("leave out", "6 others are known better")
     assert roles["urban"] == ("leave out", "its name says nothing")
+    assert roles["age"] == ("quasi", "known to whoever meets them")
     assert "quasi column all the same where others know it" in result.notes[0]
-    assert roles["disease"] == ("sensitive", "its name; leave it out, or publish it beside died")
+    assert roles["disease"] == ("sensitive", "health, nobody's business; leave it out, or publish it beside died")
     assert all(reason for _, reason in roles.values())
     assert "--quasi age,sex,zip,birthdate,race,education --sensitive died" in result.command
 
@@ -173,19 +177,65 @@ def test_few_quasi_columns_are_suggested_and_each_other_column_has_a_reason(con)
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ("i % 7 as age, i % 3 as x", "no column's name says that it is sensitive; name the one to protect with"),
-        ("i % 7 as x, i % 3 as disease", "no column's name says that others know it (age, sex, place, a date)"),
-        ("i % 7 as age, i < 950 as disease", "disease has one value in 95.0% of the rows"),
-        (
-            "i % 7 as age, i < 950 as disease, i < 700 as income",
-            "disease has one value in 95.0% of the rows and income has one value in 70.0% of the rows, where 50%",
-        ),
+        ("i % 7 as age, i % 3 as x", "which column is nobody to learn of somebody (x)? Name it with sensitive"),
+        ("i % 7 as x, i % 3 as disease", "which columns may others know of somebody (age, sex, place, a date)?"),
     ],
 )
-def test_without_a_command_the_reason_is_said(con, columns, reason):
+def test_without_a_command_there_is_one_question(con, columns, reason):
     con.execute(f"create table people as select {columns} from range(1000) t(i)")
     result = sqlanon.check(con, "people")
-    assert not result.command and reason in result.notes[0]
+    assert not result.command and reason in spoken(result.notes[0])
+
+
+def test_a_value_that_is_too_frequent_has_one_sentence_and_one_command_that_runs(shell):
+    sql = "select i % 7 as age, i // 100 as area, i < 950 as disease from range(1000) t(i)"
+    duckdb.sql(sql).write_parquet(str(shell.folder / "people.parquet"))
+    for roles in ([], ["--sensitive", "disease"], ["--quasi", "age", "--sensitive", "disease"]):
+        seen = shell("check", "people.parquet", *roles)
+        assert (
+            seen.stderr.count("disease has one value in 95.0% of the rows, where groups that hide it need at most 50%")
+            == 1
+        )
+        command = seen.stderr.splitlines()[-1]
+        assert command.startswith("sqlanon publish mondrian people.parquet --quasi age")
+        done = shell(*shlex.split(command)[1:], "--overwrite")
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_sensitive_column_alone_is_checked_by_what_others_usually_know(con):
+    con.execute(
+        "create table people as select i % 7 as age, i % 2 as sex, i % 3 as x, i % 11 as disease from range(99) t(i)"
+    )
+    result = sqlanon.check(con, "people", sensitive="x", l=3)
+    assert spoken(result.notes[0]) == "taken for what others know: age, sex; name other columns with quasi"
+    assert [line["known"] for line in result.uniqueness] == ["age", "sex", "age + sex"] and result.holds is not None
+    con.execute("create table wide as select i as a, i % 3 as x from range(9) t(i)")
+    with pytest.raises(UsageError, match="no column's name says that others may know it"):
+        sqlanon.check(con, "wide", sensitive="x")
+
+
+def test_subsets_of_columns_tell_which_make_people_few(con):
+    con.execute("create table people as select i % 2 as a, i % 3 as b, i % 5 as c, i % 7 as d from range(60) t(i)")
+    result = sqlanon.check(con, "people", quasi="a,b,c,d", subsets=3, k=4)
+    lines = {line["known"]: line for line in result.uniqueness}
+    assert len(lines) == 4 + 6 + 4 + 1
+    counts = con.execute("select count(*) n from people group by a, b, c").fetchall()
+    below = con.execute("select sum(n) from (select count(*) n from people group by a, b, d) where n < 4").fetchone()[0]
+    assert lines["a + b + c"]["smallest_class"] == min(n for (n,) in counts) == 2
+    assert lines["a + b + d"]["rows_below_4"] == below == 60
+    assert result.figures["rows_in_classes_below_4"] == 60
+    assert "60 of 60 rows look like fewer than 3 others" in result.notes[0]
+    alone = sqlanon.check(con, "people", quasi="a,b", subsets=1).uniqueness
+    assert [line["known"] for line in alone] == ["a", "b", "a + b"]
+
+
+def test_people_in_classes_of_few_values_are_counted(con):
+    con.execute("create table people as select i % 4 as age, i % 4 * (i // 4 % 3) as disease from range(120) t(i)")
+    (line,) = sqlanon.check(con, "people", quasi="age", sensitive="disease", l=3).feasible
+    below = con.execute(
+        "select sum(n) from (select count(*) n from people group by age having count(distinct disease) < 3)"
+    )
+    assert line["rows_in_classes_below_l_3"] == below.fetchone()[0] == 30
 
 
 def test_names_of_known_words_alone_come_first(con):
@@ -213,6 +263,7 @@ def test_names_tell_roles(name, role):
         ({"quasi": "age", "sensitive": "sex", "t": 2}, "t = 2 cannot be required"),
         ({"quasi": "age", "sensitive": "sex", "recursive": 3}, "recursive takes c and l"),
         ({"quasi": "age", "q": 3}, "no parameter 'q'; there are"),
+        ({"quasi": "age", "subsets": 0}, "looks at no columns"),
         ({"quasi": "age", "sampled": 0.1, "population": "patients"}, "not both"),
     ],
 )

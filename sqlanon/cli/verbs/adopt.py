@@ -6,7 +6,7 @@ from sqlanon.cli.app import command
 from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import say
-from sqlanon.cli.publication import say_next_steps
+from sqlanon.cli.publication import show_publication, words_against
 from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 
@@ -31,9 +31,7 @@ def adopt(values: Values, session: SessionOptions) -> None:
         return
     with display.progress():
         release = operations.adopt(engine, **values)
-    where = str(out) if out is not None else f"schema {into} of {session.database or 'the database'}"
-    display.show_publication(release.manifest, where, session.how.value)
+    identifier = () if values.get("unit") == "row" else values.get("id", ())
+    show_publication(release, session, words_against(session, against, identifier), out, into)
     if against is None:
         say("not compared with the microdata: --against SOURCE does that")
-    else:
-        say_next_steps(session, against, () if values.get("unit") == "row" else values.get("id", ()), out, into)

@@ -24,9 +24,7 @@ def write_comments(manifest: Manifest) -> Comments:
     form = form_of(manifest)
     summary = form.summary(manifest, "this schema")
     lines = ["An anonymized release, made with sqlanon from a table of people, for questions about many of them."]
-    promises = {
-        name: summary[name].replace(", as below", "") for name in ("promised", "not promised") if name in summary
-    }
+    promises = {name: summary[name] for name in ("promised", "not promised") if name in summary}
     lines += [f"{name.capitalize()}: {text}." for name, text in promises.items()]
     lines.append(form.advise(manifest))
     whole = spoken(words(" ".join(lines)), "recipient")
