@@ -1,16 +1,19 @@
 """Format tables for the terminal: numbers and short texts never wrap, on a narrow one each row becomes a block."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from textwrap import wrap
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon.plain_values import cell, plain, visible, words
+from sqlanon.html_tables import Verdict
+from sqlanon.plain_values import cell, visible
 from sqlanon.wording import spoken
 
 WIDTH = 160  # letters of a line into a pipe, a file or a notebook's cell
+SUMMARY, MOST_SAID = 100, 600  # letters of a line of a summary, and of all that it says in words
 _GAP = 2  # letters between columns
 _SHORT = 14  # letters of a text that stays on one line
 _LONGEST_WORD = 20  # a word of at most so many letters is never broken, even on a narrow terminal
@@ -94,11 +97,9 @@ def _write_blocks(names: Sequence[str], texts: Sequence[Sequence[str]]) -> str:
     return "\n".join(blocks) or "  ".join(names) + "\n"
 
 
-def write_whole(tables: Iterable[tuple[str, Sequence[str], Iterable[Sequence[object]]]], notes: Iterable[str]) -> str:
-    """Return tables of figures, each under its title, and notes, as `print` shows a result."""
-    parts = []
-    for title, heads, lines in tables:
-        rows = [[plain(value) for value in line] for line in lines]
-        parts.append((f"{visible(title)}\n" if title else "") + lay_out(heads, rows, WIDTH, any(heads), write=words))
-    parts += [f"{visible(spoken(note))}\n" for note in notes]
-    return "\n".join(parts).rstrip("\n")
+def write_summary(verdict: Verdict, *more: str) -> str:
+    """Return what `print` shows of a result: its verdict, and what else there is to look at, in a few lines."""
+    said = f"{verdict.said}. {verdict.words}" if verdict.said else verdict.words
+    whole = visible(spoken(said))
+    cut = whole if len(whole) <= MOST_SAID else f"{whole[:MOST_SAID].rsplit(' ', 1)[0]} …"
+    return "\n".join([*wrap(cut, SUMMARY), *(visible(spoken(line)) for line in more)])

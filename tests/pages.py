@@ -18,11 +18,13 @@ ELEMENTS = {
         "section",
         "h1",
         "h2",
+        "h4",
         "p",
         "div",
         "span",
     ),
     *("table", "caption", "tr", "th", "td", "figure", "figcaption", "details", "summary"),
+    *("strong", "ul", "li"),
     *("svg", "g", "path", "rect", "line", "text", "defs", "clippath", "tspan", "circle"),
 }
 EMPTY = {"meta"}

@@ -1,15 +1,15 @@
 """What attacks found: promised beside reached."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars
-from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.html_tables import Colour, Section, Verdict, write_card, write_paragraphs, write_table
 from sqlanon.plain_values import plain
-from sqlanon.prose import write
-from sqlanon.text_tables import write_whole
+from sqlanon.prose import write, write_parts
+from sqlanon.text_tables import write_summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +19,10 @@ _MARKS: dict[bool | None, str] = {True: "LEAK", False: "no", None: ""}
 _MARKED = {mark: leak for leak, mark in _MARKS.items()}
 SURE_HEADS = ["certainty above", "people", "of", "claimed", "right"]
 VITAL, FEW = 0.8, 0.01  # the confidence of an adversary that is told first, unless of a smaller share of the people
+OF_PEOPLE = ("order", "learning", "composition", "presence")  # attacks that reach a share of the people
+SAMPLED = "orders were matched and learning ran on a sample"  # begins a note
+_COUNTED = re.compile(r"[\d,.]+ of [\d,.]+ people")
+_SENTENCES = ("leak", "told", "reached", "not_all", "not_scored")
 CLEAR = 0.005  # a share above the promise by less than this is not reported as a breach
 WORST = "in the worst group"
 DIGITS = 6  # of a number of people, who may count by shares: threads add these up in any order
@@ -46,6 +50,16 @@ class Finding:
     headline: bool = False
     believed: bool = False
     counted: bool = False
+
+    @property
+    def is_beyond(self) -> bool:
+        """Tell whether clearly more is reached than was promised."""
+        return self.promised is not None and (self.reached or 0.0) > self.promised + CLEAR
+
+    @property
+    def figure(self) -> str:
+        """Return what is reached as people where they were counted, else as a percentage."""
+        return self.whom.partition(" people")[0] if _COUNTED.match(self.whom) else _percent(self.reached)
 
 
 @dataclass(frozen=True)
@@ -78,7 +92,7 @@ class Told:
     about: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attack:
     """All findings of one release.
 
@@ -151,10 +165,7 @@ class Attack:
         further = [
             finding
             for finding in self.findings
-            if finding.family == "background knowledge"
-            and not finding.headline
-            and finding.promised
-            and (finding.reached or 0.0) > finding.promised + CLEAR
+            if finding.family == "background knowledge" and not finding.headline and finding.is_beyond
         ]
         return max(further, key=lambda finding: (finding.reached or 0.0, -(finding.promised or 0.0)), default=None)
 
@@ -256,34 +267,75 @@ class Attack:
         notes = tuple(map(str, plain["notes"]))
         return cls(tuple(findings), notes, bool(plain["scored"]), tuple(sure), tuple(told))
 
-    def html_body(self) -> str:
-        """Return chart, table and notes as HTML: a bar for each line of the table that reaches anything."""
-        reaching = [
-            (finding, finding.reached, finding.promised) for finding in self.findings if finding.reached is not None
+    def sentences(self, column: str = "the sensitive value") -> list[str]:
+        """Say how far attacks get, promised beside reached; column: the sensitive one in words."""
+        values = {
+            "attack": self,
+            "best": self.strongest,
+            "column": column,
+            "clear": CLEAR,
+            "sampled": next((note for note in self.notes if note.startswith(SAMPLED)), ""),
+            "further": [f"{finding.attack} ({finding.whom})" for finding in self._further],
+        }
+        return list(write_parts(["adversary/words.txt"], _SENTENCES, values).values())
+
+    @property
+    def _further(self) -> list[Finding]:
+        """Return what goes beyond the promise for some people only, or for who knows more."""
+        return [
+            finding
+            for finding in dict.fromkeys(self.findings)
+            if finding in self.certain or (not finding.headline and finding.is_beyond)
         ]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return red where people are told for sure, amber where attacks get beyond the promise, and why.
+
+        For sure: what leaks, what other releases settle, and a confidence above `VITAL` in a share of `FEW` or more.
+        Who knows members of a group gets beyond any promise, which is told and has no colour.
+        """
+        sure = any(each.limit >= VITAL and each.share >= FEW for each in self.sure)
+        best = self.strongest
+        if self.leaks or self.certain or sure:
+            colour: Colour = "red"
+        elif best is None or best.promised is None or best.is_beyond or self.surely(VITAL):
+            colour = "amber"
+        else:
+            colour = "green"
+        return Verdict(" ".join(self.sentences()), colour)
+
+    def sections(self) -> list[Section]:
+        """Return what is shown below the verdict: people in bars first, tables and notes folded."""
         bars = [
-            Bar(f"{finding.attack} ({finding.family})", reached, _percent(reached), promised,
-                promised is not None and reached > promised + CLEAR)
-            for finding, reached, promised in reaching
+            Bar(
+                f"told with more than {_percent(each.limit)} certainty{f' of {each.about}' if each.about else ''}",
+                each.share, f"{each.people:,} of {each.of:,}",
+            )
+            for each in self.sure
         ]  # fmt: skip
-        compared = any(promised is not None for *_, promised in reaching)
-        caption = "How far each attack gets" + (", and what was promised against it (dashed)" if compared else "")
-        legend = ("within the promise", "above the promise") if compared else None
-        chart = write_figure(write_bars(bars, legend), caption) if bars else ""
-        tables = [
-            (write_paragraphs([f"{title}:"]) if title else "") + write_table(heads, lines)
-            for title, heads, lines in self.tables
+        bars += [
+            Bar(f"{each.attack} ({each.family})", each.reached, each.figure, each.promised, each.is_beyond)
+            for each in self.findings
+            if each.reached is not None and each.family in OF_PEOPLE
         ]
-        return chart + "".join(tables) + write_paragraphs(self.notes)
+        legend = ("within the promise", "above the promise") if any(bar.limit is not None for bar in bars) else None
+        (_, heads, lines), *others = self.tables
+        return [
+            Section("How many people are found out", write_bars(bars, legend, end=1.0) if bars else "", folded=False),
+            *(Section(title[:1].upper() + title[1:], write_table(names, rows)) for title, names, rows in others),
+            Section("Every attack, what was promised beside what it reached", write_table(heads, lines)),
+            Section("What was not attacked, and why", write_paragraphs(self.notes)),
+        ]
 
     def __str__(self) -> str:
-        """Write headline, table and notes, as a terminal shows them."""
-        notes = [f"note: {note}" for note in self.notes]
-        (_, heads, lines), *more = self.tables
-        return write_whole([(self.headline, heads, lines), *more], notes)
+        """Say in a few lines what it comes to; `df()` has all findings."""
+        return write_summary(self.verdict, f"{len(self.findings)} findings: .findings, .df(); how sure of whom: .sure")
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return write_paragraphs([self.headline]) + self.html_body()
+        return write_card(self.verdict, self.sections())
 
 
 def _read_share(share: Any) -> float | None:

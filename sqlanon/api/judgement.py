@@ -25,7 +25,7 @@ from sqlanon.api.verbs import (
     source_against,
     verb,
 )
-from sqlanon.engines.connect import engine_of, opener_of
+from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import COARSEN, PathName, Place, Places
 from sqlanon.methods.parameter_types import (
@@ -102,8 +102,9 @@ def check(
 ) -> "Check":
     """Tell what a table risks: whom its quasi columns single out, what the sensitive values of its classes give away.
 
-    con, source, query: as for `anatomy`. Without roles: a line per column with a role that it may have; with a
-    sensitive column or subsets alone, those that others usually know are the quasi columns. Rows
+    con, source, query: as for `anatomy`; `check(frame)` and `check(path)` open a session of their own. Without roles: a
+    line per column with a role that it may have; with a sensitive column or subsets alone, those that others usually
+    know are the quasi columns. Rows
     with equal quasi values are a class; NULL is a value. From k to delta: what every class must reach.
     Returns the Check; its `holds` says whether all that is required is reached. Raises UsageError, DataError and
     TargetError.
@@ -113,7 +114,7 @@ def check(
     from sqlanon.risks.limits import Limits
     from sqlanon.risks.question import CheckQuestion
 
-    opener = opener_of(con)
+    opener, source = session_and_source(con, source)
     question = CheckQuestion(
         source=choose_source(source, query, opener.dialect, NO_SOURCE), quasi=tuple(quasi), sensitive=tuple(sensitive),
         identifier=tuple(id), coarsen=COARSEN.check("coarsen", coarsen), population=population, sampled=sampled,
@@ -209,7 +210,7 @@ def compare(
     from sqlanon.comparison.files import check_folder, write_comparison
     from sqlanon.comparison.question import CompareQuestion
 
-    opener = opener_of(con)
+    opener, source = session_and_source(con, source)
     strengths: dict[str, Any] = {name: values for name, values in (("l", l), ("gamma", gamma)) if values is not None}
     question = CompareQuestion(
         source=choose_source(source, query, opener.dialect, NO_SOURCE), quasi=tuple(quasi), sensitive=tuple(sensitive),

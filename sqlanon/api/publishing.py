@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, ParamSpec, TypeVar, Unpack
 
 from sqlanon.api.verbs import Model, Quasi, Secret, Sensitive, Views, verb, with_parameters
-from sqlanon.engines.connect import engine_of
+from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.anatomy import AnatomyOptions
@@ -53,7 +53,8 @@ def _default(parameter: Parameter) -> Any:
 def anatomy(con: Any, source: object = None, *, query: str | None = None, **options: Unpack[AnatomyOptions]) -> Release:
     """Publish a relation with Anatomy: QIT and ST of an l-diverse partition, verified before it appears.
 
-    con: an open DuckDB connection, a Spark session or a psycopg connection; it stays as it is. source: a table, view,
+    con: an open DuckDB connection, a Spark session or a psycopg connection; it stays as it is. In its place a pandas or
+    polars frame, an Arrow table or a path by itself: DuckDB is opened for it. source: a table, view,
     path or glob; for DuckDB a pandas or Arrow object (or its name in the caller's scope), for Spark a DataFrame, for
     PostgreSQL tables and views only. query: in its place, a SELECT in the engine's SQL. With neither `out` nor `into`
     the release lives in the session (DuckDB, PostgreSQL). Returns the Release. Raises UsageError for what no data could
@@ -118,7 +119,8 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
     declared = _method(method)
     refuse_broken_text((source, options.get("out"), options.get("into")))
     arguments = checked(declared.arguments, options)
-    engine = engine_of(con)
+    opener, source = session_and_source(con, source)
+    engine = opener.open()
     chosen_source = choose_source(named_place(source), query, engine.dialect, NO_SOURCE)
     request = request_of(arguments, method, chosen_source)
     parameters = {name: arguments[name] for name in declared.parameters}

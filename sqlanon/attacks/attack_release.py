@@ -9,7 +9,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlanon.adversary.findings import DIGITS, WORST, Attack, Finding, is_beyond_chance
+from sqlanon.adversary.findings import DIGITS, SAMPLED, WORST, Attack, Finding, is_beyond_chance
 from sqlanon.adversary.view import View
 from sqlanon.attacks import composition, learning
 from sqlanon.errors import SqlanonError
@@ -167,7 +167,6 @@ def _judge(reached: float, excluded: int, promised: float | None, even: bool) ->
 
 MOST_ROWS = 200_000  # of which orders are matched, and from which is learned: of more, whole groups are drawn
 QUICK_ROWS = 6_000  # from which is learned right after publishing, which may not take long
-SAMPLED = "orders were matched and learning ran on a sample"
 NO_SOURCE = (
     "no source was given: what learning reaches is the adversary's own confidence, which may be too high or too low"
 )

@@ -14,13 +14,14 @@ from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError
-from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.html_tables import Section, Verdict, write_card, write_paragraphs, write_table
 from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
+from sqlanon.text_tables import write_summary
 
 TOP_COUNT = 20
 PAGE = 50_000
@@ -177,21 +178,30 @@ class Breach:
         summary = json.dumps(dict(self.summary), ensure_ascii=False, allow_nan=False)
         file.write(f'\n], "summary": {summary}}}\n')
 
+    @property
+    def verdict(self) -> Verdict:
+        """Return how likely secrets are to leak: red where some are certain, green where none is likely at all."""
+        count, certain, largest = (self.summary[name] for name in ("associations", "certain", "max_probability"))
+        words = f"{certain:,} of {count:,} secret associations are certain"
+        if largest is not None:
+            words += f", the likeliest has a probability of {largest:.1%}"
+        return Verdict(f"{words}.", "red" if certain else "amber" if largest else "green")
+
     def __repr__(self) -> str:
-        """Say what the analysis comes to."""
-        return f"Breach({dict(self.summary)})"
+        """Say in a few lines what the analysis comes to."""
+        return write_summary(self.verdict, "the likeliest: .top(); all of them: .df()")
 
     def _repr_html_(self) -> str:
         """Show summary, notes, how many associations are how probable, and the most probable ones in a notebook."""
         summary = [[name.replace("_", " "), value] for name, value in self.summary.items()]
         top = self.top().drop(columns="error_bound")
         lines = [[cell(value) for value in row.values()] for row in records(top)]
-        return (
-            write_table([], summary)
-            + write_paragraphs(self.notes)
-            + self._draw_histogram()
-            + write_table(list(top.columns), lines, f"the {len(lines)} most probable associations")
-        )
+        return write_card(self.verdict, [
+            Section("How many associations are how probable", self._draw_histogram(), folded=False),
+            Section(f"The {len(lines)} most probable associations", write_table(list(top.columns), lines), False),
+            Section("All figures", write_table([], summary)),
+            Section("Where the data deviates from the model", write_paragraphs(self.notes)),
+        ])  # fmt: skip
 
     def _draw_histogram(self) -> str:
         bins = [Bar(name_bin(number), count, f"{count:,}") for number, count in enumerate(self.histogram()) if count]

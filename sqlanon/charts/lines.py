@@ -39,9 +39,13 @@ class Bar:
     above: bool = False
 
 
-def write_bars(bars: Sequence[Bar], legend: tuple[str, str] | None = None) -> str:
-    """Return a line for each bar, all on one scale from 0; legend: what bars are that are not above, and that are."""
+def write_bars(bars: Sequence[Bar], legend: tuple[str, str] | None = None, end: float = 0.0) -> str:
+    """Return a line for each bar, all on one scale from 0 to `end` at least.
+
+    legend: what bars are that are not above, and that are.
+    """
     largest = max((number for bar in bars for number in (bar.value, bar.limit or 0.0)), default=0.0)
+    largest = max(largest, end)
     tracks = []
     for bar in bars:
         marks = _BAR.format(place=_place(bar.value, largest), colour=SOURCE if bar.above else RELEASE)

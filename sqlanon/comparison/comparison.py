@@ -11,9 +11,9 @@ from sqlanon.charts.figure import draw_image, write_figure
 from sqlanon.charts.picture import Picture
 from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
-from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.html_tables import Section, Verdict, write_card, write_paragraphs, write_table
 from sqlanon.plain_values import plain, records
-from sqlanon.text_tables import write_whole
+from sqlanon.text_tables import write_summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ CANDIDATE = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """What methods cost in accuracy on one table.
 
@@ -143,15 +143,31 @@ class Comparison:
             lines.append(["", "", "", "", *whole[4:-1], ""] if same else whole)
         return [head.replace("_", " ") for head in HEADS if head != "estimator"], lines
 
+    @property
+    def verdict(self) -> Verdict:
+        """Return what it comes to: green where a candidate reaches the targets, red where none does."""
+        return Verdict(self.summary, "green" if self.command else "red")
+
+    def sections(self) -> list[Section]:
+        """Return what is shown below the verdict: the map, the candidates, all else folded."""
+        pictures = {name: write_figure(draw_image(draw, name), name) for name, draw in self._charts().items()}
+        return [
+            Section("Risk and error of each candidate", pictures.pop(WHAT, ""), folded=False),
+            Section("The candidates, the most accurate one first", write_table(*self.shown()), folded=False),
+            *(Section(name, drawn) for name, drawn in pictures.items()),
+            Section("Every figure", write_table(*self.details())),
+            Section("What was left out, and why", write_paragraphs(self.notes)),
+        ]
+
     def __str__(self) -> str:
-        """Write the lines, what they come to and the notes, as a terminal shows them."""
-        return write_whole([("", *self.shown())], [self.summary, *(f"note: {note}" for note in self.notes)])
+        """Say in a few lines what it comes to; `df()` has all lines."""
+        return write_summary(self.verdict, *([f"suggested: {self.command}"] if self.command else []))
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Show it in a notebook; names and values are escaped."""
-        figures = "".join(write_figure(draw_image(draw, name), name) for name, draw in self._charts().items())
-        tables = "".join(write_table(heads, lines) for heads, lines in (self.shown(), self.details()))
-        return write_paragraphs([self.summary]) + tables + figures + write_paragraphs(self.notes)
+        return write_card(self.verdict, self.sections())
 
 
 def _percent(share: float | None, digits: int = 1) -> str:

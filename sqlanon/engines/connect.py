@@ -1,5 +1,6 @@
 """Find the engine for a connection or for the options of the command line; libraries are imported when needed."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 
+FRAMES = {"pandas", "polars", "pyarrow"}  # whose objects are tables
 _CLASSES = {"duckdb": "DuckDBEngine", "spark": "SparkEngine", "postgres": "PostgresEngine"}
 
 
@@ -34,10 +36,24 @@ def opener_of(connection: Any) -> Opener:
     return Opener(engine.dialect, lambda: engine)
 
 
+def session_and_source(first: Any, source: object) -> tuple[Opener, object]:
+    """Return what opens the session, and the source: a frame, a table or a path by itself has a session of its own.
+
+    first: a connection, or the source in its place, a pandas or polars frame, an Arrow table, or the path of a file.
+    """
+    if source is None and (isinstance(first, str | os.PathLike) or _libraries(first) & FRAMES):
+        return Opener("duckdb", open_duckdb), first
+    return opener_of(first), source
+
+
+def _libraries(thing: Any) -> set[str]:
+    """Return where the types of an object are defined, so that nothing is imported that the caller does not use."""
+    return {base.__module__.partition(".")[0] for base in type(thing).__mro__}
+
+
 def engine_of(connection: Any) -> Engine:
     """Return the engine of an open connection: DuckDB's, a Spark session, or psycopg's; a session of ours is one."""
-    # the type is known by its name, so that nothing is imported that the caller does not use
-    libraries = {base.__module__.partition(".")[0] for base in type(connection).__mro__}
+    libraries = _libraries(connection)
     if "sqlanon" in libraries:
         return cast(Engine, connection)
     engine = next((name for name, declared in ENGINES.items() if libraries.intersection(declared.libraries)), "")

@@ -17,6 +17,7 @@ from sqlanon.ledgers.newest import Evidence, fingerprint, reasons_against, relea
 from sqlanon.ledgers.place import is_there, mend, note_path, read_note
 from sqlanon.ledgers.refusals import refuse_other_key
 from sqlanon.ledgers.store import attached
+from sqlanon.plain_values import words
 from sqlanon.plans.build import render_query
 from sqlanon.verification.checks import Check, Report
 
@@ -29,7 +30,7 @@ HISTORY = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ledger:
     """What a ledger says of its releases and persons.
 
@@ -71,6 +72,10 @@ class Ledger:
         import pandas as pd
 
         return pd.DataFrame([dict(line) for line in self.history], columns=["release", "created", *HISTORY])
+
+    def __repr__(self) -> str:
+        """Say in one line what this is."""
+        return f"<Ledger: {len(self.history)} releases of {self.method}, {words(dict(self.figures))}>"
 
 
 def read_ledger(named: str | Path, engine: Engine | None = None) -> Ledger:

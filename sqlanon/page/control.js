@@ -1,6 +1,6 @@
 // One labelled control of HTML's own: what is typed stays while the field has the focus, whoever else changes the value.
 export default {
-  props: { kind: String, label: String, hint: String, hidden: Boolean, value: String, choices: Array, blocked: Boolean,
+  props: { kind: String, label: String, hint: String, value: String, choices: Array, blocked: Boolean,
            id: String },
   emits: ["edit", "press"],
   data() {
@@ -30,7 +30,7 @@ export default {
     },
   },
   template: `
-    <span v-if="kind === 'button'" class="control">
+    <span v-if="kind === 'button' || kind === 'cancel'" v-show="kind === 'button' || !blocked" class="control">
       <button ref="field" type="button" :disabled="blocked" @click="$emit('press', '')">{{ label }}</button>
     </span>
     <span v-else-if="kind === 'copy'" class="control">
@@ -42,10 +42,10 @@ export default {
       <label :for="id + 'f'">{{ label }}</label><small v-if="hint" :id="id + 'h'">{{ hint }}</small>
     </span>
     <span v-else class="control">
-      <label :for="id + 'f'" :class="hidden ? 'unseen' : ''">{{ label }}</label>
+      <label :for="id + 'f'">{{ label }}</label>
       <select v-if="kind === 'select'" ref="field" :id="id + 'f'" :value="held" :disabled="blocked"
         :aria-describedby="hint ? id + 'h' : null" @change="edit($event.target.value)">
-        <option v-for="choice in choices" :key="choice" :value="choice">{{ choice }}</option>
+        <option v-for="choice in choices" :key="choice[0]" :value="choice[0]">{{ choice[1] }}</option>
       </select>
       <textarea v-else-if="kind === 'lines'" ref="field" :id="id + 'f'" :value="held" rows="3" spellcheck="false"
         :aria-describedby="hint ? id + 'h' : null" @input="edit($event.target.value)" @blur="leave"></textarea>

@@ -12,6 +12,7 @@ import os
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,7 @@ from sqlanon.page.state import State
 PATIENCE = 10.0  # seconds that a run has to end in when the server ends
 NEEDED = "the page needs NiceGUI, which is not installed here; type: pip install 'sqlanon[page]'"
 TITLE = "sqlanon: from a table to a verified release"
-_WARNING = (
-    "This page shows figures of the microdata: keep its window, its print-outs and its pictures as you keep the source."
-    " It is served to this machine alone, and asks nothing of the network."
-)
+_WARNING = "This page shows figures of the microdata: keep it, its print-outs and its pictures as you keep the source."
 
 
 def serve(state: State, port: int, say: Callable[[str], None]) -> None:
@@ -68,37 +66,36 @@ def _listen(port: int):  # type: ignore[no-untyped-def]
 
 
 def make_app(state: State):  # type: ignore[no-untyped-def]
-    """Return the application behind the guard: the page, its files and its WebSocket, and the reports."""
+    """Return the application behind the guard: a page for each step, its files and its WebSocket, and what to keep."""
     from fastapi import FastAPI, Response
     from nicegui import ui
 
-    from sqlanon.page.steps import before, release
+    from sqlanon.page.packing import FILES, keep
+    from sqlanon.page.steps import STEPS, Step
     from sqlanon.page.view import OFTEN, View, put
 
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
 
-    @app.get("/report/{name}")
-    def report(name: str, download: bool = False) -> Response:
-        text = release.report_of(state, name)
-        if text is None:
-            return Response("no such report was written\n", 404, media_type="text/plain")
-        headers = {"content-disposition": f'attachment; filename="report-{name}.html"'} if download else {}
-        return Response(text, media_type="text/html", headers=headers)
+    @app.get("/file/{name}")
+    def file(name: str, download: bool = False) -> Response:
+        pages = state.result("hand over")
+        if pages is None or name not in FILES:
+            return Response("nothing of that name was prepared\n", 404, media_type="text/plain")
+        return keep(name, pages, state.out, download)
 
-    @ui.page("/")
-    def show() -> None:
+    def show(step: Step) -> None:
         ui.add_head_html(f"<style>{style}</style>")
         view = View(state)
-        with ui.element("div").classes("steps"):
+        with ui.element("div").classes("page"):
             put("sqlanon", "h1")
             put(_WARNING).classes("lead")
-            for step in (before.show_data, before.show_roles, before.show_risks, before.show_choice,
-                         release.show_publication, release.show_verification, release.show_attack,
-                         release.show_report, release.show_question):  # fmt: skip
-                step(view)
+            view.show(STEPS, step)
         ui.timer(OFTEN, view.refresh)
 
+    for step in STEPS:
+        ui.page(f"/{step.address}", title=f"{step.title}: sqlanon")(partial(show, step))
+    ui.page("/")(partial(show, STEPS[0]))
     ui.run_with(app, title=TITLE, language="en-US", dark=None, tailwind=False, favicon="▦",
                 show_welcome_message=False, reconnect_timeout=30)  # fmt: skip
     return app

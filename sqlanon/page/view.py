@@ -1,24 +1,24 @@
-"""What one tab shows: controls and pieces of HTML that look at the shared state again whenever it has changed."""
+"""What one tab shows of a step: controls, and pieces of HTML that look at the state again when it has changed."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 from nicegui.element import Element
 
-from sqlanon.html_tables import write_table, write_text
-from sqlanon.page.copies import write_copies
+from sqlanon.html_tables import Verdict, write_paragraphs, write_text
 from sqlanon.page.state import State
-from sqlanon.wording import spoken
 
-_STALE = "These figures are about another choice than the one that stands now."
+if TYPE_CHECKING:
+    from sqlanon.page.steps import Step
+
+_STALE = "This is about another choice than the one that stands now."
 OFTEN = 0.2  # seconds between two looks at the state
 
 
 class Control(Element, component="control.js"):  # type: ignore[call-arg]
-    """A native control with its label: text, lines, select, check, button or copy."""
+    """A native control with its label: text, lines, select, check, button, cancel (shown while it can), or copy."""
 
 
 def put(words: str, tag: str = "p", **attributes: str) -> Any:
@@ -52,11 +52,17 @@ class View:
 
     # -- pieces ----------------------------------------------------------------------------------
 
-    def live(self, write: Callable[[], str], **attributes: str) -> Any:
+    def live(self, write: Callable[[], str], tag: str = "div", **attributes: str) -> None:
         """Show HTML that is written anew when the state has changed; whoever writes it has escaped it."""
-        element = _html(write(), "div", attributes)
-        self._updates.append(lambda: element.set_content(write()))
-        return element
+        shown = [write()]
+        element = _html(shown[0], tag, attributes)
+
+        def update() -> None:
+            if (text := write()) != shown[0]:  # what a reader has unfolded stays so
+                shown[0] = text
+                element.set_content(text)
+
+        self._updates.append(update)
 
     def rebuilt(self, key: Callable[[], object], build: Callable[[], None]) -> None:
         """Show controls that are other ones when the key has changed."""
@@ -87,20 +93,20 @@ class View:
         value: Callable[[], str] = lambda: "",
         edit: Callable[[str], None] | None = None,
         press: Callable[[], None] | None = None,
-        choices: Iterable[str] = (),
+        choices: Iterable[str | tuple[str, str]] = (),
         hint: str = "",
-        hidden: bool = False,
         blocked: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Show a control. value: what the state holds; edit: takes what was typed or chosen; press: Enter, or a click.
+        """Show a control.
 
-        hidden: whether its label is for who cannot see it alone, since a table's head says the same.
+        value: what the state holds; edit: takes what was typed or chosen; press: Enter, or a click. choices: words, or
+        each with what it is called.
         """
         element = Control()
-        element.props.update(kind=kind, label=label, hint=hint, hidden=hidden, value=value(), choices=list(choices))
-        element.props["blocked"] = blocked()
+        pairs = [(choice, choice) if isinstance(choice, str) else choice for choice in choices]
+        element.props.update(kind=kind, label=label, hint=hint, value=value(), choices=pairs, blocked=blocked())
         if edit is not None:
-            element.on("edit", partial(_take, edit))
+            element.on("edit", lambda event: edit(str(event.args)))
         if press is not None:
             element.on("press", lambda _: press())
 
@@ -112,88 +118,110 @@ class View:
 
         self._updates.append(update)
 
-    @contextmanager
-    def step(self, number: int, title: str) -> Any:
-        """Show a numbered step under its heading."""
-        with ui.element("section").props(f'aria-labelledby="step{number}"'):
-            put(f"{number}. {title}", "h2", id=f"step{number}")
-            yield
+    def field(
+        self, name: str, label: str, press: Callable[[], None] | None = None, hint: str = "", kind: str = "text"
+    ) -> None:
+        """Show a control for a choice of the state's, by its name."""
+        self.control(kind, label, lambda: getattr(self.state, name), partial(self.state.edit, name), press, hint=hint)
 
-    def outcome(self, step: str, write: Callable[[Any], str]) -> None:
-        """Show how a step's run goes on, and what came of it; dimmed where the choice has changed since."""
-        self.live(lambda: _status(self.state, step), role="status", aria_live="polite")
-        self.live(lambda: _parts(self.state, step))
-        self.live(lambda: _fault(self.state, step), role="alert")
-        self.live(lambda: _figures(self.state, step, write))
+    # -- a step ----------------------------------------------------------------------------------
 
-    def copies(self, step: str) -> None:
+    def show(self, steps: "tuple[Step, ...]", step: "Step") -> None:
+        """Show one step: the way through all of them, its controls, its run, what came of it, and what to do next."""
+        state, number = self.state, steps.index(step)
+        self.live(lambda: "".join(self._entry(steps, each, each is step) for each in steps), "nav", aria_label="steps")
+        with ui.element("section").props('aria-labelledby="step"'):
+            put(f"{number + 1}. {step.title}", "h2", id="step")
+            self.live(lambda: self._fault(step), role="alert")
+            self.live(lambda: "" if (verdict := self._verdict(step)) is None else verdict.html())
+            put(step.about)
+            step.controls(self)
+            if step.label:
+                going = partial(state.work.goes_on, step.name)
+                self.control("button", step.label, press=partial(state.start, step.name), blocked=going)
+                self.control("cancel", f"Cancel {step.label.lower()}", press=partial(state.work.cancel, step.name),
+                             blocked=lambda: not going())  # fmt: skip
+                self.live(lambda: self._status(step), role="status", aria_live="polite")
+                self.live(lambda: self._progress(step))
+                self.live(lambda: self._outcome(step))
+            self.live(lambda: write_paragraphs([f"Next: {self._further(step)}"]))
+            self._copies(step)
+        ways = {"Back": steps[:number][-1:], "Next": steps[number + 1 :][:1]}
+        links = [
+            f'<a class="{words}" href="{each.address}">{words}: {write_text(each.title)}</a>'
+            for words, to in ways.items()
+            for each in to
+        ]
+        _html("".join(links), "p", {}).classes("ways")
+
+    def _entry(self, steps: "tuple[Step, ...]", step: "Step", shown: bool) -> str:
+        verdict = self._verdict(step)
+        colour, said = ("", "") if verdict is None else (verdict.colour, verdict.said or "Done")
+        current = ' aria-current="step"' if shown else ""
+        return (
+            f'<a href="{step.address}"{current} class="{colour}">{steps.index(step) + 1}. {write_text(step.title)}'
+            f"<small>{said}</small></a>"
+        )
+
+    def _verdict(self, step: "Step") -> Verdict | None:
+        if step.label:
+            value = self.state.result(step.name)
+            return None if value is None else step.verdict(self.state, value)
+        return step.verdict(self.state, None) if self.state.columns else None
+
+    def _further(self, step: "Step") -> str:
+        verdict = self._verdict(step)
+        return step.stop if step.stop and verdict is not None and verdict.colour == "red" else step.further
+
+    def _status(self, step: "Step") -> str:
+        """Say what a run is at, without figures that change: a screen reader says each change."""
+        run = self.state.work.runs.get(step.name)
+        if run is None or run.fault:
+            return ""
+        if run.goes_on:
+            return f"<p>{'Cancelling' if run.cancelled else write_text(run.part)} …</p>"
+        return (
+            "<p>Cancelled. Nothing was published; what stood there stands.</p>" if run.value is None else "<p>Done.</p>"
+        )
+
+    def _progress(self, step: "Step") -> str:
+        run = self.state.work.runs.get(step.name)
+        if run is None or not run.goes_on:
+            return ""
+        bar = "" if run.share is None else f'<progress value="{run.share}" aria-label="how far it has come"></progress>'
+        return f"<p>{bar} {run.seconds:.0f} s</p>"
+
+    def _fault(self, step: "Step") -> str:
+        run = self.state.work.runs.get(step.name)
+        words = self.state.fault.get(step.name) or (run.fault if run is not None else "")
+        return f'<p class="bad">{write_text(words)}</p>' if words else ""
+
+    def _outcome(self, step: "Step") -> str:
+        run = self.state.work.runs.get(step.name)
+        if run is None or run.value is None:
+            return ""
+        written = step.write(self.state, run.value)
+        return f'<div class="stale"><p>{_STALE}</p>{written}</div>' if self.state.is_stale(run) else written
+
+    def _copies(self, step: "Step") -> None:
         """Show what to type in the place of a step, each text with a button that copies it."""
 
+        def texts() -> dict[str, str]:
+            inputs = self.state.inputs(step.name) if step.label else None
+            calls = () if inputs is None else inputs[0]
+            return {
+                what: "\n".join(call.copies[what] for call in calls)
+                for what in (calls[0].copies if calls else ())
+            }  # fmt: skip
+
         def build() -> None:
-            for what, text in write_copies(self.state, step).items():
+            for what, text in texts().items():
                 with ui.element("div").classes("copy"):
                     put(what, "h3")
                     put(text, "pre", tabindex="0", role="region", aria_label=what)
                     self.control("copy", f"Copy: {what}", partial(str, text))
 
-        with ui.element("details").classes("copies"):
-            put("The same, to type", "summary")
-            self.rebuilt(lambda: str(write_copies(self.state, step)), build)
-
-
-def _take(edit: Callable[[str], None], event: Any) -> None:
-    edit(str(event.args))
-
-
-def wide(body: str, what: str) -> str:
-    """Let what is wider than a phone be moved, by a keyboard as well."""
-    return f'<div class="wide" role="region" tabindex="0" aria-label="{write_text(what)}">{body}</div>'
-
-
-def tables(titled: Iterable[tuple[str, Sequence[str], Iterable[Sequence[object]]]]) -> str:
-    """Write tables under their titles."""
-    return "".join(
-        (f"<h3>{write_text(title)}</h3>" if title else "") + wide(write_table(heads, lines), title or "figures")
-        for title, heads, lines in titled
-    )
-
-
-def notes(texts: Iterable[str]) -> str:
-    """Write sentences as a list, nothing where there are none."""
-    items = "".join(f"<li>{write_text(spoken(text))}</li>" for text in texts)
-    return f'<ul class="notes">{items}</ul>' if items else ""
-
-
-def _status(state: State, step: str) -> str:
-    """Say what a run is at, without figures that change: a screen reader says each change."""
-    run = state.work.runs.get(step)
-    if run is None:
-        return ""
-    if run.goes_on:
-        words = "Cancelling" if run.cancelled else run.steps[-1][0] if run.steps else "Beginning"
-        return f"<p>{words} …</p>"
-    if run.cancelled and run.value is None:
-        return "<p>Cancelled. Nothing was published; what stood there stands.</p>"
-    return "" if run.fault else "<p>Done.</p>"
-
-
-def _parts(state: State, step: str) -> str:
-    run = state.work.runs.get(step)
-    lines = [] if run is None else run.lines()
-    parts = "".join(f"<li>{write_text(words)} <span>{seconds:.1f} s</span></li>" for words, seconds in lines)
-    return f'<ol class="parts">{parts}</ol>' if parts else ""
-
-
-def _fault(state: State, step: str) -> str:
-    run = state.work.runs.get(step)
-    words = state.fault.get(step) or (run.fault if run is not None else "")
-    return f'<p class="bad">{write_text(words)}</p>' if words else ""
-
-
-def _figures(state: State, step: str, write: Callable[[Any], str]) -> str:
-    run = state.work.runs.get(step)
-    if run is None or run.value is None:
-        return ""
-    if state.is_stale(run):
-        return f'<div class="stale"><p>{_STALE}</p>{write(run.value)}</div>'
-    return write(run.value)
+        if step.label:
+            with ui.element("details").classes("copies"):
+                put("The same, to type", "summary")
+                self.rebuilt(texts, build)

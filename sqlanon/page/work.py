@@ -5,6 +5,7 @@ between two statements. The moment at which a release becomes visible is not int
 """
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -27,7 +28,7 @@ GROUPS = {
     "Drawing the page": ("drawing",),
 }
 REST = "Attacking the release"  # whatever else is logged: the attacks have many names
-CANDIDATES = "Publishing, asking and attacking candidates"  # what compare does with each in turn
+CANDIDATE = re.compile(r"candidate (\d+) of (\d+).*")  # what compare says of how far it has come
 log = logging.getLogger("sqlanon")
 
 
@@ -35,14 +36,15 @@ log = logging.getLogger("sqlanon")
 class Run:
     """One run of a step.
 
-    inputs: what it is about. steps: its parts in plain words, with the time each began. cancelled: by whoever looks at
-    the page; stopped: by a signal that ends the server.
+    inputs: what it is about. part: what it is at, in plain words; share: how far a run of several equal parts has come.
+    cancelled: by whoever looks at the page; stopped: by a signal that ends the server.
     """
 
     step: str
-    inputs: object
+    inputs: Any
     begun: float = field(default_factory=time.monotonic)
-    steps: list[tuple[str, float]] = field(default_factory=list)
+    part: str = "Beginning"
+    share: float | None = None
     ended: float | None = None
     value: Any = None
     fault: str = ""
@@ -56,14 +58,10 @@ class Run:
         """Tell whether it still runs."""
         return self.ended is None
 
-    def lines(self) -> list[tuple[str, float]]:
-        """Return its parts in plain words with the seconds that each took, the same words once."""
-        seconds: dict[str, float] = {}
-        steps = list(self.steps)
-        ends = [*(begun for _, begun in steps[1:]), self.ended or time.monotonic()]
-        for (words, begun), end in zip(steps, ends, strict=False):
-            seconds[words] = seconds.get(words, 0.0) + end - begun
-        return list(seconds.items())
+    @property
+    def seconds(self) -> float:
+        """Return how long it has run."""
+        return (self.ended or time.monotonic()) - self.begun
 
 
 class Work:
@@ -73,17 +71,17 @@ class Work:
         """Take what opens a session for a run, and what is told when something has changed."""
         self._open, self._changed = open_session, changed
         self.runs: dict[str, Run] = {}
-        self._waiting: dict[str, tuple[Callable[[Engine], Any], object]] = {}
+        self._waiting: dict[str, tuple[Callable[[Engine], Any], Any]] = {}
         self._lock = threading.RLock()
         handler = logging.Handler(logging.INFO)  # the package's log says when a part of a run begins
         handler.emit = lambda record: self.note(record.getMessage())  # type: ignore[method-assign]
         log.addHandler(handler)
         log.setLevel(logging.INFO)
 
-    def start(self, step: str, function: Callable[[Engine], Any], inputs: object) -> bool:
+    def start(self, step: str, function: Callable[[Engine], Any], inputs: Any) -> bool:
         """Begin a run; return False where one of this step goes on, which is then left alone."""
         with self._lock:
-            if step in self.runs and self.runs[step].goes_on:
+            if self.goes_on(step):
                 return False
             run = self.runs[step] = Run(step, inputs)
             run.thread = threading.Thread(target=self._run, args=[run, function], name=f"sqlanon {step}", daemon=True)
@@ -91,12 +89,16 @@ class Work:
         self._changed()
         return True
 
-    def start_latest(self, step: str, function: Callable[[Engine], Any], inputs: object) -> None:
+    def start_latest(self, step: str, function: Callable[[Engine], Any], inputs: Any) -> None:
         """Begin a run in the place of the one that goes on: that is interrupted, and whatever waited is forgotten."""
         with self._lock:
             if not self.start(step, function, inputs):
                 self._waiting[step] = (function, inputs)
                 self.cancel(step)
+
+    def goes_on(self, step: str) -> bool:
+        """Tell whether a run of a step has not ended."""
+        return step in self.runs and self.runs[step].goes_on
 
     def cancel(self, step: str) -> None:
         """Interrupt a run until its thread has ended."""
@@ -124,9 +126,11 @@ class Work:
         thread = threading.current_thread()
         for run in list(self.runs.values()):
             if run.thread is thread and run.goes_on:
-                plain = next((group for group, firsts in GROUPS.items() if words.startswith(firsts)), REST)
-                plain = CANDIDATES if run.step == "compare" and len(run.steps) else plain
-                run.steps.append((plain, time.monotonic()))
+                counted = CANDIDATE.match(words)
+                if counted is not None:
+                    run.part, run.share = words.capitalize(), (int(counted[1]) - 1) / int(counted[2])
+                elif run.share is None:
+                    run.part = next((group for group, firsts in GROUPS.items() if words.startswith(firsts)), REST)
                 self._changed()
 
     def _run(self, run: Run, function: Callable[[Engine], Any]) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import sqlanon
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError
-from sqlanon.forms import form_of
-from sqlanon.html_tables import write_table
+from sqlanon.html_tables import Section, Verdict, write_card, write_paragraphs, write_table
 from sqlanon.interruption import visible_or_not
 from sqlanon.methods.name_types import COARSEN, Columns
 from sqlanon.plain_values import cell, plain, visible
@@ -20,6 +20,7 @@ from sqlanon.releases.asked_release import AskedRelease
 from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
 from sqlanon.sql.sources.source_choice import choose_original
+from sqlanon.text_tables import write_summary
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option, spoken
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from sqlanon.releases.verification_run import Evidence
 
 
-SHOWN_ROWS = 5  # of each table, in a notebook
+SHOWN_ROWS = 10  # of each table
 
 
 class Release(AskedRelease):
@@ -175,18 +176,58 @@ class Release(AskedRelease):
                 " get a fresh copy from its publisher"
             )
 
+    def attack(self, **options: Any) -> Any:
+        """Tell what an adversary gets out of this release: `sqlanon.attack`, with its options and errors."""
+        return sqlanon.attack(self, **options)
+
+    def report(self, out: "str | Path | None" = None, **options: Any) -> Any:
+        """Tell about this release on one page: `sqlanon.report`, with its options and errors."""
+        return sqlanon.report(self, out, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a published table by its name: `release.qit`, `release.st`, `release.data`."""
+        if name in self.__dict__.get("tables", ()):
+            return self.table(name)
+        raise AttributeError(f"a release has no {name!r}; its tables are {', '.join(self.__dict__.get('tables', ()))}")
+
+    def __len__(self) -> int:
+        """Return how many rows are published."""
+        return int(self.manifest["rows"])
+
+    def __bool__(self) -> bool:
+        """Tell that this is a release, however many rows it has."""
+        return True
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return what is promised; it was verified before it appeared, and `verify` does so again."""
+        summary = self.form.summary(self.manifest, "these tables")
+        return Verdict(f"{spoken(summary['published'])}. Promised: {spoken(summary['promised'])}.")
+
+    def sections(self) -> list[Section]:
+        """Return what is shown below: the first rows as they are published, all else folded."""
+        summary = self.form.summary(self.manifest, "these tables")
+        lines = [
+            [name, spoken(text)] for name, text in summary.items() if name not in ("files", "published", "promised")
+        ]
+        return [
+            *(Section(f"{name}, the first rows", _sample(self.engine, relation), False)
+              for name, relation in self.tables.items()),
+            *(Section(title, write_table(heads, rows) + write_paragraphs(closing))
+              for title, heads, rows, closing in self.form.tables(self.manifest)),
+            Section("How it was made, and what is not promised", write_table([], lines)),
+            Section("Notes", write_paragraphs(map(spoken, self.notes))),
+        ]  # fmt: skip
+
     def __repr__(self) -> str:
-        """Say in one line what this is."""
-        manifest = self.manifest
-        return f"<Release: {manifest['method']} {manifest['parameters']}, {manifest['rows']} rows>"
+        """Say in a few lines what this is."""
+        return write_summary(
+            self.verdict, f"tables: {', '.join(f'.{name}' for name in self.tables)}; .manifest, .verify()"
+        )
 
     def _repr_html_(self) -> str:
-        """Show the manifest's main lines and the first rows of each table."""
-        summary = form_of(self.manifest).summary(self.manifest, "these tables").items()
-        lines = [[name, spoken(text)] for name, text in summary if name != "files"]
-        return write_table([], lines) + "".join(
-            _sample(self.engine, name, relation) for name, relation in self.tables.items()
-        )
+        """Show the promise and the first rows of each table in a notebook."""
+        return write_card(self.verdict, self.sections())
 
 
 def open_release(
@@ -230,7 +271,7 @@ def _describe_absent(directory: Path) -> str:
     return f"no release directory {str(directory)!r}; a schema's name needs its {option('database')}"
 
 
-def _sample(engine: Engine, name: str, relation: Sql) -> str:
+def _sample(engine: Engine, relation: Sql) -> str:
     frame = engine.frame(f"select * from {relation} limit {SHOWN_ROWS}")
     lines = [[cell(plain(value)) for value in row] for row in frame.itertuples(index=False, name=None)]
-    return write_table(list(frame.columns), lines, f"{name}, the first rows")
+    return write_table(list(frame.columns), lines)

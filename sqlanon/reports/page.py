@@ -3,14 +3,14 @@
 import logging
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 
-from sqlanon.adversary.findings import CLEAR, Attack
+from sqlanon.adversary.findings import Attack
 from sqlanon.atomic_files import check_new_file, write_atomically
-from sqlanon.attacks.attack_release import SAMPLED, attack_release
+from sqlanon.attacks.attack_release import attack_release
 from sqlanon.bounded_files import UnfitFileError, parse_json, read_text
 from sqlanon.charts.drawing import is_installed
 from sqlanon.charts.figure import draw_image, write_figure
@@ -21,10 +21,10 @@ from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import by_workload
 from sqlanon.errors import ReleaseError, SourceError, UsageError
 from sqlanon.forms import form_of
+from sqlanon.html_tables import Section, Verdict, write_table
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.json_schema import shown_path
-from sqlanon.plans.manifest import Manifest
-from sqlanon.prose import as_made, write, write_parts
+from sqlanon.prose import as_made, write
 from sqlanon.releases.companions.column_roles import describe_columns
 from sqlanon.releases.manifest_schema import manifest_faults, unknown_keys
 from sqlanon.releases.release import Release
@@ -37,6 +37,7 @@ from sqlanon.reports.facts import (
     read_candidates,
     read_comparison,
 )
+from sqlanon.text_tables import write_summary
 from sqlanon.version import VERSION
 from sqlanon.wording import option, spoken
 
@@ -81,37 +82,19 @@ def _draw_frequencies(frequencies: Frequencies, intervals: str) -> str:
     return write_figure(write_intervals(frequencies.lines, ESTIMATED, TRUE), caption, heads, lines)
 
 
-def tell_attack(manifest: Manifest, attack: Attack) -> list[str]:
-    """Say how far attacks get, promised beside reached, in sentences."""
-    best = attack.strongest
-    values = {
-        "attack": attack,
-        "best": best,
-        "column": " or ".join(words(name) for name in manifest["columns"]["sensitive"]),
-        "clear": CLEAR,
-        "sampled": next((note for note in attack.notes if note.startswith(SAMPLED)), ""),
-        "further": list(
-            dict.fromkeys(
-                f"{finding.attack} ({finding.whom})"
-                for finding in [
-                    finding
-                    for finding in attack.findings
-                    if finding in attack.certain
-                    or (
-                        not finding.headline
-                        and finding.promised is not None
-                        and (finding.reached or 0.0) > finding.promised + CLEAR
-                    )
-                ]
-            )
-        ),
-    }
-    return list(
-        write_parts(["reports/words.txt"], ["leak", "told", "reached", "not_all", "not_scored"], values).values()
-    )
+def _draw_questions(asked: Sequence[Frequencies]) -> str:
+    """Return questions about many people and about few, each with what the release answers and what the source does."""
+    lines = [
+        {**line, "name": f"How many people have {' · '.join(frequencies.columns)} = {line['name']}?"}
+        for frequencies in asked
+        for line in (frequencies.lines[:1] + frequencies.lines[1:][-1:])
+    ]
+    caption = "Questions about many people and about few: what the release answers"
+    has_truth = any(line["truth"] is not None for line in lines)
+    return write_figure(write_intervals(lines, ESTIMATED, TRUE), caption + (", and the source" if has_truth else ""))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Page:
     """One page about one release; `facts` holds what it tells, `html` is the whole file."""
 
@@ -125,9 +108,19 @@ class Page:
     @property
     def sentences(self) -> list[str]:
         """Return what the release comes to, for whoever decides."""
-        facts = self.facts
-        promised = f"Promised: {self._speak(facts.summary['promised'])}."
-        return [promised, facts.verification.sentence, *tell_attack(facts.manifest, facts.attack)]
+        promised = f"Promised: {self._speak(self.facts.summary['promised'])}."
+        return [promised, self.facts.verification.sentence, *self._attacked]
+
+    @property
+    def _attacked(self) -> list[str]:
+        return self.facts.attack.sentences(" or ".join(map(words, self.facts.manifest["columns"]["sensitive"])))
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the worse one of what is proved and of what attacks reach, and why."""
+        proved, attacked = self.facts.verification.verdict, self.facts.attack.verdict
+        said = " ".join([proved.words, *self._attacked])
+        return Verdict(said, min(proved.colour, attacked.colour, key=["red", "amber", "green"].index))
 
     @cached_property
     def html(self) -> str:
@@ -139,27 +132,60 @@ class Page:
         bars = [Bar(line["size"], line["groups"], f"{line['groups']:,}") for line in facts.sizes.lines]
         lines = [[line["size"], line["groups"]] for line in facts.sizes.lines]
         drawn = [
+            _draw_questions(facts.frequencies),
             *_draw_errors(facts),
             *(_draw_frequencies(frequency, form.intervals) for frequency in facts.frequencies),
             write_figure(write_bars(bars), caption, ["rows", facts.sizes.what], lines),
         ]
+        found, *attacks = facts.attack.sections()
+        checks, *figures = facts.verification.sections()
+        versions = [[name, words(plain(manifest[name]))] for name in _VERSIONS if name in manifest]
+        files = [[name, *(entry.get(part) for part in parts)] for name, entry in manifest["files"].items()]
+        folded = [
+            *attacks,
+            replace(checks, heading="What was verified", folded=True),
+            *figures,
+            Section("Columns", write_table(["table", "column", "type", "what it is"], facts.columns)),
+            Section(
+                "Versions and hashes",
+                write_table([], versions) + write_table(["file", "rows", "bytes", "sha256"], files),
+            ),
+        ]
         values = {
             "facts": facts,
-            "sentences": self.sentences,
+            "verdict": as_made(self.verdict.html()),
+            "boxes": self._boxes(),
+            "found": as_made(found.html(2)),
+            "folded": [as_made(section.html()) for section in folded],
             "promise": [[name, self._speak(facts.summary[name])] for name in _SHOWN if name in facts.summary],
-            "attacks": as_made(facts.attack.html_body()),
-            "checks": as_made(facts.verification.html_body()),
             "map": as_made(_draw_map(facts)),
             "figures": [as_made(figure) for figure in drawn],
             "bars": form.bars,
             "charts_missing": facts.compared and not is_installed(),
             "intersections": [finding for finding in facts.attack.findings if finding.family == "composition"],
-            "versions": [[name, words(plain(manifest[name]))] for name in _VERSIONS if name in manifest],
-            "files": [[name, *(entry.get(part) for part in parts)] for name, entry in manifest["files"].items()],
             "version": VERSION,
             "style": as_made((Path(__file__).parent / "style.css").read_text(encoding="utf-8")),
         }
         return write("reports/page.html", values)
+
+    def _boxes(self) -> list[tuple[str, str]]:
+        """Return the figures that are asked for first, each with what it is."""
+        manifest, attack = self.facts.manifest, self.facts.attack
+        dropped, best, vital = manifest["dropped_rows"], attack.strongest, attack.vital
+        boxes = [(f"{manifest['rows']:,}", "rows are published")]
+        if dropped:
+            boxes.append((f"{dropped:,}", "rows are left out"))
+        if best is not None and best.promised is not None:
+            boxes.append((f"{best.promised:.1%}", "certainty at most, is promised"))
+        if best is not None and best.reached is not None:
+            boxes.append((f"{best.reached:.1%}", "is the most that an attack reaches"))
+        if vital is not None:
+            boxes.append((f"{vital.people:,} of {vital.of:,}", f"people are told, {vital.claimed:.0%} sure"))
+        return boxes
+
+    def __repr__(self) -> str:
+        """Say in a few lines what the page comes to."""
+        return write_summary(self.verdict, "the page: .html, .write(path)")
 
     def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the page, whole or not at all; of the internal view its owner alone can read it.

@@ -3,19 +3,23 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.html_tables import Colour, Section, Verdict, write_card, write_paragraphs, write_table
 from sqlanon.plain_values import plain
+from sqlanon.prose import write
 from sqlanon.risks.limits import Measure
-from sqlanon.text_tables import write_whole
+from sqlanon.text_tables import write_summary
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+UNIQUE = "Rows that nobody else equals, by what an adversary knows"
+GIVEN_AWAY = "What columns, and pairs of them, give away: how sure it makes of a value in a group"
+LEAST_HIDDEN = 2  # values among which somebody hides, at least
 MEASURE = ("measure", "column", "required", "found", "holds")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check:
     """What a table risks.
 
@@ -75,8 +79,8 @@ class Check:
             tables.append(("Every class of equal quasi values, at its worst",
                           list(MEASURE), lines))  # fmt: skip
         for title, table in (
-            ("Rows that nobody else equals, by what an adversary knows", self.uniqueness),
-            ("What columns, and pairs of them, give away: how sure it makes of a value in a group", self.given_away),
+            (UNIQUE, self.uniqueness),
+            (GIVEN_AWAY, self.given_away),
             ("What each sensitive column allows", self.feasible),
             ("Columns", self.columns),
         ):
@@ -86,13 +90,40 @@ class Check:
                 )
         return tables
 
+    @property
+    def verdict(self) -> Verdict:
+        """Return whom the table singles out, and how well its sensitive columns can hide, the vital line first.
+
+        Red: what is required is missed, most rows are alone, or a column hides nobody. Amber: some rows are alone.
+        """
+        rows, alone = self.figures["rows"], self.figures.get("unique_rows")
+        missed = [f"{each.name}: required {each.required_text}, found {each.found}" for each in self.failed]
+        hidden = [line for line in self.feasible if line["largest_l"] < LEAST_HIDDEN]
+        values = {
+            "rows": rows, "alone": alone, "missed": missed, "feasible": self.feasible, "columns": len(self.columns),
+            "least": LEAST_HIDDEN,
+        }  # fmt: skip
+        colour: Colour = "" if alone is None else "amber" if alone else "green"
+        if missed or hidden or (alone or 0) > rows / 2:
+            colour = "red"
+        return Verdict(write("risks/verdict.txt", values), colour)
+
+    def sections(self) -> list[Section]:
+        """Return what is shown below the verdict: who is alone and what gives values away, all else folded."""
+        (_, _, figures), *others = self.tables()
+        vital = {UNIQUE, GIVEN_AWAY}
+        return [
+            *(Section(title, write_table(heads, lines), title not in vital) for title, heads, lines in others),
+            Section("All figures", write_table([], figures)),
+            Section("Notes", write_paragraphs(self.notes)),
+        ]
+
     def __str__(self) -> str:
-        """Write its tables, notes and command, as a terminal shows them."""
-        command = [f"suggested, for you to weigh:\n{self.command}"] if self.command else []
-        return write_whole(self.tables(), [*(f"note: {note}" for note in self.notes), *command])
+        """Say in a few lines what the table risks; `df()` has the measures."""
+        return write_summary(self.verdict, *([f"suggested: {self.command}"] if self.command else []))
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Show it in a notebook; names and values are escaped."""
-        return "".join(write_table(heads, lines, title) for title, heads, lines in self.tables()) + write_paragraphs(
-            self.notes
-        )
+        return write_card(self.verdict, self.sections())

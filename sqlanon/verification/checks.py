@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import coarsen_source
 from sqlanon.errors import UsageError
-from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.html_tables import Colour, Section, Verdict, write_card, write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
@@ -18,7 +18,7 @@ from sqlanon.plans.plan import LinkedRows, Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.sources.queried_source import CoarserSource
-from sqlanon.text_tables import write_whole
+from sqlanon.text_tables import write_summary
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Check:
         return "yes" if self.holds else "NO"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """Every check of one verification, and the figures beside them.
 
@@ -93,22 +93,29 @@ class Report:
         entries = {check.name: check.found for check in self.checks}
         return entries | {name: figure for name, figure in self.figures.items() if name not in without}
 
-    def _tables(self) -> list[tuple[str, list[str], list[list[object]]]]:
-        lines: list[list[object]] = [
-            [check.name, *(shorten_hashes(words(plain(side))) for side in (check.required, check.found)), check.mark]
+    def sections(self) -> list[Section]:
+        """Return what is shown below the verdict: every check, and the figures folded."""
+        lines = [
+            [check.mark, check.name, *(shorten_hashes(words(plain(side))) for side in (check.found, check.required))]
             for check in self.checks
         ]
-        figures: list[list[object]] = [[name.replace("_", " "), plain(value)] for name, value in self.figures.items()]
-        tables = [("", ["check", "required", "found", "holds"], lines), ("", ["figure", "value"], figures)]
-        return tables if figures else tables[:1]
-
-    def html_body(self) -> str:
-        """Return checks and figures as HTML."""
-        return "".join(write_table(heads, lines) for _, heads, lines in self._tables())
+        figures = [[name.replace("_", " "), plain(value)] for name, value in self.figures.items()]
+        return [
+            Section("Every check", write_table(["holds", "check", "found", "required"], lines), folded=False),
+            Section("Figures of the tables", write_table([], figures) if figures else ""),
+        ]
 
     def __str__(self) -> str:
-        """Write checks and figures, as a terminal shows them."""
-        return write_whole(self._tables(), [self.sentence])
+        """Say in a few lines what it comes to."""
+        return write_summary(self.verdict, f"{len(self.checks)} checks: .checks; .holds is {self.holds}")
+
+    __repr__ = __str__
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return green where all holds, amber where the promise is not proved, red where a check fails; and why."""
+        colours: dict[bool | None, Colour] = {True: "green", None: "amber", False: "red"}
+        return Verdict(self.sentence, colours[self.holds])
 
     @property
     def sentence(self) -> str:
@@ -120,7 +127,7 @@ class Report:
         return "The release holds what it promises, as far as its files can prove it."
 
     def _repr_html_(self) -> str:
-        return write_paragraphs([self.sentence]) + self.html_body()
+        return write_card(self.verdict, self.sections())
 
     def failed(self) -> str:
         """Return the failed checks in words."""

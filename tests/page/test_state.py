@@ -4,6 +4,8 @@ import logging
 import os
 import sys
 import time
+import zipfile
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -11,6 +13,7 @@ import pytest
 import sqlanon
 from sqlanon.errors import UsageError
 from sqlanon.page import state as page_state
+from sqlanon.page.packing import pack
 from sqlanon.page.serve import serve
 from sqlanon.page.state import State
 from tests.page.conftest import make_people
@@ -22,8 +25,8 @@ def state(tmp_path, monkeypatch):
     level, handlers = log.level, list(log.handlers)
     monkeypatch.chdir(tmp_path)
     make_people(tmp_path, 120)
-    made = State(tmp_path, typed_source="people.parquet")
-    made.open_source()
+    made = State("people.parquet")
+    made.start("data")
     finish(made, "data")
     finish(made, "risks")
     yield made
@@ -63,18 +66,18 @@ def test_roles_and_numbers_are_the_check_s_suggestions(state):
 )
 def test_what_cannot_be_read_is_told_at_the_step(state, name, text, words):
     state.texts[name] = text
-    state.publish()
+    state.start("publish")
     assert words in state.fault["publish"]
     assert "publish" not in state.work.runs
 
 
 def test_without_roles_or_a_directory_nothing_begins(state):
     state.edit("out", " ")
-    state.publish()
+    state.start("publish")
     assert "name the directory" in state.fault["publish"]
     state.set_role("disease", "leave out")
-    state.publish()
-    state.compare_methods()
+    state.start("publish")
+    state.start("compare")
     assert "no column is sensitive" in state.fault["publish"]
     assert "step 2" in state.fault["compare"]
     assert "publish" not in state.work.runs
@@ -90,11 +93,11 @@ def test_a_release_that_had_appeared_is_no_cancelled_one(state, monkeypatch):
         raise page_state.SqlanonError("interrupted")
 
     monkeypatch.setattr(sqlanon, "publish", interrupted)
-    state.publish()
+    state.start("publish")
     run = finish(state, "publish")
     assert run.fault == ""
-    assert run.value.manifest["rows"] == 120
-    state.publish()  # a second one fails, and the first one stands
+    assert run.value.published and "120 rows" in run.value.words
+    state.start("publish")  # a second one fails, and the first one stands
     run = finish(state, "publish")
     assert "exists" in run.fault
     assert run.value is None
@@ -104,13 +107,52 @@ def test_a_candidate_takes_the_place_of_what_was_typed(state):
     state.method = "robust"
     state.texts |= {"r": "4", "repair": "3", "nulls": "value"}
     state.use("robust", {"r": 3, "background_from": (("sex",),), "max_suppressed": 0.02, "coarsen": {"age": "10"}})
-    assert state.options() == {
-        "r": 3.0, "background_from": [["sex"]], "max_suppressed": 0.02, "nulls": "value", "coarsen": {"age": "10"}
+    assert state.given(*state.parameters) == {
+        "r": 3.0, "background_from": ["sex"], "max_suppressed": 0.02, "nulls": "value", "coarsen": {"age": "10"}
     }  # fmt: skip
+
+
+def test_sets_of_columns_are_typed_and_published(state):
+    state.use("robust", {"r": 2, "background_from": (("sex", "zipcode"), ("sex",))})
+    assert state.texts["background_from"] == "sex,zipcode; sex"
+    state.start("publish", preview=True)
+    run = finish(state, "publish")
+    assert run.fault == "" and "people.parquet" in state.calls("publish")[0].command
+    assert not Path("release").exists()
+
+
+def test_a_look_shows_ten_rows_as_they_would_be_published_and_writes_nothing(state):
+    before = set(Path().iterdir())
+    state.start("publish", preview=True)
+    shown = finish(state, "publish").value
+    assert not shown.published and set(Path().iterdir()) == before
+    rows = [section.body for section in shown.sections() if section.heading == "qit, the first rows"]
+    assert rows[0].count("<tr>") == 11 and "ssn" not in rows[0]
+
+
+def test_another_table_has_other_columns_and_an_older_result_is_stale(state):
+    assert state.result("data") is not None
+    state.edit("source", "others.parquet")
+    assert (state.columns, state.roles, state.result("data")) == ((), {}, None)
+
+
+def test_the_zip_holds_exactly_what_the_manifest_names(state):
+    state.start("publish")
+    finish(state, "publish")
+    Path("release/notes.txt").write_text("nobody named this")
+    manifest = sqlanon.open("release").manifest
+    packed = zipfile.ZipFile(pack(Path("release"), manifest))
+    assert set(packed.namelist()) == {f"release/{name}" for name in ("release.json", *manifest["files"])}
+    for name in packed.namelist():
+        assert packed.read(name) == Path(name).read_bytes()
+    Path("release/qit.parquet").write_bytes(Path("people.parquet").read_bytes())
+    assert pack(Path("release"), manifest) is None
+    assert pack(Path("nowhere"), manifest) is None
+    assert pack(Path("release"), {**manifest, "rows": 1}) is None
 
 
 def test_a_missing_extra_is_one_line_that_says_what_to_type(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "nicegui", None)
     monkeypatch.setenv("NICEGUI_STORAGE_PATH", os.devnull)
     with pytest.raises(UsageError, match=r"type: pip install 'sqlanon\[page\]'$"):
-        serve(State(tmp_path), 0, print)
+        serve(State(), 0, print)

@@ -105,8 +105,8 @@ def test_what_is_refused_and_what_fails_is_told_without_values(work):
     assert wait(work.runs["verify"]).fault == "a fault of sqlanon (ValueError); nothing was changed"
 
 
-def test_parts_are_told_in_plain_words_each_once(work):
-    log = logging.getLogger("sqlanon")
+def test_parts_are_told_in_plain_words(work):
+    log, parts = logging.getLogger("sqlanon"), []
 
     def run(engine):
         for words in (
@@ -118,14 +118,29 @@ def test_parts_are_told_in_plain_words_each_once(work):
             "verifying release",
         ):
             log.info(words)
+            parts.append(work.runs["publish"].part)
 
     work.start("publish", run, 1)
     log.info("of no run")
-    lines = wait(work.runs["publish"]).lines()
-    assert [words for words, _ in lines] == [
-        "Looking at the source", "Forming groups", "Writing the release", "Verifying what was written"
+    assert wait(work.runs["publish"]).seconds >= 0
+    assert parts == [
+        "Looking at the source", "Forming groups", "Forming groups", "Forming groups", "Writing the release",
+        "Verifying what was written",
     ]  # fmt: skip
-    assert all(seconds >= 0 for _, seconds in lines)
+
+
+def test_a_comparison_tells_how_far_it_has_come_and_what_time_is_left(work):
+    log, parts = logging.getLogger("sqlanon"), []
+
+    def run(engine):
+        for words in ("asking the source", "candidate 1 of 4", "attacking anatomy", "candidate 2 of 4, about 9 seconds left"):
+            log.info(words)
+            parts.append((work.runs["compare"].part, work.runs["compare"].share))
+
+    work.start("compare", run, 1)
+    wait(work.runs["compare"])
+    first, second = ("Candidate 1 of 4", 0.0), ("Candidate 2 of 4, about 9 seconds left", 0.25)
+    assert parts == [("Looking at the source", None), first, first, second]
 
 
 def test_the_end_of_the_server_cancels_and_names_what_ran(work):

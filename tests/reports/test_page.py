@@ -10,13 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlanon
-from sqlanon.adversary.findings import Attack, Finding
+from sqlanon.adversary.findings import Attack, Finding, Sure
 from sqlanon.attacks.attack_release import NOBODY_SHOWN
 from sqlanon.cli.app import app
 from sqlanon.comparison.comparison import HEADS
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError
 from sqlanon.releases.release import Release
-from sqlanon.reports.page import tell_attack
 from sqlanon.verification.checks import Check, Report
 from sqlanon.wording import spoken
 from tests.conftest import METHODS
@@ -58,7 +57,7 @@ def test_the_public_page_is_about_the_release_alone(pages):
     public, _ = pages
     page = read_safely(public.html)
     assert "Public: from the published files alone." in page.text
-    assert "Promised: from these tables alone, nobody infers a person's disease" in page.text
+    assert "promised from these tables alone, nobody infers a person's disease" in page.text
     assert "No guesses were scored" in page.text and "in the source" not in page.text
     assert not public.facts.is_internal and public.holds
     assert public.facts.manifest["files"]["st.parquet"]["sha256"] in page.text
@@ -70,7 +69,7 @@ def test_a_public_page_has_no_advice_for_the_publisher(con, tmp_path):
     con.execute("create table rows_alone as select i % 7 as q, i % 5 as s from range(200) t(i)")
     sqlanon.anatomy(con, "rows_alone", quasi="q", sensitive="s", l=3, out=tmp_path / "r")
     release = sqlanon.open(tmp_path / "r", con=con)
-    told = read_safely(sqlanon.report(release).html).text.partition("In short")[2]
+    told = read_safely(sqlanon.report(release).html).text.partition("published files alone.")[2]
     assert "whether a person has several was not looked at" in told and "No other release was named" in told
     assert not re.search(r"\s--[a-z]|\bsay\b", told)
     assert "--with RELEASE" in read_safely(sqlanon.report(release, against="rows_alone").html).text
@@ -262,14 +261,42 @@ def test_without_altair_a_page_has_bars_and_says_what_is_missing(anatomized, mon
         anatomized.estimate("SELECT COUNT(*) FROM release").plot()
 
 
-def test_every_bar_of_an_attack_stands_in_the_table(pages):
+def test_every_bar_of_an_attack_is_a_share_of_people(pages):
     for page in pages:
         attack = page.facts.attack
-        drawn = Reader(attack.html_body().partition("<table")[0]).text
-        for line, one in zip(attack.shown_lines(), attack.findings, strict=True):
+        drawn = Reader(attack.sections()[0].body).text
+        for one in attack.findings:
             # bars of one name are counted
-            bar = rf"{re.escape(f'{one.attack} ({one.family})')}( \(\d\))? {re.escape(line[3])}"
-            assert one.reached is None or re.search(bar, drawn)
+            name = rf"{re.escape(f'{one.attack} ({one.family})')}( \(\d\))?"
+            is_drawn = re.search(rf"{name} {re.escape(one.figure)}", drawn)
+            assert bool(is_drawn) == (one.family != "background knowledge" and one.reached is not None)
+        for each in attack.sure:
+            assert f"told with more than {each.limit:.1%} certainty {each.people:,} of {each.of:,}" in drawn
+
+
+def test_a_few_people_are_no_long_bar_however_sure_the_adversary_is_of_them():
+    few = Attack((), scored=True, sure=(Sure(0.8, 4, 4000, 0.979, 1.0),))
+    assert 'width="0.10%"' in few.sections()[0].body and "4 of 4,000" in few.sections()[0].body
+    assert few.verdict.colour == "amber" and "4 of 4,000 people are told with 98% certainty" in few.verdict.words
+
+
+@pytest.mark.parametrize(
+    ("attack", "colour"),
+    [
+        (Attack((Finding("learning", "one", 0.2, 0.25, headline=True),)), "green"),
+        (Attack((Finding("learning", "one", 0.43, 0.25, headline=True),)), "amber"),
+        (Attack((Finding("learning", "one", 0.43, None, headline=True),)), "amber"),
+        (Attack(()), "amber"),
+        (Attack((Finding("order", "one", 0.2, 0.25, leak=True, headline=True),)), "red"),
+        (Attack((Finding("composition", "two releases", 0.01, 0.25, headline=True),)), "red"),
+        (Attack((Finding("learning", "one", 0.2, 0.25, headline=True),), sure=(Sure(0.8, 40, 4000, 0.9),)), "red"),
+        (Attack((Finding("learning", "one", 0.2, 0.25, headline=True),), sure=(Sure(0.5, 40, 4000, 0.6),)), "green"),
+    ],
+)
+def test_a_verdict_has_a_colour_and_its_reason(attack, colour):
+    assert attack.verdict.colour == colour and attack.verdict.words
+    assert f'class="verdict {colour}"' in attack._repr_html_()
+    assert len(str(attack).splitlines()) <= 10 and str(attack) == repr(attack)
 
 
 def found(family, reached, leak=None, scored=True, promised=0.25):
@@ -295,11 +322,10 @@ def test_an_adversarys_own_confidence_is_told_and_never_denied():
         "promised 25.0%, best attack 92.6%: naive Bayes (learning), own confidence, over 9 people; what learning"
         " reaches is not scored without the source"
     )
-    columns = {"columns": {"sensitive": ["disease"]}}
     for attack in (sure, believing(0.2), believing(0.25)):
-        told = " ".join(tell_attack(columns, attack))
+        told = " ".join(attack.sentences("disease"))
         assert "gets further" not in told or attack.strongest.reached <= 0.25
-    assert "No attack" not in " ".join(tell_attack(columns, sure))
+    assert "No attack" not in " ".join(sure.sentences("disease"))
     assert Attack.from_plain(sure.as_plain()) == sure
     scored = replace(sure, scored=True)
     assert scored.strongest == scored.best == sure.findings[0]
@@ -327,7 +353,7 @@ def test_an_adversarys_own_confidence_is_told_and_never_denied():
     ],
 )
 def test_a_sentence_says_what_it_comes_to(attack, wanted):
-    assert wanted in "  ".join(tell_attack({"columns": {"sensitive": ["disease"]}}, attack))
+    assert wanted in "  ".join(attack.sentences("disease"))
 
 
 def test_what_attack_found_is_taken_over(anatomized, tmp_path):
@@ -348,7 +374,7 @@ def test_large_releases_of_groups_are_attacked_on_a_sample(anatomized, monkeypat
     monkeypatch.setattr("sqlanon.attacks.attack_release.MOST_ROWS", 50)
     page = sqlanon.report(anatomized, against="patients")
     assert {"order", "learning"} <= {one.family for one in page.facts.attack.findings}
-    assert "of a sample (95 %" in str(page.facts.attack)
+    assert "of a sample (95 %" in page.facts.attack._repr_html_()
     assert "on a sample" in read_safely(page.html).text and "rows, drawn" in read_safely(page.html).text
 
 

@@ -26,9 +26,9 @@ def page(
     from sqlanon.page.serve import serve
     from sqlanon.page.state import State
 
-    state = State(Path.cwd(), typed_source=source or "", typed_database=database or "")
+    state = State(source or "", database or "")
     if source is not None:
-        state.open_source()
+        state.start("data")
     serve(state, port, say)
 
 
