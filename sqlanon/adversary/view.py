@@ -185,10 +185,6 @@ class View:
         """
         raise NotImplementedError
 
-    def find_aligned(self, against: object) -> list[str]:
-        """Return the columns whose order within groups follows the source's; none where groups have no order."""
-        return []
-
     def find_kept(self, against: object) -> Mapping[str, float]:
         """Return the shares of people who publish their own value, by parts where these are beyond chance."""
         raise NotImplementedError

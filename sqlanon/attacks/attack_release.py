@@ -4,7 +4,7 @@ One attack matches rows and values by their physical order: it succeeds where a 
 """
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,14 +37,12 @@ class Match:
         return self.right - self.usual
 
 
-def _match_orders(view: View, links: Sql, promised: float | None, aligned: Collection[str] = ()) -> list[Finding]:
+def _match_orders(view: View, links: Sql, promised: float | None) -> list[Finding]:
     """Take the value at a person's place in the group, people and values in several orders, forward and backward.
 
     The order in which rows lie leaks where it tells more than the same rows sorted by what they show, and a group's
     number where places shifted by it are right more often than by chance. The order of a quasi column tells what the
     column tells, which is no leak of the order, and an attack all the same.
-
-    aligned: the published names of columns whose order tells more than drawn groups would let it: these leak.
     """
     people = int(view.people_figures["people"])
     best = max(_lying(view, links) if view.numbered else _lying_in_boxes(view, links), key=lambda match: match.gain)
@@ -54,9 +52,7 @@ def _match_orders(view: View, links: Sql, promised: float | None, aligned: Colle
         "order", best.how, reached=best.right / people, promised=promised, chance=usual, whom=whom, leak=leak,
         headline=leak,
     )  # fmt: skip
-    columns = {name: ours for name, ours in view.quasi.items() if name in aligned}
-    leaks = [_best_column(view, links, promised, {name: ours}, VALUE_ORDERS, True) for name, ours in columns.items()]
-    return [finding, *(leaks or [_best_column(view, links, promised, view.quasi, BY_VALUE)])]
+    return [finding, _best_column(view, links, promised)]
 
 
 def _lying(view: View, links: Sql) -> Iterator[Match]:
@@ -97,25 +93,19 @@ def _align(view: View, links: Sql, columns: list[str], values: Mapping[str, str]
     return right, chance
 
 
-def _best_column(
-    view: View,
-    links: Sql,
-    promised: float | None,
-    columns: Mapping[str, str],
-    values: Mapping[str, str],
-    leak: bool | None = None,
-) -> Finding:
-    """Return the best of the orders of these columns; places shifted by a group's number are a leak alone."""
+def _best_column(view: View, links: Sql, promised: float | None) -> Finding:
+    """Return the best of the orders of quasi columns, beside values as they sort."""
     people, matches = int(view.people_figures["people"]), []
-    for name, ours in columns.items():
-        right, chance = _align(view, links, [ours], values)
-        counts = ((how, count) for how, count in right.items() if leak or "shifted" not in how)
+    for name, ours in view.quasi.items():
+        right, chance = _align(view, links, [ours], BY_VALUE)
+        # places shifted by a group's number are a leak alone
+        counts = ((how, count) for how, count in right.items() if "shifted" not in how)
         matches += [Match(f"people by {name}, values {how}", count, chance) for how, count in counts]
     best = max(matches, key=lambda match: match.right)
     whom, usual = view.words_of(best.right, people), best.usual / people
     return Finding(
-        "order", best.how, reached=best.right / people, promised=promised, chance=usual, whom=whom, leak=leak,
-        headline=True, counted=True,
+        "order", best.how, reached=best.right / people, promised=promised, chance=usual, whom=whom, headline=True,
+        counted=True,
     )  # fmt: skip
 
 
@@ -322,10 +312,7 @@ def _attack_groups(
         findings += [] if truth is None else _know_sizes(part, truth, promised)
     elif asked.orders and truth is not None and (part is view or part.people_figures["people"]):
         log.info("matching orders")
-        # where there are several sensitive columns not all lots are even
-        certain = view.exact_groups and not has_several(asked.release.manifest)
-        aligned = view.find_aligned(asked.against) if certain else ()
-        findings += _match_orders(part, part.links(truth), promised, aligned)
+        findings += _match_orders(part, part.links(truth), promised)
     findings += learned
     if asked.others and (truth is not None or view.shows_people):
         log.info("intersecting releases")

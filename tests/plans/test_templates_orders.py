@@ -22,7 +22,6 @@ _ENDS = {"rows", "range", "limit", "union", "with", "select"}
 # terms that are put together elsewhere, where both are said, as the filter does
 _MADE = {
     "{{ term }}": "sqlanon/sql/query_reader.py, of a recipient's own ORDER BY",
-    "{{ ranked }}": "sqlanon/forms/qit_st/rank_alignment.py",
 }
 
 

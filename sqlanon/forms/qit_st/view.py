@@ -6,7 +6,6 @@ from sqlanon.adversary.findings import bound_share
 from sqlanon.adversary.view import Promise, View, cast_text, shown_sensitive
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
-from sqlanon.forms.qit_st.rank_alignment import check_alignment
 from sqlanon.plans.manifest import Manifest, of_people
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
@@ -97,11 +96,6 @@ class GroupView(ExactView):
         selected = [(ident(columns["group"]), "group_id"), (sensitive, "value")]
         line = view.keep(f"{name}_line", "source", {}, relation=published.tables["st"], selected=selected)
         return find_in_groups(view, published, name, line, view.several_alternatives)
-
-    def find_aligned(self, against: object) -> list[str]:
-        """Return the names of the columns whose order within the groups tells more than in drawn groups."""
-        check = check_alignment(self.published, *self.published.find_original(against))
-        return list(check.found) if check.holds is False and isinstance(check.found, dict) else []
 
     def people(self) -> Sql:
         """Return the rows of QIT as they lie."""

@@ -29,7 +29,3 @@ class CrowdView(GroupView):
             tables, manifest = as_groups(published.tables, published.manifest)
             published = replace(published, tables=tables, manifest=manifest)
         return GroupView.find_candidates(view, published, name)
-
-    def find_aligned(self, against: object) -> list[str]:
-        """Return nothing: within a crowd nobody's quasi values differ."""
-        return []
