@@ -3,7 +3,7 @@
     python -m tests.benchmarks.choosing adult.parquet census_income_kdd.parquet [--queries 200] [--without-subsets]
 
 Adult (people with an occupation) and 85,109 people of the census whose occupation and industry are one value of 516
-(as coverage.py has them), each with four quasi columns, l = r = gamma = 5. Every candidate is published, attacked and
+each with four quasi columns, l = r = gamma = 5. Every candidate is published, attacked and
 asked by `compare` itself; robust with every subset of the quasi columns as `--background-from` that leaves out no more
 than a quarter of the rows. Printed for each table: the lines of papers.md; then, for every share that any subset
 reaches as the target, the subset that the search comes to, the most accurate one that resists, and the ratio of their
@@ -25,12 +25,19 @@ from sqlanon.comparison.resistance import Resistance, know
 from sqlanon.comparison.resistance import search as find
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.templates import literal
-from tests.benchmarks.coverage import PEOPLE
 
 HEADS = "| release | promise | attack reaches | left out | median error | median half width | coverage | seconds |"
 STRENGTH = 5
 MOST_LEFT_OUT = 0.25
 ADULT = "create table microdata as select * from {source} where occupation is not null"
+PEOPLE = """
+create table microdata as
+select age, sex, education, marital_status, class_of_worker, occupation_code * 100 + industry_code % 13 as work,
+    row_number() over (order by md5(cast(row_number as varchar))) as person
+from (select *, row_number() over () as row_number from {source} where occupation_code <> 0)
+order by person
+limit {rows}
+"""
 TABLES = {
     "Adult": (ADULT, ("age", "education", "marital_status", "sex"), "occupation"),
     "census": (PEOPLE, ("age", "sex", "education", "marital_status"), "work"),
