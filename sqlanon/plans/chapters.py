@@ -1,6 +1,6 @@
 """Chapters: files of SQL that read like the paper's algorithm, from top to bottom, and their sections.
 
-A section begins with a line of its own, and is one SELECT:
+A section begins with a line of its own, and is one SELECT, or rows of several together (UNION):
 
     -- table tally: how often each value occurs           a relation that is made once
     -- view known: the rows that have a value             a relation that is text

@@ -92,9 +92,9 @@ def same(names: Sequence[str], left: str, right: str, end: str = "") -> Sql:
 def each(items: Iterable[Any], pattern: str, between: str = ", ", end: str = "") -> Sql:
     """Write a pattern of SQL once for each item; `end` stands behind them where there are any.
 
-    `{}` is the item, `{0}`, `{1}` … its parts, `{name}` its member of that name, `{#}` its place, from 1 on: numbers and
-    SQL as they are, names quoted. `@value_{#}` is a relation, called by such numbers. No value belongs into a pattern:
-    its text may hold braces.
+    `{}` is the item, `{0}`, `{1}` … its parts, `{name}` its member of that name, `{#}` its place, from 1 on: numbers
+    and SQL as they are, names quoted. `@value_{#}` is a relation, called by such numbers. No value belongs into a
+    pattern: its text may hold braces.
     """
 
     def written(place: int, item: Any) -> str:

@@ -44,7 +44,7 @@ _NODES = {
     "this true": "If",
     "this unit": "TimestampTrunc",
     "expressions safe coalesce": "ConcatWs",
-    "this expression distinct": "Union",
+    "this expression distinct with_": "Union",
     "this expression safe": "DPipe",
     "this expressions ignore_nulls": "Greatest Least",
     "this ifs default": "Case",
@@ -74,8 +74,8 @@ _NAMED_FUNCTIONS = arrays.FUNCTIONS | {
 }
 
 
-def parse_portable(sql: str) -> exp.Select:
-    """Parse one SELECT; refuse what is not known to mean the same on every engine.
+def parse_portable(sql: str) -> exp.Select | exp.Union:
+    """Parse one SELECT, or rows of several together; refuse what is not known to mean the same on every engine.
 
     Raises TemplateError, naming the node and where it stands.
     """
@@ -83,7 +83,7 @@ def parse_portable(sql: str) -> exp.Select:
         tree = sqlglot.parse_one(sql, read="duckdb")
     except SqlglotError as error:
         raise TemplateError(f"not one SELECT that can be read: {str(error).partition(chr(10))[0]}") from None
-    if not isinstance(tree, exp.Select):
+    if not isinstance(tree, exp.Select | exp.Union):
         raise TemplateError(f"a template is one SELECT; found {tree.key}")
     for node in tree.walk():
         allowed = PORTABLE.get(type(node))

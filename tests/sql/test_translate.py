@@ -94,7 +94,7 @@ def test_texts_are_joined_where_they_are_texts():
         ("select age from patients using sample 10", "select with sample"),
         ("select cast(age as hugeint) as wide from patients", "type"),
         ("select sha256(age) as h from read_parquet('x')", "readparquet"),
-        ("select age from patients union all select age from others", "one SELECT"),
+        ("delete from patients", "one SELECT"),
         ("select 1 as one; drop table patients", "one SELECT"),
         ("create table t as select 1 as one", "one SELECT"),
         ("select sha1(ssn) as h from patients", "sha"),

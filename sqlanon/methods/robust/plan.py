@@ -118,7 +118,6 @@ def group_by_class(design: ClassGrouping) -> Steps:
         values = {
             "backgrounds": backgrounds,
             "priors": priors,
-            "places": range(1, len(priors) + 1),
             "signature": signature,
             "payload": design.attribute.payload,
             "guarantee": design.promised,

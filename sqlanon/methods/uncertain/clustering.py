@@ -113,14 +113,12 @@ class Clustering:
     def chapters(self) -> tuple[Chapter, Chapter]:
         """Return the chapters that end in `clustered` and in a report of quality."""
         asked = {name: getattr(self, name) for name in ("dimensions", "k", "l", "undiverse", "most_rows", "ties")}
-        levels = self.levels
         clusters = {
             "threshold": float(self.threshold),
             "places": [one.number for one in self.dimensions],
             "numbers": [one.number for one in self.dimensions if one.scale == "number"],
             "categories": [one for one in self.dimensions if one.scale != "number"],
-            "levels": levels,
-            "level_numbers": range(1, len(levels) + 1),
+            "levels": self.levels,
             "payload": ("row_number", "sensitive_count", "cell_code", *self.ties),
             "most_branches": MOST_BRANCHES,
             "bins": BINS,

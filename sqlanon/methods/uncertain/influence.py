@@ -118,7 +118,6 @@ def chapter(
         "show_values": show_values,
         "numbers": [*enumerate(numbers, start=1)],
         "readings": [(number, reading) for number, reading in enumerate(numbers, start=1) if reading],
-        "places": range(1, len(numbers) + 1),
         "threshold": threshold,
     }
     return Chapter("uncertain/influence", values)

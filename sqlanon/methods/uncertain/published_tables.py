@@ -60,9 +60,7 @@ def publish(reading: Reading, columns: Mapping[str, Any], undiverse: Undiverse) 
         "labels": [reading.label] if reading.label is not None else [],
         "quasi": reading.request.roles.quasi,
         "counts": [f"alternatives_{column.number}" for column in _counted(reading, undiverse)],
-        "numbers": [column.number for column in reading.quasi],
         "values": columns["values"],
-        "value_numbers": range(1, len(columns["values"]) + 1),
         **{f"{role}_column": columns[role] for role in ("qiid", "alternatives", "group", "count")},
     }
     return Chapter("uncertain/publish", values)

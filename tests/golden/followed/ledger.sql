@@ -88,32 +88,28 @@ with registered as (
         end as standing
     from "sqlanon_matched" as matched
     where group_id is not null
-),
-listed as (
-    select
-        person,
-        group_id,
-        code,
-        entered,
-        standing,
-        coalesce(mark, known_mark) as mark,
-        known_class as class_mark,
-        published
-    from registered
-    union all
-    select
-        person,
-        group_id,
-        code,
-        cast(2 as bigint) as entered,
-        'present' as standing,
-        mark,
-        class_mark,
-        published
-    from "sqlanon_entered"
 )
-select *
-from listed
+select
+    person,
+    group_id,
+    code,
+    entered,
+    standing,
+    coalesce(mark, known_mark) as mark,
+    known_class as class_mark,
+    published
+from registered
+union all
+select
+    person,
+    group_id,
+    code,
+    cast(2 as bigint) as entered,
+    'present' as standing,
+    mark,
+    class_mark,
+    published
+from "sqlanon_entered"
 
 -- outcome: how many rows of the source this release shows, how many wait for others to form a group with, and how many it leaves out in all; how many whom releases have shown it does not show
 with figures as (

@@ -28,16 +28,12 @@ smaller as (
     from "sqlanon_ranked" as ranked
     inner join bounded on ranked.class = bounded.class
     group by bounded.size
-),
-counted as (
-    select size, class, class_rows, kept_rows
-    from expected
-    union all
-    select size, 0 - 1 as class, cast(0 as bigint) as class_rows, kept_rows
-    from smaller
 )
-select *
-from counted
+select size, class, class_rows, kept_rows
+from expected
+union all
+select size, 0 - 1 as class, cast(0 as bigint) as class_rows, kept_rows
+from smaller
 
 -- sample: one signature of each class, to say what the class is known to have: those of a class are alike
 with numbered as (
