@@ -11,6 +11,7 @@ from sqlanon.plain_values import cell, plain, visible, words
 from sqlanon.wording import spoken
 
 WIDTH = 160  # letters of a line into a pipe, a file or a notebook's cell
+BRIEF = 9  # lines of a result where it is only named
 _GAP = 2  # letters between columns
 _SHORT = 14  # letters of a text that stays on one line
 _LONGEST_WORD = 20  # a word of at most so many letters is never broken, even on a narrow terminal
@@ -102,3 +103,12 @@ def write_whole(tables: Iterable[tuple[str, Sequence[str], Iterable[Sequence[obj
         parts.append((f"{visible(title)}\n" if title else "") + lay_out(heads, rows, WIDTH, any(heads), write=words))
     parts += [f"{visible(spoken(note))}\n" for note in notes]
     return "\n".join(parts).rstrip("\n")
+
+
+def show_briefly(result: object) -> str:
+    """Return the first lines of what `print` shows of a result: its `repr`."""
+    lines = str(result).splitlines()
+    rest = len(lines) - BRIEF
+    return "\n".join(
+        [*lines[:BRIEF], *([f"… and {rest} more lines: print() shows all"] if rest > 1 else lines[BRIEF:])]
+    )

@@ -9,7 +9,7 @@ from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 from sqlanon.prose import write
-from sqlanon.text_tables import write_whole
+from sqlanon.text_tables import show_briefly, write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -275,6 +275,8 @@ class Attack:
             for title, heads, lines in self.tables
         ]
         return chart + "".join(tables) + write_paragraphs(self.notes)
+
+    __repr__ = show_briefly
 
     def __str__(self) -> str:
         """Write headline, table and notes, as a terminal shows them."""

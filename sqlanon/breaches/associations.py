@@ -21,6 +21,7 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
+from sqlanon.text_tables import write_whole
 
 TOP_COUNT = 20
 PAGE = 50_000
@@ -179,7 +180,9 @@ class Breach:
 
     def __repr__(self) -> str:
         """Say what the analysis comes to."""
-        return f"Breach({dict(self.summary)})"
+        return write_whole(
+            [("", ["", ""], [[name.replace("_", " "), value] for name, value in self.summary.items()])], []
+        )
 
     def _repr_html_(self) -> str:
         """Show summary, notes, how many associations are how probable, and the most probable ones in a notebook."""

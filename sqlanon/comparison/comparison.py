@@ -13,7 +13,7 @@ from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, records
-from sqlanon.text_tables import write_whole
+from sqlanon.text_tables import show_briefly, write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,6 +142,8 @@ class Comparison:
             before = whole[:4]
             lines.append(["", "", "", "", *whole[4:-1], ""] if same else whole)
         return [head.replace("_", " ") for head in HEADS if head != "estimator"], lines
+
+    __repr__ = show_briefly
 
     def __str__(self) -> str:
         """Write the lines, what they come to and the notes, as a terminal shows them."""

@@ -20,6 +20,7 @@ from sqlanon.releases.asked_release import AskedRelease
 from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
 from sqlanon.sql.sources.source_choice import choose_original
+from sqlanon.text_tables import write_whole
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option, spoken
 
@@ -176,15 +177,16 @@ class Release(AskedRelease):
             )
 
     def __repr__(self) -> str:
-        """Say in one line what this is."""
-        manifest = self.manifest
-        return f"<Release: {manifest['method']} {manifest['parameters']}, {manifest['rows']} rows>"
+        """Say what was published, what is promised, and what not."""
+        return write_whole([("", ["", ""], self._lines())], [])
+
+    def _lines(self) -> list[list[str]]:
+        summary = form_of(self.manifest).summary(self.manifest, "these tables").items()
+        return [[name, spoken(text)] for name, text in summary if name != "files"]
 
     def _repr_html_(self) -> str:
         """Show the manifest's main lines and the first rows of each table."""
-        summary = form_of(self.manifest).summary(self.manifest, "these tables").items()
-        lines = [[name, spoken(text)] for name, text in summary if name != "files"]
-        return write_table([], lines) + "".join(
+        return write_table([], self._lines()) + "".join(
             _sample(self.engine, name, relation) for name, relation in self.tables.items()
         )
 

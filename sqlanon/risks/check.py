@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 from sqlanon.risks.limits import Measure
-from sqlanon.text_tables import write_whole
+from sqlanon.text_tables import show_briefly, write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +85,8 @@ class Check:
                     (title, [key.replace("_", " ") for key in table[0]], [list(line.values()) for line in table])
                 )
         return tables
+
+    __repr__ = show_briefly
 
     def __str__(self) -> str:
         """Write its tables, notes and command, as a terminal shows them."""

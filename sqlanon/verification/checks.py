@@ -18,7 +18,7 @@ from sqlanon.plans.plan import LinkedRows, Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.sources.queried_source import CoarserSource
-from sqlanon.text_tables import write_whole
+from sqlanon.text_tables import show_briefly, write_whole
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ class Report:
     def html_body(self) -> str:
         """Return checks and figures as HTML."""
         return "".join(write_table(heads, lines) for _, heads, lines in self._tables())
+
+    __repr__ = show_briefly
 
     def __str__(self) -> str:
         """Write checks and figures, as a terminal shows them."""
