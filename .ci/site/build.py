@@ -24,15 +24,15 @@ sys.path.insert(0, str(ROOT))  # the package beside these guides, whatever is in
 
 import sqlanon  # noqa: E402
 from sqlanon.cli import app  # noqa: E402
-from sqlanon.cli.verbs.guide import topics  # noqa: E402
+from sqlanon.cli.verbs.guide import MOVED, topics  # noqa: E402
 from sqlanon.methods import METHODS  # noqa: E402
 
 # a guide that stands nowhere here is a how-to
 BEGIN = ("cases/first_release", "guides/changelog", "contributing")
-WHY = (*(f"guides/{method}" for method in METHODS), "guides/security", "guides/breach", "figures")
-REFERENCE = ("reference/verbs", "reference/functions", "guides/python", "guides/exit-codes", "guides/formats")
+WHY = (*(f"guides/{method}" for method in METHODS), "figures")
+REFERENCE = ("reference/verbs", "reference/functions")
 # what somebody does first stands first, as in README's table
-FIRST = ("check", "compare", "publish", "verify", "estimate", "complete", "attack", "report")
+FIRST = ("check", "publish", "attack", "verify", "estimate")
 
 FENCE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
@@ -92,7 +92,7 @@ def linked(path: Path, page: str, named: dict[Path, str], folder: Path) -> str:
         return words
 
     def name(match: re.Match[str]) -> str:
-        known = topics().get(match[1])
+        known = topics().get(MOVED.get(match[1], match[1]))
         return f"[{match[0]}]({up}{named[known]}.md)" if known else match[0]
 
     parts = FENCE.split(path.read_text(encoding="utf-8"))

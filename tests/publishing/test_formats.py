@@ -34,7 +34,7 @@ def test_a_schema_is_printed_and_is_one(shell):
     assert shell("guide", "--schema", "job").returncode == 0
     for words, says in (
         (("formats", "--schema", "jobs"), "the formats are release, ledger, job, log"),
-        (("jobs", "--schema", "job"), "type: sqlanon guide formats --schema job"),
+        (("anatomy", "--schema", "job"), "type: sqlanon guide jobs --schema job"),
     ):
         done = shell("guide", *words)
         assert (done.returncode, done.stdout) == (2, "") and says in done.stderr
@@ -116,7 +116,7 @@ def test_jobs_that_are_refused_are_not(shell, name):
 
 
 def test_the_jobs_of_the_guides_are_as_the_schema_says():
-    texts = [block.text for name in ("jobs", "formats") for block in blocks(name, "yaml")]
+    texts = [block.text for block in blocks("jobs", "yaml")]
     assert texts
     for text in texts:
         validator("job").validate(yaml.safe_load(text))

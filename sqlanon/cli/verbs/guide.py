@@ -12,6 +12,12 @@ from sqlanon.errors import UsageError
 from sqlanon.near_texts import find_near
 
 PACKAGE = Path(__file__).resolve().parents[2]
+# guides of earlier versions, and those that hold what these said
+MOVED = {
+    **{"compare": "check", "python": "publish", "keys": "verify", "security": "verify", "report": "attack"},
+    **{"breach": "attack", "complete": "estimate", "memory": "engines", "compile": "engines", "dbt": "macros"},
+    **{"exit-codes": "jobs", "formats": "jobs"},
+}
 
 
 def topics() -> dict[str, Path]:
@@ -27,12 +33,12 @@ def guide(
     ] = None,
 ) -> None:
     """Show a guide: what a method promises, how a verb is used, with examples that run."""
-    guides = topics()
+    guides, topic = topics(), MOVED.get(topic or "", topic)
     if schema is not None:
         from sqlanon.publishing.formats import SCHEMAS
 
-        if topic not in (None, "formats"):
-            raise UsageError(f"the guide {topic!r} has no schemas; type: sqlanon guide formats --schema {schema}")
+        if topic not in (None, "jobs"):
+            raise UsageError(f"the guide {topic!r} has no schemas; type: sqlanon guide jobs --schema {schema}")
         if schema not in SCHEMAS:
             raise UsageError(f"there is no format {schema!r}; the formats are {', '.join(SCHEMAS)}")
         sys.stdout.write(json.dumps(SCHEMAS[schema](), indent=2, ensure_ascii=False) + "\n")
@@ -58,6 +64,6 @@ def guide(
 
 
 def subject(path: Path) -> str:
-    """Return the first line of a guide after its heading: one sentence that says what it is about."""
+    """Return the first line of a guide after its heading: the question that it answers."""
     _, *lines = path.read_text(encoding="utf-8").splitlines()
     return next(line for line in lines if line)

@@ -16,14 +16,14 @@ from sqlanon.releases.companions.column_types import TableTypes, read_types
 from sqlanon.wording import spoken
 
 _TITLES = {
+    "promised": "Promised",
+    "against": "Against whom",
+    "not promised": "Not promised",
     "published": "What it holds",
     "method": "How it was made",
-    "against": "Against whom",
     "dropped rows": "Rows left out",
     "uncertain": "Uncertain",
     "suppressed": "Suppressed",
-    "promised": "Promised",
-    "not promised": "Not promised",
 }
 
 
@@ -36,6 +36,7 @@ def write_readme(manifest: Manifest, types: TableTypes) -> str:
     lines = form.summary(manifest, "this directory")
     sensitive = ident(manifest["columns"]["sensitive"][0])
     values = {
+        "version": manifest["sqlanon"],
         "lines": [(title, spoken(lines[name], "recipient")) for name, title in _TITLES.items() if name in lines],
         "columns": list(describe_columns(manifest, types, code)),
         "query": shlex.quote(f"SELECT {sensitive}, COUNT(*) FROM release GROUP BY {sensitive}"),

@@ -31,12 +31,19 @@ def test_no_two_guides_share_a_topic():
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_a_guide_begins_with_a_heading_and_a_sentence(topic):
+def test_a_guide_begins_with_a_heading_and_the_question_that_it_answers(topic):
     heading, blank, sentence, after, *_ = TOPICS[topic].read_text(encoding="utf-8").splitlines()
     assert heading.startswith("# ")
     assert (blank, after) == ("", "")
-    assert re.fullmatch(r"[A-Z][^`*\[]*\.", sentence)
+    assert re.fullmatch(r"[A-Z][^`*\[]*\?" if topic != "changelog" else r"[A-Z].*\.", sentence)
     assert len(topic) + len(sentence) < 100
+
+
+def test_there_are_few_guides_and_earlier_topics_lead_to_them(shell):
+    assert len(TOPICS) <= 15 + 1  # and the changelog
+    for earlier, topic in guide.MOVED.items():
+        assert earlier not in TOPICS
+        assert shell("guide", earlier).stdout == TOPICS[topic].read_text(encoding="utf-8")
 
 
 def test_a_pipe_gets_the_text_as_it_stands(shell):

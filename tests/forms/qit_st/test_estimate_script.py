@@ -264,10 +264,9 @@ def test_the_recipes_of_a_readme_run_and_averages_are_as_near_as_they_say(tmp_pa
     # of a constant nothing is uncertain, and rounding makes no error of it that is no number
     constant = session.execute(re.sub(r"\bx\b", "(age * 0 + 7.7::double)", mean)).fetchall()
     assert [(line[1], line[2]) for line in constant] == [(pytest.approx(7.7), pytest.approx(0, abs=1e-6))] * len(rows)
-    if method == "anatomy":
-        names = {}
-        block = next(block for block in _blocks(readme) if "import duckdb" in block)
-        *lines, last = block.splitlines()
-        exec("\n".join(lines), names)
-        counts = eval(last, names)
-        assert counts["n"].sum() == pytest.approx(3000) and (counts["std_error"] > 0).all()
+    names = {}
+    block = next(block for block in _blocks(readme) if "import duckdb" in block)
+    *lines, last = block.splitlines()
+    exec("\n".join(lines), names)
+    counts = eval(last, names)
+    assert counts["n"].sum() == pytest.approx(3000) and (counts["std_error"] > 0).all()
