@@ -99,8 +99,9 @@ def check(
 ) -> "Check":
     """Tell what a table risks: whom its quasi columns single out, what the sensitive values of its classes give away.
 
-    con, source, query: as for `anatomy`; `check(frame)` and `check(path)` open a session of their own. Without quasi columns: a line per column with a role that it may have. Rows
-    with equal quasi values are a class; NULL is a value. From k to delta: what every class must reach.
+    con, source, query: as for `anatomy`; `check(frame)` and `check(path)` open a session of their own. Without quasi
+    columns: a line per column with a role that it may have. Rows with equal quasi values are a class; NULL is a value.
+    From k to delta: what every class must reach.
     Returns the Check; its `holds` says whether all that is required is reached. Raises UsageError, DataError and
     TargetError.
     """
