@@ -6,7 +6,7 @@ import re
 import secrets
 import string
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.bounded_files import read_text
@@ -28,17 +28,21 @@ class PrivacyWarning(UserWarning):
     """Warn of what was done as the user asked, and weakens the release."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Key:
     """Hold 256 bits as 64 hex digits; `repr`, logs and tracebacks never show them."""
 
-    text: str = field(repr=False)  # a traceback shows the repr of locals in some tools
+    text: str
     given: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is no key yet; `of` reads what people hand over."""
         if not re.fullmatch(r"[0-9a-f]{64}", self.text):
             raise UsageError("a Key holds 64 hex digits in lower case; Key.of(text) takes other texts")
+
+    def __repr__(self) -> str:
+        """Show none of it: tracebacks show the repr of locals in some tools."""
+        return "<Key: 256 bits>"
 
     @classmethod
     def fresh(cls) -> "Key":

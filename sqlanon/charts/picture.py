@@ -32,6 +32,10 @@ class Picture:
             save(chart, place, target.suffix)
             place.chmod(0o644)
 
+    def __repr__(self) -> str:
+        """Say in a few lines what this is."""
+        return f"<Picture: {len(self._charts)} charts; .save(path), .chart>"
+
     def _repr_html_(self) -> str:
         """Show it in a notebook, in the colours of its page."""
         return "".join(write_image(chart, name) for name, chart in self._charts.items())

@@ -145,8 +145,8 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """Return what it comes to: green where a candidate reaches the targets, red where none does."""
-        return Verdict(self.summary, "green" if self.command else "red")
+        """Return what it comes to: green where a candidate is proposed, red where none reaches the targets."""
+        return Verdict(self.summary, "green" if self.command else "" if self.holds else "red")
 
     def sections(self) -> list[Section]:
         """Return what is shown below the verdict: the map, the candidates, all else folded."""

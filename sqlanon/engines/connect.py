@@ -42,7 +42,7 @@ def session_and_source(first: Any, source: object) -> tuple[Opener, object]:
     first: a connection, or the source in its place, a pandas or polars frame, an Arrow table, or the path of a file.
     """
     if source is None and (isinstance(first, str | os.PathLike) or _libraries(first) & FRAMES):
-        return Opener("duckdb", open_duckdb), first
+        return Opener("duckdb", open_duckdb), os.fspath(first) if isinstance(first, os.PathLike) else first
     return opener_of(first), source
 
 

@@ -35,7 +35,8 @@ def keep(name: str, pages: Sequence[Page], release: str, download: bool) -> Resp
 
 
 def pack(directory: Path, manifest: Any) -> IO[bytes] | None:
-    """Return a zip of exactly what a manifest names and the manifest itself; None where a file is another one by now.
+    """Return a zip of exactly what a manifest names and the manifest itself; None where a file is another one by now,
+    or lies elsewhere.
 
     What is packed is what was hashed, and says nothing of when its files were made.
     """
@@ -46,6 +47,8 @@ def pack(directory: Path, manifest: Any) -> IO[bytes] | None:
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr(zipfile.ZipInfo(f"release/{MANIFEST}"), written)
         for name, entry in manifest["files"].items():
+            if Path(name).name != name:
+                return None
             with tempfile.TemporaryFile() as copy:
                 with (directory / name).open("rb") as file:
                     shutil.copyfileobj(file, copy, _CHUNK)

@@ -94,6 +94,10 @@ class State:
             self.start("risks")
         self.changed()
 
+    def role(self, column: str) -> str:
+        """Return the role that a column has."""
+        return self.roles.get(column, LEFT_OUT)
+
     def set_role(self, column: str, role: str) -> None:
         """Give a column a role; its risks are looked at anew."""
         if column in self.roles and role in ROLES and self.roles[column] != role:

@@ -88,7 +88,7 @@ def _show_roles(view: View) -> None:
         for line in state.columns:
             name, said = line["column"], f"{line['type']}, {line['values']:,} values, {line['nulls']:,} missing"
             with ui.element("div").classes("column"):
-                view.control("select", name, partial(state.roles.get, name, ROLES[0]), partial(state.set_role, name),
+                view.control("select", name, partial(state.role, name), partial(state.set_role, name),
                              choices=ROLES, hint=f"{said}: {line['why']}")  # fmt: skip
 
     view.rebuilt(lambda: (state.source, state.database, len(state.columns)), build)
@@ -168,7 +168,7 @@ def _show_parameter(view: View, parameter: Parameter, label: str) -> None:
 def _published(_: State, shown: Any) -> Verdict:
     if shown.published:
         return Verdict(f"Published and verified: {shown.words}", "green")
-    return Verdict(f"A look only, nothing was written, and the next run draws anew: {shown.words}")
+    return Verdict(f"A look only, nothing was written: {shown.words}")
 
 
 def _show_question(view: View) -> None:

@@ -200,10 +200,6 @@ class Page:
             if not self.facts.is_internal:
                 place.chmod(0o644)
 
-    def __repr__(self) -> str:
-        """Say it in short, as the top of the page does."""
-        return "\n".join(self.sentences)
-
     def _repr_html_(self) -> str:
         """Show it in a notebook: in a frame of its own, where its style stays."""
         return (

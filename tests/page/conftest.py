@@ -92,7 +92,7 @@ class Tab:
         page.on("dialog", lambda dialog: self.faults.append(f"a script ran: {dialog.message}"))
         page.on("response", self._note)
         page.goto(address)
-        page.get_by_role("heading", name="9. Ask").wait_for()
+        page.get_by_role("heading", level=2).wait_for()
         return page
 
     def _note(self, response) -> None:
@@ -102,13 +102,28 @@ class Tab:
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).click()
 
-    def step(self, number: int):
-        """Return the section of a step."""
-        return self.page.locator(f"section[aria-labelledby=step{number}]")
+    def go(self, step: str) -> None:
+        """Go to a step by the link that names it."""
+        self.page.get_by_role("navigation").get_by_role("link").filter(has_text=f". {step}").click()
+        self.page.get_by_role("heading", level=2).filter(has_text=f". {step}").wait_for()
 
-    def copied(self, number: int, what: str) -> str:
-        """Return what stands at the foot of a step to be copied."""
-        box = self.step(number).locator("details.copies")
+    def done(self, timeout: int = 60_000) -> None:
+        """Wait until the step's run has ended well."""
+        self.page.get_by_text("Done.", exact=True).wait_for(timeout=timeout)
+
+    def run(self, step: str, button: str) -> None:
+        """Go to a step and do what it is for."""
+        self.go(step)
+        self.press(button)
+        self.done()
+
+    def colour(self, step: str) -> str:
+        """Return the colour that the way through the steps has at one of them."""
+        return self.page.locator("nav a").filter(has_text=f". {step}").get_attribute("class")
+
+    def copied(self, what: str) -> str:
+        """Return what stands at the foot of the step to be copied."""
+        box = self.page.locator("details.copies")
         if box.get_attribute("open") is None:
             box.locator("summary").click()
         return box.get_by_role("region", name=what, exact=True).inner_text()

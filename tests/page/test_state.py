@@ -1,5 +1,7 @@
 """What is chosen, without a browser: roles that are suggested, what is refused, and what becomes of a cancelled run."""
 
+import hashlib
+import json
 import logging
 import os
 import sys
@@ -149,6 +151,16 @@ def test_the_zip_holds_exactly_what_the_manifest_names(state):
     assert pack(Path("release"), manifest) is None
     assert pack(Path("nowhere"), manifest) is None
     assert pack(Path("release"), {**manifest, "rows": 1}) is None
+
+
+def test_nothing_outside_of_a_release_is_packed(tmp_path):
+    place = tmp_path / "release"
+    place.mkdir()
+    (tmp_path / "secret.txt").write_text("secret")
+    digest = hashlib.sha256(b"secret").hexdigest()
+    manifest = {"files": {"../secret.txt": {"sha256": digest}}}
+    (place / "release.json").write_text(json.dumps(manifest))
+    assert pack(place, manifest) is None
 
 
 def test_a_missing_extra_is_one_line_that_says_what_to_type(tmp_path, monkeypatch):

@@ -133,7 +133,12 @@ def test_a_comparison_tells_how_far_it_has_come_and_what_time_is_left(work):
     log, parts = logging.getLogger("sqlanon"), []
 
     def run(engine):
-        for words in ("asking the source", "candidate 1 of 4", "attacking anatomy", "candidate 2 of 4, about 9 seconds left"):
+        for words in (
+            "asking the source",
+            "candidate 1 of 4",
+            "attacking anatomy",
+            "candidate 2 of 4, about 9 seconds left",
+        ):
             log.info(words)
             parts.append((work.runs["compare"].part, work.runs["compare"].share))
 
