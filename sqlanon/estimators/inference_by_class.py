@@ -10,7 +10,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.class_moments import ClassSums, HitSums, Summand, centre_outcome
@@ -23,7 +22,6 @@ from sqlanon.estimators.ridge import SHARED_GRID, Posterior
 
 CHUNK = 4_000_000  # numbers in the directions that are estimated at once
 MOST_KEPT = 25_000_000  # numbers in the posteriors that are kept for the aggregates to come; others are solved again
-POSTERIOR = 2 * len(OWN_GRID) + 1  # numbers that are kept for an eigenvector
 HITS = Summand()
 GRADES = 12  # kinds of a set's values, by what they weigh: of the values of a kind only the sum is looked for
 FREQUENT = 0.02  # of the rows: such values are never merged; merged, they cost a column of 96 values twice the error
@@ -300,8 +298,8 @@ class ClassInference(Inference):
         solved = self._solve_case(cell, case, summand, kind)
         weights = np.zeros((len(kind), int(kind.max()) + 1))
         weights[values.code, kind[values.code]] = values.weight
-        direction = sparse.csr_array((self.systems.totals @ weights).reshape(1, -1))
-        mean, variance = solved.posterior.estimate_sums(direction)
+        amounts = self.systems.totals @ weights
+        mean, variance = solved.posterior.estimate_sums(np.ones((1, amounts.shape[1])), amounts)
         alone = _WeighedValues(values.code, np.zeros_like(values.place), values.weight)
         rest, rest_variance = _deal_rest(solved.sums, 1, alone)
         return values.place[:1], mean + rest, np.maximum(variance, 0.0) + rest_variance
@@ -309,24 +307,15 @@ class ClassInference(Inference):
     def _estimate_sets(self, solved: _SolvedCase, values: _WeighedValues) -> Iterator[tuple[IntArray, Array, Array]]:
         """Yield value sets with mean and variance, as many at once as memory allows."""
         systems = self.systems
-        all_sets = np.unique(values.place)
-        # values alone in their sets are read, others are turned to the eigenvectors of their classes
-        turned = len(systems.roots) if len(values.code) > len(all_sets) else 0
-        width = max(turned, len(OWN_GRID) * len(systems.shared_codes), systems.totals.shape[1])
-        step = max(1, CHUNK // max(1, width))
+        all_sets, count = np.unique(values.place), systems.totals.shape[1]
+        step = max(1, CHUNK // max(1, count, len(OWN_GRID) * len(systems.shared_codes)))
         for start in range(0, len(all_sets), step):
             value_sets = all_sets[start : start + step]
             inside = np.isin(values.place, value_sets)
             place = np.searchsorted(value_sets, values.place[inside])
             code, weight = values.code[inside], values.weight[inside]
-            # A direction has w_v f_cv for every class and value: times p_cv it is the sum that is wanted.
-            number, owner = np.nonzero(systems.totals[:, code].T)
-            entries = weight[number] * systems.totals[owner, code[number]]
-            cells = owner * systems.totals.shape[1] + code[number]
-            # indices as wide as those of what they are multiplied with, which would else be copied for each product
-            kind = systems.turned.matrix.indices.dtype
-            places = (place[number].astype(kind), cells.astype(kind))
-            directions = sparse.csr_array((entries, places), (len(value_sets), systems.totals.size))
+            directions = np.zeros((len(value_sets), count))
+            directions[place, code] = weight
             mean, variance = solved.posterior.estimate_sums(directions)
             rest, rest_variance = _deal_rest(solved.sums, len(value_sets), _WeighedValues(code, place, weight))
             yield value_sets, mean + rest, np.maximum(variance, 0.0) + rest_variance
@@ -364,12 +353,12 @@ def _mean_column(moments: Moments, name: str) -> Array:
 
 def count_solved(systems: ClassSystems, cells: int, selected: SelectedValues) -> int:
     """Return how many numbers are kept of what is solved for so many cells: posteriors, and the one being solved."""
-    roots, shared, place_size = len(systems.roots), len(systems.shared_codes), systems.blocks.place_size
+    values, shared = systems.cell_count, len(systems.shared_codes)
     if len(find_merged(systems, selected.code, selected.set)) == selected.set_count:
         kinds = 1 + GRADES + int(_tell_frequent(systems).sum())
-        roots, shared, place_size = min(roots, kinds * len(systems.rows)), min(shared, kinds), 0
-    size = POSTERIOR * roots + len(OWN_GRID) * len(SHARED_GRID) * shared**2
-    return int(min(cells * size, MOST_KEPT) + 2 * size + place_size)
+        values, shared = min(values, kinds * len(systems.rows)), min(shared, kinds)
+    size = len(OWN_GRID) * (values + len(SHARED_GRID) * shared**2)
+    return int(min(cells * size, MOST_KEPT) + 2 * size)
 
 
 def _tell_frequent(systems: ClassSystems) -> BoolArray:

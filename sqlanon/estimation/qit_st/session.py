@@ -149,7 +149,7 @@ class GroupRun(QueryRun):
         if self.loaded.people and self.by_class:
             return values + len(self.loaded.load_values().code)
         systems = self.loaded.load_systems() if self.by_class else None
-        return values if systems is None else values + len(systems.cells[0])
+        return values if systems is None else values + systems.cell_count
 
     def count_solved(self, cells: int, selected: SelectedValues) -> int:
         """Return how many numbers are kept of what is solved: posteriors, and the one that is being solved."""

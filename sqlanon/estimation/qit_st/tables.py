@@ -250,26 +250,29 @@ def choose_classes(values: "pd.DataFrame", value_count: int, most_kept: int) -> 
 
 def count_numbers(values: "pd.DataFrame", value_count: int) -> float:
     """Return about how many numbers are held at once while the classes with these values are read and prepared."""
-    from sqlanon.estimators.class_systems import MOST_SHARED, count_place
+    from sqlanon.estimators.class_systems import MOST_SHARED
 
     classes = values.groupby("class").agg(n=("code", "size"), groups=("groups", "first"))
     size, shared = classes["n"], np.minimum(classes["n"], MOST_SHARED)
     vectors = np.minimum(size, classes["groups"]) * (size + min(value_count, MOST_SHARED))
-    # S as it is read and by class, and as a matrix, of one class at a time; the vectors, copied once; the blocks of one
-    # place of t2, for another is made when a question needs it
-    read = 2 * size**2 + 2 * vectors + count_place(size, shared)
+    # S as it is read and by class, and as a matrix, of one class at a time; of one place of t2 (another is made when a
+    # question needs it) a factor, lines, and what they say of shared values
+    read = 2 * size**2 + 2 * vectors + shared**2
     return float(read.sum() + 3 * (size**2).max() + 5 * len(classes) * value_count) if len(classes) else 0.0
 
 
 def read_classes(chosen: IntArray, values: "pd.DataFrame", products: "pd.DataFrame") -> "Iterator[ReleaseClass]":
     """Yield the chosen classes from totals by class and value, and from S by class and pair of values."""
-    from sqlanon.estimators.class_systems import ReleaseClass  # slow to load, and read by ridge alone
+    from scipy import sparse  # slow to load, and read by ridge alone
+
+    from sqlanon.estimators.class_systems import ReleaseClass
 
     by_class = dict(iter(products.groupby("class")))
     for number, class_values in values[values["class"].isin(chosen)].groupby("class"):
         codes = np.sort(class_values["code"].to_numpy(dtype=np.int64))
         totals = class_values.set_index("code")["row_count"].reindex(codes).to_numpy(dtype=float)
         row, column = (np.searchsorted(codes, by_class[number][name]) for name in ("code", "other_code"))
-        normal = np.zeros((len(codes), len(codes)))
-        normal[row, column] = normal[column, row] = by_class[number]["product_sum"].to_numpy(dtype=float)
-        yield ReleaseClass(codes, normal, totals, int(class_values["groups"].iloc[0]))
+        numbers, apart = by_class[number]["product_sum"].to_numpy(dtype=float), row != column
+        half = sparse.csr_array((numbers[apart], (row[apart], column[apart])), (len(codes), len(codes)))
+        diagonal = sparse.csr_array((numbers[~apart], (row[~apart], column[~apart])), half.shape)
+        yield ReleaseClass(codes, (half + half.T + diagonal).tocsr(), totals, int(class_values["groups"].iloc[0]))

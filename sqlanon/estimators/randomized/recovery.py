@@ -74,10 +74,10 @@ MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix a
 class Recovery:
     """Turn the published moments of one query into evidence, aggregate by aggregate.
 
-    sums: published figures and the closed forms of the columns read. matrix: the channels by the public grouping. unseen: the count up to which a value may
-    well have gone unpublished. estimator: whose unbiased estimate is told. whole: the release's own figures that
-    shrinkage weighs a condition against; None: it has none. missing: how many values are asked for by name that nobody
-    publishes, of a question about one set.
+    sums: published figures and the closed forms of the columns read. matrix: the channels by the public grouping.
+    unseen: the count up to which a value may well have gone unpublished. estimator: whose unbiased estimate is told.
+    whole: the release's own figures that shrinkage weighs a condition against; None: it has none. missing: how many
+    values are asked for by name that nobody publishes, of a question about one set.
     """
 
     sums: Sums

@@ -16,14 +16,16 @@ from sqlanon.estimators.moments import Moments, SelectedValues
 
 ENDS = ((np.min, -np.inf), (np.max, np.inf))
 
+
 @dataclass(frozen=True)
 class Sums:
     """Write aggregates as weights, and sum what is published, or solved by a channel, by them; their variances, C x J.
 
     moments: published figures under `uniform`. counts: f' of each column read. closed: their closed forms. repeated:
     the matrix's channels as single orders of the values in their blocks would have them, and the factor of their
-    variance. departed: the share of the decoy groups' rows that have left. derived: whether f' is held to be random. Of variances, measured is the aggregate, parts the linear sums
-    that it is made of (part: its only one), and closed its closed form, C x J. The variance is that of the closed form,
+    variance. departed: the share of the decoy groups' rows that have left. derived: whether f' is held to be random.
+    Of variances, measured is the aggregate, parts the linear sums that it is made of (part: its only one), and closed
+    its closed form, C x J. The variance is that of the closed form,
     whichever estimator answers: of the rows' draws, the orders of values, and rows that have departed.
     """
 
@@ -105,15 +107,13 @@ class Sums:
             return variance, growth, none, jump
         pairs = [(0, 0)] if len(parts) == 1 else [(0, 0), (0, 1), (1, 1)]
         pulled = [self.closed.pulled(part.weights[0]) for part in parts]
-        if len(parts) == 2 and np.array_equal(*(part.weights[0] for part in parts)):
-            pulled[1] = pulled[0]
-        spreads: dict[tuple[int, int], Array] = {}
-        terms = []
-        for place, other in pairs:
-            both = id(pulled[place]), id(pulled[other])
-            if both not in spreads:
-                spreads[both] = self.closed.spread(pulled[place], pulled[other])
-            terms.append(self._term(spreads[both], measured, parts[place].degree + parts[other].degree, place == other))
+        # an average of what rows have weighs its sum and its rows alike
+        alike = np.array_equal(parts[0].weights[0], parts[-1].weights[0])
+        spreads = [self.closed.spread(pulled[place], pulled[other]) for place, other in (pairs[:1] if alike else pairs)]
+        terms = [
+            self._term(spreads[0 if alike else number], measured, parts[one].degree + parts[other].degree, one == other)
+            for number, (one, other) in enumerate(pairs)
+        ]
         if len(parts) == 1:
             steps = np.ptp(pulled[0], axis=1)
             return np.maximum(terms[0], 0.0), none, none, none + (steps if measured.function.counts else 0.0)
