@@ -34,7 +34,7 @@ BLOCK = Parameter(
     within=Range("{option} {value} holds no group; give a whole number of at least 1, or all", least=1),
 )
 
-
+LEFT_OUT = Range("{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1)
 KNOWN_SIZE = Parameter(
     Switch(),
     "Several rows a person: people of a group have about as many values (1, 2, 3-4, 5-8, …), which others may know.",

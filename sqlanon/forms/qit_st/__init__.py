@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_GROUPS, OF_PEOPLE
-from sqlanon.forms.form import SINCE, Compared, ComparedQueries, Form, Presence, Tables
+from sqlanon.forms.form import SINCE, Compared, Form, Presence, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, number, record, whole, word
 from sqlanon.plans.manifest import Manifest, of_people
@@ -64,16 +64,9 @@ class GroupForm(Form):
     @property
     def compared(self) -> Compared | None:
         """Compare how people and values are ordered in the groups."""
-        from sqlanon.forms.qit_st.rank_alignment import check_alignment
+        from sqlanon.forms.qit_st.rank_alignment import alignment_queries, check_alignment
 
-        return check_alignment if self.several is None else None
-
-    @property
-    def compared_queries(self) -> ComparedQueries | None:
-        """Return the queries of that."""
-        from sqlanon.forms.qit_st.rank_alignment import alignment_queries
-
-        return alignment_queries if self.several is None else None
+        return (check_alignment, alignment_queries) if self.several is None else None
 
     def since_query(self, published: PublishedTables, earlier: PublishedTables) -> str:
         """Return the query that compares the groups that both releases show."""
