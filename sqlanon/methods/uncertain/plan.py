@@ -123,12 +123,7 @@ def group_rows(design: Uncertain) -> Steps:
     request, reading, undiverse = design.request, design.reading, design.clustering.undiverse
     alternatives = [Sql(f"sensitive[{place}]") for place in reading.places] if reading.sensitive.uncertain else []
     label = ["label"] if reading.label is not None else []
-    draws = {
-        "drawing": grouping.drawing_of(request),
-        "kept": (*quasi_names(request), "sensitive", "row_number", *label),
-        "further": [],
-        "purpose": f"{NAME}/{reading.sensitive.name}",
-    }
+    kept = (*quasi_names(request), "sensitive", "row_number", *label)
     numbers, threshold = [column.read for column in reading.quasi], float(design.clustering.threshold)
     return (
         columns.read_cells(reading),
@@ -137,7 +132,7 @@ def group_rows(design: Uncertain) -> Steps:
         *grouping.bind(design, alternatives),
         columns.different_cells(reading),
         *grouping.tell_apart(design, ["row_number"], label),
-        Chapter("draws", draws),
+        grouping.draw(request, kept, f"{NAME}/{reading.sensitive.name}"),
         columns.determined(reading, suppresses=undiverse == "suppress"),
         influence.chapter(request.roles, numbers, design.influence, threshold, show_values=request.show_values),
         *design.clustering.chapters,
