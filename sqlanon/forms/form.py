@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, Sql]
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]  # title, heads, lines, closing lines
-Compared = Callable[[PublishedTables, Source, Mapping[str, str]], Check]
-ComparedQueries = Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]]
+Compared = tuple[
+    Callable[[PublishedTables, Source, Mapping[str, str]], Check],
+    Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]],
+]
 Presence = Callable[[PublishedTables, object], tuple[str, str]]
 SINCE = "since"  # the check of two releases of one ledger
 NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
@@ -104,12 +106,7 @@ class Form:
 
     @property
     def compared(self) -> Compared | None:
-        """Return what `verify --against` compares beside the tables."""
-        return None
-
-    @property
-    def compared_queries(self) -> ComparedQueries | None:
-        """Return the queries of that."""
+        """Return what `verify --against` compares beside the tables, and the queries of that."""
         return None
 
     @property

@@ -11,7 +11,7 @@ from typing import Annotated, Required
 
 from sqlanon.methods import grouping, macro_steps, packing, qit_st, republication, several
 from sqlanon.methods.base import Method, Steps, Strength
-from sqlanon.methods.grouping import BLOCK, KNOWN_SIZE, Blocks
+from sqlanon.methods.grouping import BLOCK, KNOWN_SIZE, LEFT_OUT, Blocks
 from sqlanon.methods.parameter_types import Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
@@ -51,9 +51,7 @@ class AnatomyOptions(RequestOptions, total=False):
             "Share of the rows that may be left out, e.g. 0.01 or 1%, so that several values of a person (of several"
             " sensitive columns, or rows) differ in every group; one value leaves none out.",
             MOST_SUPPRESSED,
-            within=Range(
-                "{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1
-            ),
+            within=LEFT_OUT,
         ),
     ]
     known_size: Annotated[bool, KNOWN_SIZE]

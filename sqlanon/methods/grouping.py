@@ -34,7 +34,7 @@ BLOCK = Parameter(
     within=Range("{option} {value} holds no group; give a whole number of at least 1, or all", least=1),
 )
 
-
+LEFT_OUT = Range("{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1)
 KNOWN_SIZE = Parameter(
     Switch(),
     "Several rows a person: people of a group have about as many values (1, 2, 3-4, 5-8, …), which others may know.",
@@ -200,17 +200,17 @@ def drawing_of(request: Request) -> str:
     return "random" if request.draws == "random" else "number" if request.identity == "number" else "identity"
 
 
+def draw(request: Request, kept: Sequence[str], purpose: str, further: Sequence[str] = ()) -> Chapter:
+    """Return the chapter that gives every row a draw, and `further` ones, beside the columns that are kept."""
+    values = {"drawing": drawing_of(request), "kept": kept, "further": list(further), "purpose": purpose}
+    return Chapter("draws", values)
+
+
 def shuffle(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
     """Return the chapter that gives every row its draws."""
     attribute = design.attribute
     kept = (*(name for name in attribute.payload if name not in attribute.draws), *signature, "sensitive")
-    values = {
-        "drawing": drawing_of(design.request),
-        "kept": tuple(dict.fromkeys(kept)),
-        "further": list(attribute.draws[1:]),
-        "purpose": attribute.purpose,
-    }
-    return Chapter("draws", values)
+    return draw(design.request, tuple(dict.fromkeys(kept)), attribute.purpose, attribute.draws[1:])
 
 
 def group(design: Grouping, signature: Sequence[str] = (), *, slots: bool = False, places: bool = False) -> Chapter:

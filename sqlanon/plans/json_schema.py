@@ -28,11 +28,6 @@ def number(least: float = 0, most: float = MOST) -> dict[str, Any]:
     return {"type": "number", "minimum": least, "maximum": most}
 
 
-def any_text() -> dict[str, Any]:
-    """Return the schema of texts that are not empty."""
-    return text(r"[\s\S]+")
-
-
 def text(pattern: str) -> dict[str, Any]:
     """Return the schema of texts that match a pattern from beginning to end."""
     return {"type": "string", "pattern": f"^(?:{pattern})$"}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
-from sqlanon.forms.form import Compared, ComparedQueries, Form, Tables
+from sqlanon.forms.form import Compared, Form, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, NAME, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, record, several, whole, word
 from sqlanon.plans.manifest import Manifest
@@ -59,16 +59,9 @@ class UncertainForm(Form):
     @property
     def compared(self) -> Compared | None:
         """Compare answers with true counts."""
-        from sqlanon.forms.uncertain.source_rows import compare_counts
+        from sqlanon.forms.uncertain.source_rows import compare_counts, count_queries
 
-        return compare_counts
-
-    @property
-    def compared_queries(self) -> ComparedQueries | None:
-        """Return the queries of that."""
-        from sqlanon.forms.uncertain.source_rows import count_queries
-
-        return count_queries
+        return compare_counts, count_queries
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""

@@ -170,12 +170,9 @@ def split_rows(design: Mondrian) -> Steps:
         "frequent": frequent,
         "unknown_code": UNKNOWN_CODE,
     }
-    drawn = {
-        "drawing": grouping.drawing_of(request),
-        "kept": (*quasi_names(request), *sensitive_names(request)),
-        "further": [],
-        "purpose": f"{NAME}/{request.roles.sensitive[0]}",
-    }
+    drawn = grouping.draw(
+        request, (*quasi_names(request), *sensitive_names(request)), f"{NAME}/{request.roles.sensitive[0]}"
+    )
     cut = {
         "draws": draws,
         "kept": (*codes, *sensitive, *draws),
@@ -189,7 +186,7 @@ def split_rows(design: Mondrian) -> Steps:
         grouping.population(request),
         *check_sensitive(design),
         Chapter("mondrian/values", values | {"refuse_nulls": request.nulls == "refuse"}),
-        *((*grouping.bind(design), *grouping.tell_apart(design), Chapter("draws", drawn)) if relaxed else ()),
+        *((*grouping.bind(design), *grouping.tell_apart(design), drawn) if relaxed else ()),
         Chapter("mondrian/split", values | cut),
     )
 

@@ -115,7 +115,8 @@ class Robustness(ClassGrouping):
     @property
     def range_query(self) -> tuple[Statement, Row] | None:
         """Return the query of the quasi columns' ranges, where rows are packed."""
-        return packing.range_query(self.request) if _packs(self.request, self.turns) else None
+        # rows that are repaired change their places by their quasi values
+        return None if self.turns else packing.range_query(self.request)
 
     @property
     def kept_tables(self) -> tuple[Statement, ...]:
@@ -170,7 +171,7 @@ def design(
     several = len(request.roles.sensitive) > 1 or request.sets
     if several and (background or repair):
         raise UsageError(NOT_TOGETHER)
-    layout = packing.layout_of(request) if _packs(request, repair) else None
+    layout = None if repair else packing.layout_of(request)
     attribute, *further = (
         attributes_of(request, NAME, "r", math.ceil(r), block, layout=layout)
         if several
@@ -199,11 +200,6 @@ def design(
         turns=repair,
         tables=tuple(background),
     )
-
-
-def _packs(request: Request, repair: int) -> bool:
-    """Tell whether rows may be packed: those that are repaired change their places by their quasi values."""
-    return not repair
 
 
 def promise(r: float, guarantee: str, mixing: bool) -> dict[str, object]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Annotated, Literal, Required
 
-from sqlanon.methods.grouping import BLOCK, KNOWN_SIZE, Blocks
+from sqlanon.methods.grouping import BLOCK, KNOWN_SIZE, LEFT_OUT, Blocks
 from sqlanon.methods.name_types import ColumnSets, Files, Tables
 from sqlanon.methods.parameter_types import Choice, Number, Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
@@ -72,9 +72,7 @@ class RobustOptions(RequestOptions, total=False):
             Share(),
             "Share of the rows that may be left out, e.g. 0.01 or 1%.",
             MOST_SUPPRESSED,
-            within=Range(
-                "{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1
-            ),
+            within=LEFT_OUT,
         ),
     ]
     repair: Annotated[

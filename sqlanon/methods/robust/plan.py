@@ -128,15 +128,10 @@ def group_by_class(design: ClassGrouping) -> Steps:
     return (*steps, Chapter("robust/suppressed", limits))
 
 
-def group_several(design: SeveralRobustness) -> Steps:
-    """Return the steps that end in `grouped`, class by class: no class is merged, and no row joins another."""
-    return several.group_classes(design, design.signature, "r", f"{design.r:g}")
-
-
 def group_classes(design: Robustness) -> Steps:
     """Return the steps that end in `grouped`, for the columns that the design has."""
-    if isinstance(design, SeveralRobustness):
-        return group_several(design)
+    if isinstance(design, SeveralRobustness):  # no class is merged, and no row joins another
+        return several.group_classes(design, design.signature, "r", f"{design.r:g}")
     return group_by_class(design)
 
 

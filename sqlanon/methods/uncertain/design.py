@@ -1,6 +1,6 @@
 """What a release of uncertain rows decides before any row is read, and what the data decides about it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,8 +12,8 @@ from sqlanon.methods.uncertain import influence as influences
 from sqlanon.methods.uncertain.clustering import Clustering, Dimension, Undiverse
 from sqlanon.methods.uncertain.columns import Column, Order, Reading, Written, read_source
 from sqlanon.methods.uncertain.influence import LEARN, Learn
-from sqlanon.methods.uncertain.published_tables import manifest_columns
 from sqlanon.plans.plan import Beside, KeptFile, Request, Row
+from sqlanon.plans.roles import free_name
 from sqlanon.wording import option
 
 NAME = "uncertain"
@@ -38,8 +38,35 @@ class Uncertain(Design):
 
     @property
     def columns(self) -> Mapping[str, Any]:
-        """Return the published columns by their roles."""
-        return manifest_columns(self.reading, self.width)
+        """Return the published columns by their roles, no two alike.
+
+        One column of alternatives keeps the sensitive column's name; several are numbered, as the paper's `disease1`,
+        `disease2`.
+        """
+        sensitive, quasi = self.reading.sensitive.name, list(self.request.roles.quasi)
+        label = {} if self.reading.label is None else {"label": self.reading.label}
+        used_names = [*quasi, sensitive, *label.values()]
+
+        def free(name: str) -> str:
+            used_names.append(free_name(name, used_names))
+            return used_names[-1]
+
+        several = [free(f"{sensitive}{number}") for number in range(1, self.width + 1)] if self.width > 1 else []
+        return {
+            **label,
+            "quasi": quasi,
+            "sensitive": [sensitive],
+            "qiid": free("qiid"),
+            "alternatives": free("alternatives"),
+            "group": free("group_id"),
+            "values": several or [sensitive],
+            "count": free("count"),
+        }
+
+    @property
+    def counted(self) -> Sequence[Column]:
+        """Return the quasi-identifiers whose alternatives are told: all where a group may be generalized."""
+        return self.reading.quasi if self.clustering.undiverse == "generalize" else self.reading.counted
 
     @property
     def guarantee(self) -> Mapping[str, object]:

@@ -16,7 +16,7 @@ from sqlanon.methods.name_types import Column, Columns, File
 from sqlanon.methods.parameter_types import Choice, Number, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import HIERARCHIES, SENSITIVE, Names, RowOptions
-from sqlanon.methods.uncertain import columns, influence, published_tables
+from sqlanon.methods.uncertain import columns, influence
 from sqlanon.methods.uncertain.clustering import GROUP_MULTIPLE, Undiverse
 from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, Order, Written, probe
 from sqlanon.methods.uncertain.design import NAME, Uncertain, design
@@ -123,12 +123,7 @@ def group_rows(design: Uncertain) -> Steps:
     request, reading, undiverse = design.request, design.reading, design.clustering.undiverse
     alternatives = [Sql(f"sensitive[{place}]") for place in reading.places] if reading.sensitive.uncertain else []
     label = ["label"] if reading.label is not None else []
-    draws = {
-        "drawing": grouping.drawing_of(request),
-        "kept": (*quasi_names(request), "sensitive", "row_number", *label),
-        "further": [],
-        "purpose": f"{NAME}/{reading.sensitive.name}",
-    }
+    kept = (*quasi_names(request), "sensitive", "row_number", *label)
     numbers, threshold = [column.read for column in reading.quasi], float(design.clustering.threshold)
     return (
         columns.read_cells(reading),
@@ -137,17 +132,40 @@ def group_rows(design: Uncertain) -> Steps:
         *grouping.bind(design, alternatives),
         columns.different_cells(reading),
         *grouping.tell_apart(design, ["row_number"], label),
-        Chapter("draws", draws),
+        grouping.draw(request, kept, f"{NAME}/{reading.sensitive.name}"),
         columns.determined(reading, suppresses=undiverse == "suppress"),
         influence.chapter(request.roles, numbers, design.influence, threshold, show_values=request.show_values),
         *design.clustering.chapters,
-        published_tables.group(reading, undiverse),
+        group(design),
     )
 
 
-def publish_tables(design: Uncertain) -> Steps:
+def group(design: Uncertain) -> Chapter:
+    """Return the chapter that puts rows and clusters together, suppresses, and numbers the groups."""
+    reading = design.reading
+    fields = [(f"alternatives_{column.number}", str(column.number + 1), column.name) for column in design.counted]
+    values = {
+        "undiverse": design.clustering.undiverse,
+        "numbers": [column.number for column in reading.quasi],
+        "counted": fields,
+        "counts": [column for column, _, _ in fields],
+        "label": ["label"] if reading.label is not None else [],
+        "passed": [*reading.row_columns, "set_code", "cell_code"],
+    }
+    return Chapter("uncertain/groups", values)
+
+
+def publish(design: Uncertain) -> Steps:
     """Return the chapter of QIT and ST, with as many columns of alternatives as there are."""
-    return (published_tables.publish(design.reading, design.columns, design.clustering.undiverse),)
+    columns = design.columns
+    values = {
+        "labels": [columns["label"]] if "label" in columns else [],
+        "quasi": columns["quasi"],
+        "counts": [f"alternatives_{column.number}" for column in design.counted],
+        "values": columns["values"],
+        **{f"{role}_column": columns[role] for role in ("qiid", "alternatives", "group", "count")},
+    }
+    return (Chapter("uncertain/publish", values),)
 
 
 UNCERTAIN: Method[Uncertain] = Method(
@@ -157,7 +175,7 @@ UNCERTAIN: Method[Uncertain] = Method(
     options=UncertainOptions,
     design=design,
     steps=(group_rows,),
-    outputs=(publish_tables,),
+    outputs=(publish,),
     sentence="Publish QIT and ST of groups of uncertain rows (UDAK-anonymity).",
     example="survey.parquet --quasi age,sex --sensitive disease -k 5 -L 3 --threshold 0.3 --influence learn"
     " --save-influence influence.csv --out release",
