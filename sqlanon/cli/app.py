@@ -1,6 +1,7 @@
 """The application object and its groups of verbs; every other module here adds verbs to them."""
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -41,6 +42,10 @@ def _faults_in_one_line() -> Iterator[None]:
         for name in filter(None, names):
             if words := removed(name, value[1] if value else "") or removed(verb, name):
                 raise UsageError(words) from None
+        if "unexpected extra argument" in error.format_message() and any(word.endswith(",") for word in sys.argv[1:]):
+            raise UsageError(
+                "a blank behind a comma ends a list: write --quasi age,sex without it, or put the list in quotes"
+            ) from None
         text = error.format_message().rstrip(".").replace(". Did you", "; did you")
         for pattern, words in _WORDS.items():
             text = re.sub(pattern, words, text)
