@@ -59,7 +59,7 @@ def test_a_page_of_a_release_is_the_same_each_time(ward):
 
 def test_what_is_shown_of_a_result_is_short_and_no_dataclass(ward, patients):
     results = [
-        ward, ward.verify(), sqlanon.attack(ward, against="patients", id="ssn"), sqlanon.report(ward),
+        ward, ward.verify(), sqlanon.attack(ward), sqlanon.report(ward),
         sqlanon.check(patients, "patients", quasi=["age", "sex"], sensitive="disease"),
         sqlanon.breach(
             patients, base="patients", views=["SELECT ssn, age FROM patients", "SELECT age, disease FROM patients"],
