@@ -1,6 +1,7 @@
 """The application object and its verbs, each loaded when it is asked for."""
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -81,6 +82,10 @@ def _faults_in_one_line() -> Iterator[None]:
         for name in filter(None, names):
             if words := removed(name, value[1] if value else "") or removed(verb, name):
                 raise UsageError(words) from None
+        if "unexpected extra argument" in error.format_message() and any(word.endswith(",") for word in sys.argv[1:]):
+            raise UsageError(
+                "a blank behind a comma ends a list: write --quasi age,sex without it, or put the list in quotes"
+            ) from None
         text = error.format_message().rstrip(".").replace(". Did you", "; did you")
         for pattern, words in _WORDS.items():
             text = re.sub(pattern, words, text)

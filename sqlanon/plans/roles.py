@@ -1,6 +1,7 @@
 """Which column is a quasi-identifier, sensitive, or an identifier; which name is free."""
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -64,6 +65,9 @@ def resolve_names(columns: Sequence[str], names: Iterable[str]) -> tuple[str, ..
         if words and all(word.lower() in spelled for word in words):
             raise UsageError(f"{' '.join(words)!r} is several columns: write {','.join(words)}", about=missing)
         message = NO_COLUMN.format(missing=_listed(missing), columns=_listed(columns))
+        # DuckDB calls columns so where the first line of a text file looks like all others
+        if all(re.fullmatch(r"column\d+", name) for name in columns):
+            message += "; the first line of the file is to hold the names of its columns, and seems not to"
         raise UsageError(message + _nearest(missing, spelled), about=missing)
     return tuple(spelled[name.lower()] for name in names)
 

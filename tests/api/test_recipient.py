@@ -55,3 +55,19 @@ def test_a_page_of_a_release_is_the_same_each_time(ward):
     attack = Attack((), scored=False)
     page, again = (sqlanon.report(ward, attack=attack) for _ in range(2))
     assert isinstance(page, sqlanon.Page) and page.html == again.html
+
+
+def test_what_is_shown_of_a_result_is_short_and_no_dataclass(ward, patients):
+    results = [
+        ward, ward.verify(), sqlanon.attack(ward), sqlanon.report(ward),
+        sqlanon.check(patients, "patients", quasi=["age", "sex"], sensitive="disease"),
+        sqlanon.breach(
+            patients, base="patients", views=["SELECT ssn, age FROM patients", "SELECT age, disease FROM patients"],
+            secret="SELECT ssn, disease FROM patients",
+        ),
+    ]  # fmt: skip
+    for result in results:
+        lines = repr(result).splitlines()
+        assert 2 <= len(lines) <= 12 and "(" not in lines[0].partition(" ")[0], repr(result)
+    assert repr(results[4]).endswith("more lines: print() shows all") and len(str(results[4]).splitlines()) > 12
+    assert repr(ward).startswith("published     600 rows in ")

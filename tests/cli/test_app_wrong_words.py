@@ -21,6 +21,7 @@ def files(tmp_path_factory):
     (folder / "quote.csv").write_text(f'ssn,age,disease\n{"".join(LINES)}3000,"x\n7,1,d1\n')
     (folder / "short.csv").write_text(f"ssn,age,disease\n{''.join(LINES[:300])}7,1,2,3,4,5\n8,1,d1\n")
     (folder / "empty.csv").touch()
+    (folder / "unnamed.csv").write_text("".join(LINES))
     (folder / "people.xlsx").write_bytes(b"PK\x03\x04")
     (folder / "people.sqlite").write_bytes(b"SQLite format 3\0" + bytes(100))
     return folder
@@ -31,6 +32,10 @@ WRONG = {
     "quote": (["{}/quote.csv", *ROLES], ["line 3002 of ", "quote.csv'", "look at its quotes"]),
     "columns": (["{}/short.csv", *ROLES], ["line 302 of ", "short.csv'"]),
     "empty": (["{}/empty.csv", *ROLES], ["empty.csv' is empty"]),
+    "unnamed": (["{}/unnamed.csv", *ROLES], ["no column 'age'", "is to hold the names of its columns"]),
+    "pattern": (["{}/2026*.parquet", *ROLES], ["no file matches", "say the pattern from this folder, or whole"]),
+    "comma": (["{}/a.parquet", "--quasi", "age,", "ssn", *ROLES[2:4], *ROLES[6:]],
+              ["a blank behind a comma ends a list: write --quasi age,sex"]),
     "xlsx": (["{}/people.xlsx", *ROLES], ["install excel", "people.parquet'"]),
     "sqlite": (["{}/people.sqlite", *ROLES], ["install sqlite", "people.parquet'"]),
     "database": (["t", *ROLES, "--database", "{}/people.sqlite"], ["install sqlite"]),
@@ -48,6 +53,19 @@ def test_a_source_that_is_wrong_is_told_with_what_to_type(shell, files, name):
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert all(part in done.stderr for part in told), done.stderr
     assert done.stderr.count("\n") == 1 and not (shell.folder / "ward").exists()
+
+
+def test_a_database_that_is_locked_and_a_release_that_was_changed_say_what_to_do(shell):
+    with duckdb.connect(str(shell.folder / "open.duckdb")) as con:
+        con.execute("create table people as from range(9)").fetchall()
+        done = shell("check", "people", "--database", "open.duckdb")
+    assert done.returncode == 2 and "is open for writing in another program (process " in done.stderr
+    assert "close it there, or name a copy of the file" in done.stderr
+    assert shell("publish", "anatomy", "patients.parquet", *ROLES).returncode == 0
+    with (shell.folder / "ward" / "st.parquet").open("ab") as file:
+        file.write(b"more")
+    done = shell("verify", "ward")
+    assert done.returncode == 3 and "get a fresh copy from its publisher" in done.stderr
 
 
 def test_a_method_is_no_verb(shell):

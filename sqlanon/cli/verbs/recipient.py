@@ -92,7 +92,9 @@ def verify(
         shown = display.SHOWN_VOTERS
         say(f"shown: the {shown} lines of voters with the highest risk, of {lines:,}; --out FILE saves all")
     if report.holds is False:
-        say(f"the release does not hold: {', '.join(check.name for check in report.checks if check.holds is False)}")
+        failed = [check.name for check in report.checks if check.holds is False]
+        changed = "; its files were changed or lost: get a fresh copy from its publisher" if "files" in failed else ""
+        say(f"the release does not hold: {', '.join(failed)}{changed}")
         raise typer.Exit(3)
     if report.holds is None:
         say(f"no check fails, and the promise is not proved: {', '.join(report.unproved)} was not run")

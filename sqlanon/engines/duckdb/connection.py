@@ -13,7 +13,7 @@ from weakref import WeakSet
 import duckdb
 
 from sqlanon.atomic_files import OwnedFolder, remove_dead_folders
-from sqlanon.engines.duckdb.errors import describe_convertible
+from sqlanon.engines.duckdb.errors import describe_unopened
 from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import first_line
 from sqlanon.errors import SourceError, UsageError
@@ -61,7 +61,7 @@ def connect(
         connection = duckdb.connect(database or ":memory:", config=settings)
     except duckdb.Error as error:
         if database is not None:
-            raise SourceError(f"cannot open the database {database!r}: {first_line(error)}") from None
+            raise SourceError(describe_unopened(database, error)) from None
         raise UsageError(f"DuckDB refuses these resources: {first_line(error)}") from None
     return _own(connection)
 
@@ -112,8 +112,7 @@ def attach(connection: duckdb.DuckDBPyConnection, database: str, write: bool = F
         except duckdb.BinderException:  # which is taken: `memory`, the session itself
             connection.execute(f"attach {literal(database)} as attached ({how})")
     except duckdb.Error as error:
-        message = describe_convertible(database) or f"cannot open the database {database!r}: {first_line(error)}"
-        raise SourceError(message) from None
+        raise SourceError(describe_unopened(database, error)) from None
     query = "select database_name from duckdb_databases() where not internal and database_name <> 'memory'"
     ((name,),) = connection.execute(query).fetchall()
     return str(name)

@@ -69,7 +69,9 @@ _SAID = {
             "{digits} holds whole numbers of more than 38 digits, which no file holds: publish a view with it as text"
         ),
         r"required extension '(?P<name>\w+)": MISSING_EXTENSION,
-        r'No files found that match the pattern "([^"\n]+)"': "no file matches {1!r}",
+        r'No files found that match the pattern "([^"\n]+)"': (
+            "no file matches {1!r}; say the pattern from this folder, or whole, in quotes"
+        ),
     }.items()
 }
 # what readers of Parquet and of its compression say of bytes that they did not expect; files are named elsewhere
@@ -86,6 +88,17 @@ def describe_convertible(file: str) -> str:
             command = statement.format(file=literal(file), parquet=literal(str(Path(file).with_suffix(".parquet"))))
             return f"{file!r} is not read here; write it as Parquet first, in DuckDB's shell: {command}"
     return ""
+
+
+def describe_unopened(file: str, error: Exception) -> str:
+    """Say why a database file cannot be opened, and what to do."""
+    text = str(error)
+    if "lock" in text and (holder := re.search(r"PID (\d+)", text)):
+        return (
+            f"the database {file!r} is open for writing in another program (process {holder[1]}): close it there, or"
+            " name a copy of the file"
+        )
+    return describe_convertible(file) or f"cannot open the database {file!r}: {first_line(error)}"
 
 
 def describe_read_error(text: str) -> str:
