@@ -261,7 +261,7 @@ class Attack:
         return cls(tuple(findings), notes, bool(plain["scored"]), tuple(sure), tuple(told))
 
     def sentences(self, column: str = "the sensitive value") -> list[str]:
-        """Say how far attacks get, promised beside reached; column: the sensitive one in words."""
+        """Return how far attacks get, promised beside reached, in sentences; column: the sensitive one in words."""
         values = {
             "attack": self,
             "best": self.strongest,

@@ -177,11 +177,11 @@ class Release(AskedRelease):
             )
 
     def attack(self, **options: Any) -> Any:
-        """Tell what an adversary gets out of this release: `sqlanon.attack`, with its options and errors."""
+        """Return what an adversary gets out of this release: `sqlanon.attack` with its options, and what it raises."""
         return sqlanon.attack(self, **options)
 
     def report(self, out: "str | Path | None" = None, **options: Any) -> Any:
-        """Tell about this release on one page: `sqlanon.report`, with its options and errors."""
+        """Return the page about this release: `sqlanon.report` with its options, and what it raises; out: the file."""
         return sqlanon.report(self, out, **options)
 
     def __getattr__(self, name: str) -> Any:
