@@ -1,19 +1,15 @@
 """Format tables for the terminal: numbers and short texts never wrap, on a narrow one each row becomes a block."""
 
 from collections.abc import Callable, Sequence
-from textwrap import wrap
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon.html_tables import Verdict
 from sqlanon.plain_values import cell, visible
-from sqlanon.wording import spoken
 
 WIDTH = 160  # letters of a line into a pipe, a file or a notebook's cell
-SUMMARY, MOST_SAID = 100, 600  # letters of a line of a summary, and of all that it says in words
 _GAP = 2  # letters between columns
 _SHORT = 14  # letters of a text that stays on one line
 _LONGEST_WORD = 20  # a word of at most so many letters is never broken, even on a narrow terminal
@@ -95,11 +91,3 @@ def _write_blocks(names: Sequence[str], texts: Sequence[Sequence[str]]) -> str:
         for line in texts
     )
     return "\n".join(blocks) or "  ".join(names) + "\n"
-
-
-def write_summary(verdict: Verdict, *more: str) -> str:
-    """Return what `print` shows of a result: its verdict, and what else there is to look at, in a few lines."""
-    said = f"{verdict.said}. {verdict.words}" if verdict.said else verdict.words
-    whole = visible(spoken(said))
-    cut = whole if len(whole) <= MOST_SAID else f"{whole[:MOST_SAID].rsplit(' ', 1)[0]} …"
-    return "\n".join([*wrap(cut, SUMMARY), *(visible(spoken(line)) for line in more)])

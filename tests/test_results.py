@@ -48,6 +48,15 @@ def test_what_is_no_table_and_no_connection_is_refused(sources):
         _ = sqlanon.anatomy(sources["pandas"], **ROLES, id="ssn", l=3).data
 
 
+def test_a_column_that_tells_another_stops_though_nobody_is_alone():
+    con = duckdb.connect()
+    con.execute("create table told as select i % 20 as age, 'd' || (i % 5) as disease from range(400) t(i)")
+    verdict = sqlanon.check(con, "told", quasi="age", sensitive="disease").verdict
+    assert verdict.colour == "red" and "age tells disease: in a group it makes" in verdict.words
+    con.execute("create table untold as select i % 4 as age, 'd' || (i // 4 % 5) as disease from range(400) t(i)")
+    assert sqlanon.check(con, "untold", quasi="age", sensitive="disease").verdict.colour == "green"
+
+
 def test_every_result_is_said_in_ten_lines_at_most_and_shown_with_its_verdict_first(sources):
     con = duckdb.connect()
     con.execute(f"create table people as {PEOPLE}")

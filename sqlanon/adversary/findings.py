@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.charts.lines import Bar, write_bars
-from sqlanon.html_tables import Colour, Section, Verdict, write_card, write_paragraphs, write_table
+from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 from sqlanon.prose import write, write_parts
-from sqlanon.text_tables import write_summary
+from sqlanon.verdicts import Colour, Section, Verdict, write_card, write_summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -268,7 +268,7 @@ class Attack:
         return cls(tuple(findings), notes, bool(plain["scored"]), tuple(sure), tuple(told))
 
     def sentences(self, column: str = "the sensitive value") -> list[str]:
-        """Say how far attacks get, promised beside reached; column: the sensitive one in words."""
+        """Return how far attacks get, promised beside reached, in sentences; column: the sensitive one in words."""
         values = {
             "attack": self,
             "best": self.strongest,

@@ -11,9 +11,9 @@ from sqlanon.charts.figure import draw_image, write_figure
 from sqlanon.charts.picture import Picture
 from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
-from sqlanon.html_tables import Section, Verdict, write_card, write_paragraphs, write_table
+from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, records
-from sqlanon.text_tables import write_summary
+from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 
 if TYPE_CHECKING:
     import pandas as pd

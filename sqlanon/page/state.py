@@ -15,7 +15,6 @@ import sqlanon
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SqlanonError, UsageError
-from sqlanon.html_tables import Section
 from sqlanon.methods import METHODS
 from sqlanon.methods.name_types import Files
 from sqlanon.methods.parameter_types import Share
@@ -27,6 +26,7 @@ from sqlanon.page.work import Run, Work
 from sqlanon.plans.coarsening import label_tables
 from sqlanon.releases.release import Release
 from sqlanon.releases.targets import MANIFEST
+from sqlanon.verdicts import Section
 from sqlanon.wording import spoken
 
 LEFT_OUT, QUASI, SENSITIVE, IDENTIFIER = ROLES = ("leave out", "quasi", "sensitive", "identifier")

@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from sqlanon.html_tables import Section, Verdict, write_paragraphs, write_table
+from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.methods import METHODS
 from sqlanon.methods.parameter_types import Choice, Switch
 from sqlanon.methods.parameters import Parameter
@@ -17,6 +17,7 @@ from sqlanon.page.view import View, put
 from sqlanon.plain_values import records
 from sqlanon.prose import write
 from sqlanon.releases.targets import MANIFEST
+from sqlanon.verdicts import Section, Verdict
 from sqlanon.wording import spoken
 
 ENDINGS = (".parquet", ".csv", ".json", ".jsonl", ".duckdb", ".db")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 from nicegui.element import Element
 
-from sqlanon.html_tables import Verdict, write_paragraphs, write_text
+from sqlanon.html_tables import write_paragraphs, write_text
 from sqlanon.page.state import State
+from sqlanon.verdicts import Verdict
 
 if TYPE_CHECKING:
     from sqlanon.page.steps import Step

@@ -10,7 +10,7 @@ import sqlanon
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError
-from sqlanon.html_tables import Section, Verdict, write_card, write_paragraphs, write_table
+from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.interruption import visible_or_not
 from sqlanon.methods.name_types import COARSEN, Columns
 from sqlanon.plain_values import cell, plain, visible
@@ -20,7 +20,7 @@ from sqlanon.releases.asked_release import AskedRelease
 from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
 from sqlanon.sql.sources.source_choice import choose_original
-from sqlanon.text_tables import write_summary
+from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option, spoken
 
@@ -177,11 +177,11 @@ class Release(AskedRelease):
             )
 
     def attack(self, **options: Any) -> Any:
-        """Tell what an adversary gets out of this release: `sqlanon.attack`, with its options and errors."""
+        """Return what an adversary gets out of this release: `sqlanon.attack` with its options, and what it raises."""
         return sqlanon.attack(self, **options)
 
     def report(self, out: "str | Path | None" = None, **options: Any) -> Any:
-        """Tell about this release on one page: `sqlanon.report`, with its options and errors."""
+        """Return the page about this release: `sqlanon.report` with its options, and what it raises; out: the file."""
         return sqlanon.report(self, out, **options)
 
     def __getattr__(self, name: str) -> Any:

@@ -21,7 +21,7 @@ from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import by_workload
 from sqlanon.errors import ReleaseError, SourceError, UsageError
 from sqlanon.forms import form_of
-from sqlanon.html_tables import Section, Verdict, write_table
+from sqlanon.html_tables import write_table
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.json_schema import shown_path
 from sqlanon.prose import as_made, write
@@ -37,7 +37,7 @@ from sqlanon.reports.facts import (
     read_candidates,
     read_comparison,
 )
-from sqlanon.text_tables import write_summary
+from sqlanon.verdicts import Section, Verdict, write_summary
 from sqlanon.version import VERSION
 from sqlanon.wording import option, spoken
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.html_tables import Colour, Section, Verdict, write_card, write_paragraphs, write_table
+from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 from sqlanon.prose import write
 from sqlanon.risks.limits import Measure
-from sqlanon.text_tables import write_summary
+from sqlanon.verdicts import Colour, Section, Verdict, write_card, write_summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 UNIQUE = "Rows that nobody else equals, by what an adversary knows"
 GIVEN_AWAY = "What columns, and pairs of them, give away: how sure it makes of a value in a group"
+TOLD = 0.5  # how sure a column makes of another's values, from which on it tells them
 LEAST_HIDDEN = 2  # values among which somebody hides, at least
 MEASURE = ("measure", "column", "required", "found", "holds")
 
@@ -94,17 +95,19 @@ class Check:
     def verdict(self) -> Verdict:
         """Return whom the table singles out, and how well its sensitive columns can hide, the vital line first.
 
-        Red: what is required is missed, most rows are alone, or a column hides nobody. Amber: some rows are alone.
+        Red: what is required is missed, most rows are alone, a column hides nobody, or another tells it (`TOLD`).
+        Amber: some rows are alone.
         """
         rows, alone = self.figures["rows"], self.figures.get("unique_rows")
         missed = [f"{each.name}: required {each.required_text}, found {each.found}" for each in self.failed]
+        told = max(self.given_away, key=lambda line: line["named"], default={"named": 0.0})
         hidden = [line for line in self.feasible if line["largest_l"] < LEAST_HIDDEN]
         values = {
             "rows": rows, "alone": alone, "missed": missed, "feasible": self.feasible, "columns": len(self.columns),
-            "least": LEAST_HIDDEN,
+            "least": LEAST_HIDDEN, "told": told if told["named"] >= TOLD else None,
         }  # fmt: skip
         colour: Colour = "" if alone is None else "amber" if alone else "green"
-        if missed or hidden or (alone or 0) > rows / 2:
+        if missed or hidden or told["named"] >= TOLD or (alone or 0) > rows / 2:
             colour = "red"
         return Verdict(write("risks/verdict.txt", values), colour)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import coarsen_source
 from sqlanon.errors import UsageError
-from sqlanon.html_tables import Colour, Section, Verdict, write_card, write_table
+from sqlanon.html_tables import write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
@@ -18,7 +18,7 @@ from sqlanon.plans.plan import LinkedRows, Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.sources.queried_source import CoarserSource
-from sqlanon.text_tables import write_summary
+from sqlanon.verdicts import Colour, Section, Verdict, write_card, write_summary
 from sqlanon.wording import option
 
 if TYPE_CHECKING:

@@ -443,6 +443,8 @@ def test_the_server_itself_is_guarded_and_listens_here_alone(browser, people):
         assert cookie["name"] == f"sqlanon_page_{port}"
         sent = {"Cookie": f"{cookie['name']}={cookie['value']}"}
         script = tab.page.evaluate("document.querySelector('script[src]').src")
+        for name in ("release.zip", "internal.html", "..%2Fpeople.parquet", "people.parquet"):
+            assert status(f"{served.site}file/{name}", **sent) == 404  # nothing was prepared
         for address in (served.site, script):
             assert status(address) == 401
             assert status(address, **sent) == 200

@@ -10,7 +10,7 @@ from sqlanon.page.serve import HEADERS, Guard
 PORT = 8123
 HERE = f"127.0.0.1:{PORT}"
 OWN = {"host": HERE, "origin": f"http://{HERE}", "sec-fetch-site": "same-origin"}
-FILES = ("/", "/report/internal", "/_nicegui/3/static/nicegui.js")
+FILES = ("/", "/file/internal.html", "/_nicegui/3/static/nicegui.js")
 
 
 class Behind:
@@ -84,7 +84,7 @@ def test_the_token_is_changed_for_a_cookie_that_scripts_and_other_sites_do_not_g
     assert guard.token not in cookie
     assert behind.reached == []
     assert ask(guard, **OWN, cookie=cookie.partition(";")[0])[0] == 200
-    assert ask(guard, "/report/public", f"token={guard.token}", **OWN)[0] == 401  # it opens the page alone
+    assert ask(guard, "/file/public.html", f"token={guard.token}", **OWN)[0] == 401  # it opens the page alone
     assert ask(guard, "/", f"token={guard.token}", method="POST", **OWN)[0] == 401
 
 
@@ -164,7 +164,7 @@ def test_every_answer_tells_the_browser_to_ask_nothing_of_the_network(guard):
 def test_the_token_is_good_once_and_nothing_stands_outside_the_path(guard, behind):
     cookie = enter(guard).partition(";")[0]
     assert ask(guard, query=urlsplit(guard.first_address).query, host=HERE)[0] == 401
-    for outside in ("/", "/report/internal", guard.path, f"{guard.path}x/", f"//{guard.path}/"):
+    for outside in ("/", "/file/internal.html", guard.path, f"{guard.path}x/", f"//{guard.path}/"):
         assert ask(guard, outside, **OWN, cookie=cookie, inside=False)[0] == 401
         assert ask(guard, outside, kind="websocket", **OWN, cookie=cookie, inside=False) == "websocket.close"
     assert behind.reached == []
