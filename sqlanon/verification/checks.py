@@ -217,7 +217,15 @@ class PublishedTables:
 
 
 class Verification(Protocol):
-    """A module that verifies releases of one form."""
+    """A module that verifies releases of one form.
+
+    TABLES: the published tables. check_manifest: raises ReleaseError where the manifest of a release, as it is called,
+    does not describe one. check_types: what is wrong with the tables' types. published_columns: of each table, in
+    order. queries: names and texts of what `verify` asks of the tables alone; its figures have `rows` and the rows of
+    each table, `TABLE_rows`, and `groups` where there are such. guarantee: what is promised, of so many rows.
+    verified_figures: what the manifest says of a report. against_queries, verify_against: the same for the comparison
+    with the source, whose columns have the given types.
+    """
 
     TABLES: tuple[str, ...]
     check_manifest: Callable[[Manifest, str], None]
