@@ -58,18 +58,18 @@ def estimate_level_counts(normal: Array, shared: Array, totals: ClassTotals) -> 
     return np.asarray((totals.values.T @ level_share + added).T)
 
 
-def read_level_counts(space: ModelRows, given: Mapping[str, Sql], draws: Sequence[str], values: Array) -> Array:
+def read_level_counts(space: ModelRows, given: Mapping[str, Sql], draws: list[str], values: Array) -> Array:
     """Return how many rows by level and value are to be dealt in each draw, draws x T x V, none negative.
 
     given: coded_row, holding, group_class, group_weight with its columns of `draws`. values: the values' totals, V.
     """
 
     def frame(section: str, **more: object) -> pd.DataFrame:
-        sql = space.render_own(f"completion/groups/{section}", given, **more, draws=list(draws))
+        sql = space.render_own(f"completion/groups/{section}", given, **more, draws=draws)
         return space.engine.frame(sql)
 
     def weighed(found: pd.DataFrame) -> Array:
-        return found[list(draws)].to_numpy(dtype=float).T
+        return found[draws].to_numpy(dtype=float).T
 
     levels = space.rows_of_levels
     products = frame("value_product")

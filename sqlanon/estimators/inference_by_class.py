@@ -22,6 +22,7 @@ from sqlanon.estimators.ridge import SHARED_GRID, Posterior
 
 CHUNK = 4_000_000  # numbers in the directions that are estimated at once
 MOST_KEPT = 25_000_000  # numbers in the posteriors that are kept for the aggregates to come; others are solved again
+POSTERIOR = 2 * len(OWN_GRID) + 1  # numbers that are kept for a value of a class, with what holds them
 HITS = Summand()
 GRADES = 12  # kinds of a set's values, by what they weigh: of the values of a kind only the sum is looked for
 FREQUENT = 0.02  # of the rows: such values are never merged; merged, they cost a column of 96 values twice the error
@@ -357,7 +358,7 @@ def count_solved(systems: ClassSystems, cells: int, selected: SelectedValues) ->
     if len(find_merged(systems, selected.code, selected.set)) == selected.set_count:
         kinds = 1 + GRADES + int(_tell_frequent(systems).sum())
         values, shared = min(values, kinds * len(systems.rows)), min(shared, kinds)
-    size = len(OWN_GRID) * (values + len(SHARED_GRID) * shared**2)
+    size = POSTERIOR * values + len(OWN_GRID) * len(SHARED_GRID) * shared**2
     return int(min(cells * size, MOST_KEPT) + 2 * size)
 
 
