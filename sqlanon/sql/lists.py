@@ -116,7 +116,7 @@ def _tried(sql_type: exp.DType) -> str:
     )
 
 
-def name_apart(tree: exp.Select) -> None:
+def name_apart(tree: exp.Expr) -> None:
     """Give all but one of several WITH tables of one name others: some dialects write all of them in one WITH."""
     listed = list(tree.find_all(exp.CTE))
     names = [with_table.alias for with_table in listed]
