@@ -145,9 +145,9 @@ def show_publication(
     from sqlanon.cli import display
     from sqlanon.publishing.publish import NOT_PUBLISHED, noting_faults
 
-    notes = list(release.notes)
-    if session.how is not Format.table:
-        display.show_mapping(release.manifest, session.how.value)
+    notes, how = list(release.notes), session.how.value
+    if how != "table":
+        display.show_mapping(release.manifest, how)
         for note in notes:
             say(note)
         return
