@@ -145,9 +145,9 @@ def show_publication(
     from sqlanon.cli import display
     from sqlanon.publishing.publish import NOT_PUBLISHED, noting_faults
 
-    notes, how = list(release.notes), session.how.value
-    if how != "table":
-        display.show_mapping(release.manifest, how)
+    notes = list(release.notes)
+    if session.how is not Format.table:
+        display.show_mapping(release.manifest, "json" if session.how is Format.json else "csv")
         for note in notes:
             say(note)
         return
