@@ -177,7 +177,10 @@ class Attack:
         return write("adversary/headline.txt", {"attack": self, "best": best, "further": further})
 
     def expectation(self, sampled: bool) -> str:
-        """Say what is reached in the mean, in a sentence for whoever has just published; sampled: learned from few."""
+        """Return what is reached in the mean, in a sentence for whoever has just published.
+
+        sampled: whether it was learned from few of the rows.
+        """
         named = [f for f in self.findings if (f.believed or f.counted or f.headline) and f.whom != WORST]
         best = max(named, key=lambda finding: finding.reached or 0.0, default=None)
         return write("adversary/expected.txt", {"attack": self, "best": best, "sampled": sampled})

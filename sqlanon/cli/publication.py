@@ -147,7 +147,7 @@ def show_publication(
 
     notes = list(release.notes)
     if session.how is not Format.table:
-        display.show_mapping(release.manifest, "csv" if session.how is Format.csv else "json")
+        display.show_mapping(release.manifest, "json" if session.how is Format.json else "csv")
         for note in notes:
             say(note)
         return
