@@ -94,7 +94,7 @@ class Dealing:
             "group_weight", "completion/groups/group_weight", {"holding": self.holding}, draws=list(draws.items())
         )
         relations["group_weight"] = weights
-        targets = read_level_counts(self.space, relations, draws, self.rows_of_kinds)
+        targets = read_level_counts(self.space, relations, list(draws), self.rows_of_kinds)
         self.space.forget([str(classes), str(weights)])
         return targets
 
