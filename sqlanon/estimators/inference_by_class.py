@@ -316,7 +316,7 @@ class ClassInference(Inference):
             place = np.searchsorted(value_sets, values.place[inside])
             code, weight = values.code[inside], values.weight[inside]
             directions = np.zeros((len(value_sets), count))
-            directions[place, code] = weight
+            np.add.at(directions, (place, code), weight)  # a pair of sums may name a value twice
             mean, variance = solved.posterior.estimate_sums(directions)
             rest, rest_variance = _deal_rest(solved.sums, len(value_sets), _WeighedValues(code, place, weight))
             yield value_sets, mean + rest, np.maximum(variance, 0.0) + rest_variance

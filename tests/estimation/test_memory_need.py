@@ -118,7 +118,7 @@ def test_a_limit_of_the_session_is_read():
 
 
 def test_what_is_reckoned_for_classes_is_near_what_they_hold(releases, con):
-    """Of wide classes: S of one at a time, their eigenvectors, and the blocks of the one place of t2 that is needed."""
+    """Of wide classes: S of one at a time, and what is solved of the one place of t2 that is needed."""
     con.execute("set threads = 1")
     con.execute(
         "create table many as select i as id, i % 2 as class_of, i % 31 as age,"
@@ -138,5 +138,5 @@ def test_what_is_reckoned_for_classes_is_near_what_they_hold(releases, con):
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-    # the rest is the question's own, which is reckoned apart; blocks of all six places of t2 would be more than all
+    # the rest is the question's own, which is reckoned apart; all six places of t2 would be more than all
     assert 0.75 * peak < 8 * reckoned[0] < peak

@@ -256,8 +256,8 @@ def count_numbers(values: "pd.DataFrame", value_count: int) -> float:
     size, shared = classes["n"], np.minimum(classes["n"], MOST_SHARED)
     vectors = np.minimum(size, classes["groups"]) * (size + min(value_count, MOST_SHARED))
     # S as it is read and by class, and as a matrix, of one class at a time; of one place of t2 (another is made when a
-    # question needs it) a factor, lines, and what they say of shared values
-    read = 2 * size**2 + 2 * vectors + shared**2
+    # question needs it) a factor, lines, what passes through them, and what they say of shared values
+    read = 2 * size**2 + 3 * vectors + shared**2
     return float(read.sum() + 3 * (size**2).max() + 5 * len(classes) * value_count) if len(classes) else 0.0
 
 
