@@ -57,7 +57,7 @@ class Told:
         else:
             kind = np.float32 if len(own.codes) > SINGLE else np.float64
             ends = 1 / own.scale
-            weighed = own.normal.toarray().astype(kind)
+            weighed = own.dense.astype(kind)
             weighed *= (own.scale / own.group_size).astype(kind)[:, None]
             weighed *= own.scale.astype(kind)
             weighed -= np.outer((ends * own.pull / self.t2).astype(kind), ends.astype(kind))
@@ -126,41 +126,71 @@ class Told:
         return signs
 
     @cached_property
+    def variances(self) -> Array:
+        """Return what the lines come to for each value by itself, n."""
+        return np.asarray(self.lines**2 @ self.signs)
+
+    @cached_property
     def passing(self) -> Array:
-        """Return K C⁻¹/t2, what passes of θ into δ where b is known, n x k: nothing where a class can tell."""
+        """Return K C⁻¹/t2, what passes of θ into δ where b is known, n x reach: nothing where a class can tell."""
         own = self.release_class
         found = self.lines @ (own.unspread(self.lines.T)[:, own.shared] * self.signs[:, None])
         if self.base:
             found += self.base * own.centre(np.eye(len(own.codes)))[:, own.shared]
-        return np.asarray(found / self.t2)
+        return own.place(found / self.t2)
 
     @cached_property
     def block(self) -> Array:
-        """Return what b says of θ, times w, k x k: C'⁻¹/t2 - C⁻¹ K C⁻¹/t2², on the values that classes share."""
+        """Return what b says of θ, times w: C'⁻¹/t2 - C⁻¹ K C⁻¹/t2², reach x reach."""
         own, places = self.release_class, np.flatnonzero(self.release_class.shared)
         whole = own.unspread(np.eye(len(own.codes))[places])[:, places]
         whole = whole - np.outer(own.totals[places], own.totals[places]) / own.size
-        return np.asarray((whole - own.unspread(self.passing.T)[:, places]) / self.t2)
+        passing = self.passing[:, own.shared_places] if own.reaches_all else self.passing
+        return own.place(own.place((whole - own.unspread(passing.T)[:, places]) / self.t2).T)
 
 
 @dataclass(frozen=True)
 class ReleaseClass:
     """One class of a release: the values in it (codes, n), S over them (n x n), their totals f (n), its groups.
 
-    shared: which of its values θ is about (n); shared_places: their places among all of these.
+    shared: which of its values θ is about (n); shared_places: their places among all of these, k.
     """
 
     codes: IntArray
-    normal: sparse.csr_array
+    normal: sparse.csr_array | Array
     totals: Array
     groups: int
     shared: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     shared_places: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    shared_count: int = 0
     _told: dict[int, Told] = field(default_factory=dict)
 
     def tell(self, own_place: int) -> Told:
         """Return what its groups say at a place of t2, which is made once."""
         return self._told.setdefault(own_place, Told(self, float(OWN_GRID[own_place])))
+
+    @property
+    def dense(self) -> Array:
+        """Return S with its zeros, which of merged values is held so."""
+        return np.asarray(self.normal.toarray() if isinstance(self.normal, sparse.csr_array) else self.normal)
+
+    @property
+    def reaches_all(self) -> bool:
+        """Tell whether it has so many of the shared values that the others are held as zeros."""
+        return 2 * len(self.shared_places) >= self.shared_count
+
+    @property
+    def reach(self) -> IntArray | slice:
+        """Return which of the shared values its matrices have columns for."""
+        return slice(None) if self.reaches_all else self.shared_places
+
+    def place(self, columns: Array) -> Array:
+        """Return a matrix with a column for each of its shared values as one with a column for each of `reach`."""
+        if not self.reaches_all:
+            return columns
+        found = np.zeros((len(columns), self.shared_count))
+        found[:, self.shared_places] = columns
+        return found
 
     @cached_property
     def prior(self) -> Array:
@@ -190,7 +220,7 @@ class ReleaseClass:
     @cached_property
     def occurrences(self) -> Array:
         """Return F with F'F = S, rank x n: a Cholesky factor with pivots, which costs n² for each of few groups."""
-        normal = self.normal.toarray()
+        normal = self.dense
         factor, pivots, rank, _ = dpstrf(normal, tol=ROUNDING * float(np.diag(normal).max()) * len(normal))
         held = np.zeros((rank, len(normal)))
         held[:, pivots - 1] = np.triu(factor)[:rank]
@@ -235,12 +265,28 @@ class ReleaseClass:
         return np.asarray(np.where(rest > ROUNDING * whole, rest, 0.0))
 
 
-def multiply(directions: Array, matrix: Array) -> Array:
-    """Return directions (D x n, none 0 everywhere) times a matrix: of one value each, they read its row."""
-    if np.count_nonzero(directions) > len(directions):
-        return np.asarray(directions.astype(matrix.dtype, copy=False) @ matrix)
-    line, place = np.nonzero(directions)
-    return np.asarray(directions[line, place].astype(matrix.dtype)[:, None] * matrix[place])
+class Directions:
+    """Directions (D x n, none 0 everywhere); where each is of one value, they read its row of a matrix."""
+
+    def __init__(self, directions: Array) -> None:
+        """Take the directions."""
+        self.whole = directions
+        self.single = np.count_nonzero(directions) == len(directions)
+        if self.single:
+            lines, self.places = np.nonzero(directions)
+            self.amounts = directions[lines, self.places]
+
+    def times(self, matrix: Array) -> Array:
+        """Return the directions times a matrix (n x any), D x any."""
+        if self.single:
+            return np.asarray(self.amounts[:, None] * matrix[self.places])
+        return np.asarray(self.whole.astype(matrix.dtype, copy=False) @ matrix)
+
+    def vary(self, told: Told) -> Array:
+        """Return what the lines of `told` come to along each direction, D."""
+        if self.single:
+            return np.asarray(self.amounts**2 * told.variances[self.places])
+        return np.asarray(self.times(told.lines) ** 2 @ told.signs)
 
 
 @dataclass(frozen=True)
@@ -294,8 +340,7 @@ class ClassSystems:
         for one in self.classes:
             codes, place = np.unique(kind[one.codes], return_inverse=True)
             own = np.eye(len(codes))[place]  # n x kinds
-            normal = sparse.csr_array(own.T @ (one.normal @ own))
-            merged.append(ReleaseClass(codes, normal, one.totals @ own, one.groups))
+            merged.append(ReleaseClass(codes, own.T @ (one.normal @ own), one.totals @ own, one.groups))
         return prepare_classes(merged, count)
 
     @cached_property
@@ -319,5 +364,6 @@ def prepare_classes(classes: Iterable[ReleaseClass], value_count: int) -> ClassS
     found = []
     for one in listed:
         shared = places[one.codes] >= 0
-        found.append(replace(one, shared=shared, shared_places=places[one.codes][shared], _told={}))
+        own_places = places[one.codes][shared]
+        found.append(replace(one, shared=shared, shared_places=own_places, shared_count=len(shared_codes), _told={}))
     return ClassSystems(found, totals, shared_codes)

@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from sqlanon.estimators.class_moments import CentredOutcome
-from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems, multiply
+from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems, Directions
 from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.one_core import on_one_core
 
@@ -79,7 +79,8 @@ class Posterior:
             if self.several:
                 right[one.shared_places] += one.unspread(mean)[one.shared] / (t2 * self.outcome.size)
                 weight = self.effect[number] / self.outcome.size
-                precision[np.ix_(one.shared_places, one.shared_places)] += weight * told.block
+                at = one.reach if isinstance(one.reach, slice) else np.ix_(one.reach, one.reach)
+                precision[at] += weight * told.block
         if not self.several:
             return np.array([own])
         found = np.full(len(SHARED_GRID), -np.inf)
@@ -114,7 +115,10 @@ class Posterior:
         shape, shared = (len(weights), len(own)), len(systems.shared_codes) * self.several
         by_value = np.ascontiguousarray(weights.T)
         mean, variance, prior = np.zeros(shape), np.zeros(shape), np.zeros(len(weights))
-        shift, whole = np.zeros((*shape, shared)), np.zeros((len(weights), systems.totals.shape[1] * self.several))
+        shift = np.zeros((len(own), len(weights), shared))
+        # the shared direction through all classes: what each value weighs, less the shares of their sizes
+        reach, profile = np.zeros(systems.totals.shape[1]), np.zeros_like(systems.totals)
+        along = np.zeros((len(weights), len(systems.classes)))
         for number in self.live:
             one, noise = systems.classes[number], self.noise[number]
             directions = by_value[one.codes]
@@ -122,20 +126,23 @@ class Posterior:
             directions = directions[:, lines].T * amounts[number, one.codes]
             expected = one.measure_prior(directions)
             prior[lines] += noise * expected
-            if self.several:
-                whole[np.ix_(lines, one.codes)] += self.effect[number] * one.centre(directions)
+            reach[one.codes] += self.effect[number] * amounts[number, one.codes]
+            profile[number, one.codes] = one.totals
+            along[lines, number] = self.effect[number] * (directions @ one.line) / one.size
+            asked = Directions(directions)
             for place, own_place in enumerate(own.tolist()):
                 told = one.tell(own_place)
-                along = multiply(directions, told.lines)
                 mean[lines, place] += directions @ self.means[own_place][number]
-                known = told.base * expected + along**2 @ told.signs
+                known = told.base * expected + asked.vary(told)
                 variance[lines, place] += noise * np.where(expected > 0, np.maximum(known, 0.0), 0.0)
                 if self.several:
-                    passed = multiply(directions, told.passing) * self.effect[number]
-                    shift[lines[:, None], place, one.shared_places] += passed
+                    passed = asked.times(told.passing) * self.effect[number]
+                    at = lines if isinstance(one.reach, slice) else (lines[:, None], one.reach)
+                    shift[place][at] += passed
         means, variances, priors = mean[:, :, None], variance[:, :, None], (prior[:, None] * OWN_GRID[own])[:, :, None]
         if self.several:
-            means = means + np.einsum("dtk,tsk->dts", shift, self.shared_mean[own])
+            means = means + np.einsum("tdk,tsk->dts", shift, self.shared_mean[own])
+            whole = weights * reach - along @ profile
             # What values beyond `MOST_SHARED` say in every class alike is not told.
             others = (np.delete(whole, systems.shared_codes, axis=1) ** 2).sum(axis=1)
             variances = variances + self._shared_variance(shift) + others[:, None, None] * SHARED_GRID
@@ -150,10 +157,10 @@ class Posterior:
     def _shared_variance(self, shift: Array) -> Array:
         """Return shift' Var θ shift at every place of the grid that has some weight, D x places of t2 x T1."""
         weights = self.weights[self.own_places]
-        variance = np.zeros((len(shift), *weights.shape))
+        variance = np.zeros((shift.shape[1], *weights.shape))
         for number, shared_place in zip(*np.nonzero(weights), strict=True):
             factor = self.factors[int(self.own_places[number]), int(shared_place)]
-            half = solve_triangular(factor, shift[:, number].T, trans="T", check_finite=False)
+            half = solve_triangular(factor, shift[number].T, trans="T", check_finite=False)
             variance[:, number, shared_place] = (half**2).sum(axis=0)
         return variance
 
