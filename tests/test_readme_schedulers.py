@@ -57,8 +57,8 @@ def test_the_sql_of_macros_runs_in_the_client(client):
 
 
 def test_the_hooks_of_dbt_run_in_the_client(client):
-    project = yaml.safe_load(block("macros", "yaml", "# dbt_project.yml"))
-    hooks = project["models"]["hospital"]["patients"]["+post-hook"]
+    files = [yaml.safe_load(each.text) for each in blocks("macros", "yaml") if "+post-hook" in each.text]
+    hooks = files[0]["models"]["hospital"]["patients"]["+post-hook"]
     text = ";\n".join(hooks).replace("{{ this.schema }}", "main").replace("{{ this.identifier }}", "patients")
     for _ in range(2):
         done = client.run(in_folder(text, client.path.parent) + ";")

@@ -68,6 +68,5 @@ def test_what_is_shown_of_a_result_is_short_and_no_dataclass(ward, patients):
     ]  # fmt: skip
     for result in results:
         lines = repr(result).splitlines()
-        assert 2 <= len(lines) <= 12 and "(" not in lines[0].partition(" ")[0], repr(result)
-    assert repr(results[4]).endswith("more lines: print() shows all") and len(str(results[4]).splitlines()) > 12
-    assert repr(ward).startswith("published     600 rows in ")
+        assert 2 <= len(lines) <= 10 and "(" not in lines[0].partition(" ")[0], repr(result)
+    assert repr(ward).startswith("600 rows in ")
