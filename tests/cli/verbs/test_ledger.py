@@ -27,7 +27,7 @@ def test_a_ledger_from_the_first_release_to_the_second(shell):
     printed = shell(*PUBLISH, "--out", "two", "--sql", SQLANON_KEY=KEY)
     assert printed.returncode == 0 and "turnover" in printed.stdout and KEY not in printed.stdout
     second = shell(*PUBLISH, "--out", "two", "--since", "one", "--changed", "keep", SQLANON_KEY=KEY)
-    assert "release 2 of this ledger: 600 stayed; 0 left; 0 came new" in second.stderr
+    assert "release 2 of this ledger: 600 stayed; 0 left; 0 came new" in " ".join(second.stdout.split())
     assert KEY not in second.stderr + second.stdout + first.stderr
     found = json.loads(shell("ledger", "ward.ledger", "--format", "json").stdout)
     wanted = {"method": "anatomy", "releases": 2, "persons": 600, "present": 600, "departed": 0, "groups": 150}
