@@ -117,8 +117,8 @@ def test_the_command_line_and_jobs_take_it(shell):
     shell.folder.joinpath("sexes.csv").write_text("from,to\nF,anybody\nM,anybody\n")
     words = ["patients.parquet", "--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn"]
     done = shell("publish", "anatomy", *words, "-l", 4, "--coarsen", "sex=sexes.csv", "--out", "release")
-    assert done.returncode == 0 and "coarsen: sex: mapping" in done.stdout
-    assert "--against patients.parquet --coarsen sex=map:sexes.csv --id ssn" in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert "--against patients.parquet --coarsen sex=map:sexes.csv --id ssn" in done.stdout
     against = ["release", "--against", "patients.parquet", "--coarsen", "sex=map:sexes.csv"]
     assert shell("verify", *against).returncode == 0
     folder = shell.folder / "jobs"
