@@ -58,7 +58,9 @@ def test_a_sixth_method_stands_on_the_command_line(toy, shell):
     assert "--first-group" in words and "Number of the first group." in words and "100" in words
     out = shell.folder / "release"
     roles = ["--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4]
-    done = run("publish", "toy", shell.folder / "patients.parquet", *roles, "--first-group", 7, "--out", out, "--verbose")
+    done = run(
+        "publish", "toy", shell.folder / "patients.parquet", *roles, "--first-group", 7, "--out", out, "--verbose"
+    )
     assert done.exit_code == 0 and "toy, l: 4, first_group: 7" in done.stdout, done.output
     assert run("verify", out).exit_code == 0
     answer = run("estimate", out, "SELECT COUNT(*) AS n FROM release WHERE age < 40")
