@@ -17,6 +17,7 @@ made of it. The second form takes the work of few groups, the first that of few 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -55,7 +56,7 @@ class Told:
             weighed = own.weighed_occurrences @ own.occurrences.T * self.t2
             weighed.flat[:: len(weighed) + 1] += own.group_size
         else:
-            kind = np.float32 if len(own.codes) > SINGLE else np.float64
+            kind: Any = np.float32 if len(own.codes) > SINGLE else np.float64
             ends = 1 / own.scale
             weighed = own.dense.astype(kind)
             weighed *= (own.scale / own.group_size).astype(kind)[:, None]
