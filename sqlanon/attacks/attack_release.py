@@ -185,12 +185,12 @@ class Asked:
     """
 
     release: Release
-    against: object
-    identifier: tuple[str, ...]
-    others: Sequence[Release]
-    background: object
-    telling: bool
-    orders: bool
+    against: object = None
+    identifier: tuple[str, ...] = ()
+    others: Sequence[Release] = ()
+    background: object = ()
+    telling: bool = True
+    orders: bool = True
     quick_rows: int | None = None
 
 
@@ -201,7 +201,7 @@ def expect_attack(release: Release) -> str:
     """
     rows = QUICK_ROWS // len(release.manifest["columns"]["sensitive"])
     sampled = int(release.manifest["rows"]) > rows
-    attack = _attack_columns(Asked(release, None, (), (), (), False, False, rows if sampled else None))
+    attack = _attack_columns(Asked(release, telling=False, orders=False, quick_rows=rows if sampled else None))
     return attack.expectation(sampled)
 
 

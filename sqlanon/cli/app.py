@@ -2,9 +2,9 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from sqlanon.cli.help_page import Command
 from sqlanon.errors import UsageError
+from sqlanon.loaded import Loaded
 from sqlanon.removed import removed
 
 PUBLISH, COMPILE = "publish", "compile"
@@ -104,34 +105,13 @@ def _remedy(context: Any) -> str:
     return f"say which method ({', '.join(methods)}), as in: sqlanon {command.name} {methods[0]} …"
 
 
-class _Loaded(Mapping[str, Any]):
-    """Commands by name, each loaded when it is first asked for: most of a start would go into the others."""
-
-    def __init__(self, load: Callable[[str], Any], names: Iterable[str]) -> None:
-        self.load, self.loaded = load, dict.fromkeys(names)
-
-    def __getitem__(self, name: str) -> Any:
-        if self.loaded[name] is None:
-            self.loaded[name] = self.load(name)
-        return self.loaded[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.loaded
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.loaded)
-
-    def __len__(self) -> int:
-        return len(self.loaded)
-
-
 class VerbGroup(TyperGroup):
     """The verbs; a method in the place of one is told where it stands."""
 
     def __init__(self, **attributes: Any) -> None:
         """Take what typer says of the application."""
         super().__init__(**attributes)
-        self.commands = cast(Any, _Loaded(_verb, VERBS))
+        self.commands = cast(Any, Loaded(VERBS, cache(_verb)))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the verbs in the order of the help page."""
@@ -170,9 +150,8 @@ class MethodGroup(TyperGroup):
         from sqlanon.methods import METHODS
 
         super().__init__(**attributes)
-        self.commands = cast(
-            Any, _Loaded(self._command, [*METHODS, *(("breach", "check") if self.name == COMPILE else ())])
-        )
+        names = [*METHODS, *(("breach", "check") if self.name == COMPILE else ())]
+        self.commands = cast(Any, Loaded(names, cache(self._command)))
 
     def _command(self, name: str) -> Any:
         from sqlanon.cli.methods import command_of_method

@@ -1,32 +1,24 @@
 """The forms that a release takes, an object each: nothing outside this package asks what a form is called."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from sqlanon.forms.form import Form
+from sqlanon.loaded import Loaded
 from sqlanon.methods import METHODS
 
 _FOLDERS = sorted(place.parent.name for place in Path(__file__).parent.glob("*/__init__.py"))
 MODULES = {name: f"sqlanon.forms.{name}" for name in _FOLDERS}  # where each is declared, under its name in capitals
 
 
-class _Forms(Mapping[str, Form]):
-    """Load a form when it is first asked for: a release is of one."""
-
-    def __getitem__(self, name: str) -> Form:
-        form: Form = getattr(import_module(MODULES[name]), name.upper())
-        return form
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(MODULES)
-
-    def __len__(self) -> int:
-        return len(MODULES)
+def _load(name: str) -> Form:
+    form: Form = getattr(import_module(MODULES[name]), name.upper())
+    return form
 
 
-FORMS = _Forms()
+FORMS = Loaded(MODULES, _load)
 
 
 def form_of_method(method: str) -> Form:

@@ -1,8 +1,9 @@
 """The one list of methods; each is one object, and everything that a user sees of it is read off that."""
 
-from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from sqlanon.loaded import Loaded
 
 if TYPE_CHECKING:
     from sqlanon.methods.base import Method
@@ -16,21 +17,9 @@ MODULES = {  # where each is declared, under its own name in capitals
 }
 
 
-class _Methods(Mapping[str, "Method[Any]"]):
-    """Load a method when it is first asked for: whoever has a release needs the one that made it."""
-
-    def __getitem__(self, name: str) -> "Method[Any]":
-        method: Method[Any] = getattr(import_module(MODULES[name]), name.upper())
-        return method
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(MODULES)
-
-    def __len__(self) -> int:
-        return len(MODULES)
-
-    def __contains__(self, name: object) -> bool:
-        return name in MODULES
+def _load(name: str) -> "Method[Any]":
+    method: Method[Any] = getattr(import_module(MODULES[name]), name.upper())
+    return method
 
 
-METHODS = _Methods()
+METHODS = Loaded(MODULES, _load)
