@@ -40,8 +40,7 @@ def learn(
     """Name everybody's value.
 
     truth: what the source says of people; without it the adversary's own confidence is told. telling: whether to name
-    once more without each column that is looked at. quick_people: from how
-    many is learned where that is to be quick.
+    once more without each column that is looked at. quick_people: from how many is learned where that is to be quick.
     """
     adversary = Adversary(view, quick_people)
     adversary.learn(quick=quick_people is not None)

@@ -32,8 +32,7 @@ class Candidate:
     """One method with one value of the parameter that sets its promise; background: robust's quasi columns.
 
     max_suppressed: the share of the rows that robust may leave out. coarsen: quasi columns made coarser, with the rule
-    of each. without: quasi columns that are
-    not published.
+    of each. without: quasi columns that are not published.
     """
 
     method: str
@@ -133,11 +132,10 @@ class Candidate:
 class CompareQuestion:
     """What to publish in the session, and what to ask of it.
 
-    strengths: values by parameter (l, also robust's r; gamma). queries: how
-    many to draw, as `workload` says, or a file of the user's own.
-    target_error: the largest median relative error that is acceptable. resist: the largest share of people whose value
-    the best attack may name. quick: nothing is attacked. coarsen:
-    rules by quasi column that candidates may use.
+    strengths: values by parameter (l, also robust's r; gamma). queries: how many to draw, as `workload` says, or a file
+    of the user's own. target_error: the largest median relative error that is acceptable. resist: the largest share of
+    people whose value the best attack may name. quick: nothing is attacked. coarsen: rules by quasi column that
+    candidates may use.
     """
 
     source: object
