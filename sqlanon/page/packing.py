@@ -9,21 +9,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from fastapi import Response
-from fastapi.responses import StreamingResponse
-
 from sqlanon.page.state import read_manifest
 from sqlanon.releases.targets import MANIFEST
 
 if TYPE_CHECKING:
+    from fastapi import Response
+
     from sqlanon.reports.page import Page
 
 ZIP, PUBLIC, INTERNAL = FILES = ("release.zip", "public.html", "internal.html")
 _CHUNK = 2**20  # bytes
 
 
-def keep(name: str, pages: "Sequence[Page]", release: str, download: bool) -> Response:
+def keep(name: str, pages: "Sequence[Page]", release: str, download: bool) -> "Response":
     """Return one of `FILES` of a release; pages: the public one and the internal one. 409: the release has changed."""
+    from fastapi import Response
+    from fastapi.responses import StreamingResponse
+
     attached = {"content-disposition": f'attachment; filename="{name}"'}
     if name != ZIP:
         html = pages[FILES.index(name) - 1].html
