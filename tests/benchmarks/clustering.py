@@ -1,37 +1,26 @@
-"""Judge the clusters of uncertain rows by greedy k-member clustering, and time them against Anatomy's grouping.
+"""Judge the clusters of uncertain rows by greedy k-member clustering: what both lose, of samples of Adult.
 
-    python -m tests.benchmarks.clustering quality adult_arx.parquet hierarchies [--samples 20] [--rows 2000]
-    python -m tests.benchmarks.clustering time census_like.sql [--rows 1000000] [--repeat 3]
-    python -m tests.benchmarks.clustering publish census_like.sql [--rows 1000000] [--repeat 3]
+    python -m tests.benchmarks.clustering adult_arx.parquet hierarchies [--samples 20] [--rows 2000]
 
 `adult_arx.parquet` is ARX's cut of UCI's Adult, `hierarchies` the folder of its hierarchies (`adult__education.csv`
-…, one column per level from the leaf to the root); `census_like.sql` is a generator of census-like rows. Quality:
-samples with a tenth of the quasi cells uncertain (2 or 3 alternatives), K = 5, L = 3, an importance of its own for
-each attribute and sample. Time: what makes the clusters, from the rows on, and what makes Anatomy's groups, in turn.
-Publish: whole publications to files beside Anatomy's, weights learned, in turn; verified, compared with the source.
+…, one column per level from the leaf to the root). Samples have a tenth of the quasi cells uncertain (2 or 3
+alternatives), K = 5, L = 3, an importance of its own for each attribute and sample. Times: `tests.benchmarks.shuffles`.
 """
 
 import argparse
 import csv
-import itertools
-import os
-import platform
-import statistics
-import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 
-import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.hierarchy import read_hierarchy
-from sqlanon.plans.plan import Beside, Plan, Publication, Report
+from sqlanon.plans.plan import Beside, Plan
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from tests.oracles.k_member import Attribute, distances, greedy, merged, objective
 from tests.workloads import uncertain
@@ -39,8 +28,6 @@ from tests.workloads import uncertain
 K, L, SHARE, ALTERNATIVES = 5, 3, 0.1, 3
 PREFIX = "judged_"
 QUASI = ("sex", "age", "race", "marital_status", "education", "native_country", "workclass")
-CENSUS = ("age", "gender", "education", "marital_status", "race", "work_class", "country")
-INVENTED = {"education": (17, 4, 16), "country": (83, 10, 40), "work_class": (10, 4), "marital_status": (6, 3)}
 NEVER, ALWAYS = 1.0, 0.0001  # thresholds that no weight of ours reaches (clusters as they were cut), that all do
 WAYS = {
     "cut": {"threshold": NEVER},
@@ -149,105 +136,15 @@ def lines(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def taken(made: Plan, engine: DuckDBEngine, last: str) -> tuple[float, float]:
-    """Run a plan's steps up to the relation `last`; return seconds by the clock and by the processors."""
-    names = [_name(step) for step in made.steps]
-    steps = made.steps[: names.index(last) + 1]
-    wall, used = time.perf_counter(), time.process_time()
-    with run_plan(Plan(made.method, steps, Publication(()), key=made.key), engine, Key.fresh()):
-        return time.perf_counter() - wall, time.process_time() - used
-
-
-def _name(step: Any) -> str:
-    return str(getattr(step.statement if isinstance(step, Report) else step, "name", ""))
-
-
-def timing(generator: Path, size: int, repeat: int) -> None:
-    """Print how long clusters take, with and without hierarchies, over Anatomy's groups."""
-    con = duckdb.connect()
-    engine = DuckDBEngine(con)
-    con.execute(generator.read_text()).fetchall()
-    con.execute(f"create table rows as from census_like({size}, 42) order by id").fetchall()
-    matrix(con, CENSUS, [1, 0.4, 0.8, 0.5, 0.3, 0.7, 0.6])
-    con.execute(
-        "create table texts as select * replace ({}) from rows".format(
-            ", ".join(f"cast({name} as varchar) as {name}" for name in INVENTED)
-        )
-    ).fetchall()
-    with tempfile.TemporaryDirectory() as folder:
-        trees = {name: Path(folder) / f"{name}.csv" for name in INVENTED}
-        for name, (count, *steps) in INVENTED.items():
-            levels = [[value, *(f"{name} {step}: {value // step}" for step in steps), "*"] for value in range(count)]
-            with trees[name].open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows([[f"level_{level}" for level in range(len(levels[0]))], *levels])
-        groups = prepare(ReleaseRequest("anatomy", "rows", CENSUS, ("occupation",)), engine, PREFIX, l=K)[0]
-        plans = {
-            "Anatomy's groups": (groups, "grouped"),
-            "clusters": (plan(engine, "rows", CENSUS, {}, threshold=0.02), "clustered"),
-            "with hierarchies": (plan(engine, "texts", CENSUS, trees, threshold=0.02), "clustered"),
-            "with hierarchies and their quality": (plan(engine, "texts", CENSUS, trees, threshold=0.02), "quality"),
-        }
-        times = {name: [taken(*asked[:1], engine, asked[1]) for asked in [one] * repeat] for name, one in plans.items()}
-    base = [statistics.median(column) for column in zip(*times["Anatomy's groups"], strict=True)]
-    for name, measured in times.items():
-        wall, used = (statistics.median(column) for column in zip(*measured, strict=True))
-        print(f"{name:>34}: {wall:6.2f} s ({wall / base[0]:.2f} x), processors {used:6.2f} s ({used / base[1]:.2f} x)")
-
-
-def publishing(generator: Path, size: int, repeat: int) -> None:
-    """Print what whole publications take, and over Anatomy's of the same turn; the first turn warms up."""
-    con = duckdb.connect(config={"threads": 2})
-    con.execute(generator.read_text()).fetchall()
-    roles = {"quasi": CENSUS, "sensitive": "occupation", "overwrite": True}
-    clusters = {**roles, "k": K, "l": L, "influence": "learn", "threshold": 0.02}
-    with tempfile.TemporaryDirectory() as folder:
-        source = f"{folder}/source.parquet"
-        con.execute(f"copy (from census_like({size}, 42) order by id) to '{source}'").fetchall()
-        runs: dict[str, Callable[[], object]] = {
-            "anatomy": lambda: sqlanon.anatomy(con, source, out=f"{folder}/anatomy", l=K, **roles),
-            "uncertain": lambda: sqlanon.uncertain(con, source, out=f"{folder}/uncertain", **clusters),
-        }
-        turns = []
-        for _ in range(repeat + 1):
-            used = [time.process_time()]
-            for publish in runs.values():
-                publish()
-                used.append(time.process_time())
-            turns.append([after - before for before, after in itertools.pairwise(used)])
-    for place, name in enumerate(runs):
-        seconds = statistics.median(turn[place] for turn in turns[1:])
-        ratio = statistics.median(turn[place] / turn[0] for turn in turns[1:])
-        print(f"{size:,} rows, {name:>9}: processors {seconds:6.2f} s ({ratio:.2f} x)")
-
-
 def main() -> None:
-    """Measure what was asked."""
+    """Judge as many samples as were asked for."""
     parser = argparse.ArgumentParser()
-    verbs = parser.add_subparsers(dest="verb", required=True)
-    judged = verbs.add_parser("quality")
-    judged.add_argument("adult", type=Path)
-    judged.add_argument("hierarchies", type=Path)
-    judged.add_argument("--samples", type=int, default=20)
-    judged.add_argument("--rows", type=int, default=2000)
-    timed = verbs.add_parser("time")
-    timed.add_argument("generator", type=Path)
-    timed.add_argument("--rows", type=int, default=1_000_000)
-    timed.add_argument("--repeat", type=int, default=3)
-    whole = verbs.add_parser("publish")
-    whole.add_argument("generator", type=Path)
-    whole.add_argument("--rows", type=int, default=1_000_000)
-    whole.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("adult", type=Path)
+    parser.add_argument("hierarchies", type=Path)
+    parser.add_argument("--samples", type=int, default=20)
+    parser.add_argument("--rows", type=int, default=2000)
     asked = parser.parse_args()
-    print(
-        f"{platform.platform()}, {os.cpu_count()} cores,"
-        f" Python {platform.python_version()}, DuckDB {duckdb.__version__}"
-    )
-    if asked.verb == "quality":
-        quality(asked.adult, asked.hierarchies, asked.samples, asked.rows)
-    elif asked.verb == "publish":
-        publishing(asked.generator, asked.rows, asked.repeat)
-    else:
-        timing(asked.generator, asked.rows, asked.repeat)
+    quality(asked.adult, asked.hierarchies, asked.samples, asked.rows)
 
 
 if __name__ == "__main__":

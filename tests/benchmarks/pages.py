@@ -5,11 +5,12 @@ the views of a notebook; in light, in dark, as wide as a phone, and on A4. Print
 anything is wrong: what the console says, what is fetched, scripts that run, what axe finds against the page, what is
 wider than the window. --out keeps pages and pictures, to be looked at.
 
-Wants Chromium (Debian's package `chromium`, or --browser) and the file axe.min.js of the npm package axe-core.
+Wants Playwright, Chromium (Debian's package `chromium`, or --browser) and axe.min.js of the npm package axe-core.
 """
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,11 +18,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
+from playwright.sync_api import Browser, sync_playwright
 
 import sqlanon
 from sqlanon.plans.templates import ident, literal
-from tests.benchmarks.browser import Tab, find_browser, open_tab
 from tests.conftest import NASTY_VALUES
+from tests.page.conftest import BROWSERS
 from tests.pages import BREAKOUT, SCRIPT
 
 KEY = "ab" * 32
@@ -37,11 +39,11 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "uncertain": ("uncertain", {**ROLES, "k": 5, "l": 3, "threshold": 0.5, "influence": "learn"}),
 }
 LOOKS: dict[str, dict[str, Any]] = {
-    "light": {"width": 1100, "height": 900},
-    "dark": {"width": 1100, "height": 900, "dark": True},
-    "phone": {"width": 390, "height": 844},
-    "phone_dark": {"width": 390, "height": 844, "dark": True},
-    "paper": {"width": 688, "height": 1009, "media": "print"},  # A4 within its margins, 96 pixels an inch
+    "light": {"viewport": {"width": 1100, "height": 900}},
+    "dark": {"viewport": {"width": 1100, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True},
+    "phone_dark": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "color_scheme": "dark"},
+    "paper": {"viewport": {"width": 688, "height": 1009}},  # A4 within its margins, 96 pixels an inch
 }
 AXE = """axe.run(document, {iframes: false}).then(found => found.violations.map(
     one => one.id + ": " + one.nodes.length + " × " + one.nodes[0].html.slice(0, 200)))"""
@@ -114,19 +116,29 @@ def show_in_notebook(title: str, shown: Any) -> str:
     return NOTEBOOK.format(title=title, body=shown._repr_html_())
 
 
-def look(tab: Tab, axe: str, path: Path, name: str, keep: Callable[[str], Path] | None) -> list[str]:
+def look(browser: Browser, axe: str, path: Path, name: str, keep: Callable[[str], Path] | None) -> list[str]:
     """Look at one page in one way, and return what is wrong."""
-    tab.show(path, **LOOKS[name])
-    faults = list(tab.noted)
+    context = browser.new_context(
+        **LOOKS[name], bypass_csp=True
+    )  # axe is ours; the page's own policy holds for its own
+    tab, faults = context.new_page(), list[str]()
+    tab.on("console", lambda message: faults.append(f"console: {message.text}"))
+    tab.on("pageerror", lambda error: faults.append(f"error: {error}"))
+    tab.on("dialog", lambda dialog: (faults.append(f"a script ran: {dialog.message}"), dialog.accept()))
+    tab.on("request", lambda asked: faults.append(f"fetched {asked.url[:80]}") if asked.url != address else None)
+    tab.emulate_media(media="print" if name == "paper" else "screen")
+    address = path.resolve().as_uri()
+    tab.goto(address)
     if keep is not None:
-        tab.picture(keep(f"{path.stem}.{name}.png"))
+        tab.screenshot(path=keep(f"{path.stem}.{name}.png"), full_page=True)
         if name == "paper":
-            tab.paper(keep(f"{path.stem}.pdf"))
-    tab.run(UNFOLD)
-    faults += [f"wider than the window: {one}" for one in tab.run(WIDER)]
+            tab.pdf(path=keep(f"{path.stem}.pdf"), prefer_css_page_size=True)
+    tab.evaluate(UNFOLD)
+    faults += [f"wider than the window: {one}" for one in tab.evaluate(WIDER)]
     if name != "paper":
-        tab.run(axe)
-        faults += tab.run(AXE)
+        tab.evaluate(axe)
+        faults += tab.evaluate(AXE)
+    context.close()
     return faults
 
 
@@ -134,7 +146,8 @@ def main() -> None:
     """Make pages, look at each, and print what is wrong."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--axe", type=Path, required=True, help="axe.min.js of the npm package axe-core")
-    parser.add_argument("--browser", help="the program, where it is not Chromium on the path")
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    parser.add_argument("--browser", default=found, help="the program, where it is not Chromium on the path")
     parser.add_argument("--rows", type=int, default=1200)
     parser.add_argument("--out", type=Path, help="a folder for pages and pictures")
     asked = parser.parse_args()
@@ -143,14 +156,15 @@ def main() -> None:
     axe, wrong, looks = asked.axe.read_text(encoding="utf-8"), 0, 0
     con = duckdb.connect()
     make_people(con, asked.rows)
-    with TemporaryDirectory() as place, open_tab(find_browser(asked.browser)) as tab:
+    with TemporaryDirectory() as place, sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=asked.browser, args=["--no-sandbox"])
         folder = asked.out or Path(place)
         folder.mkdir(parents=True, exist_ok=True)
         for name, html in make_pages(con, Path(place)):
             path = folder / f"{name}.html"
             path.write_text(html, encoding="utf-8")
             for way in LOOKS:
-                faults = look(tab, axe, path, way, folder.joinpath if asked.out else None)
+                faults = look(browser, axe, path, way, folder.joinpath if asked.out else None)
                 looks, wrong = looks + 1, wrong + bool(faults)
                 for fault in faults:
                     print(json.dumps({"page": name, "look": way, "fault": fault}, ensure_ascii=False), flush=True)

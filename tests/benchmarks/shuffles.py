@@ -1,7 +1,7 @@
 """Print one results page: what each method costs on each engine, in shuffled copies of the same table by that engine.
 
     python -m tests.benchmarks.shuffles census_like.sql [--rows 1000000] [--repeat 3] [--engines duckdb,postgres,spark]
-        [--methods anatomy,splu,robust,mondrian,uncertain] [--master 'local[2]']
+        [--methods anatomy,two_columns,splu,robust,mondrian,uncertain] [--master 'local[2]']
 
 `census_like.sql` is a generator of census-like rows (a DuckDB macro census_like(rows, seed)). Each publication is
 verified and compared with its source; DuckDB and Spark go from Parquet to Parquet, PostgreSQL from a table into a
@@ -25,16 +25,19 @@ from typing import Any
 import duckdb
 
 import sqlanon
-from tests.benchmarks.engines import ASKED, loaded, made
 from tests.cluster import Cluster
 
-FEW = {"quasi": ["age", "gender"], "sensitive": "occupation"}
-METHODS: dict[str, dict[str, Any]] = {
-    "anatomy": ASKED,
-    "splu": {"quasi": ASKED["quasi"], "sensitive": "occupation", "gamma": 10},
-    "robust": {"quasi": ASKED["quasi"], "sensitive": "occupation", "r": 10, "background_from": "gender"},
-    "mondrian": {"quasi": ASKED["quasi"], "sensitive": "occupation", "k": 10},
-    "uncertain": {**FEW, "k": 10, "l": 3, "threshold": 0.3, "influence": "learn"},
+QUASI = ["age", "gender", "education", "marital_status", "race", "work_class", "country"]
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "anatomy": ("anatomy", {"quasi": QUASI, "sensitive": "occupation", "l": 10}),
+    "two_columns": ("anatomy", {"quasi": QUASI, "sensitive": ["occupation", "salary_class"], "l": 5}),
+    "splu": ("splu", {"quasi": QUASI, "sensitive": "occupation", "gamma": 10}),
+    "robust": ("robust", {"quasi": QUASI, "sensitive": "occupation", "r": 10, "background_from": "gender"}),
+    "mondrian": ("mondrian", {"quasi": QUASI, "sensitive": "occupation", "k": 10}),
+    "uncertain": (
+        "uncertain",
+        {"quasi": QUASI[:2], "sensitive": "occupation", "k": 10, "l": 3, "threshold": 0.3, "influence": "learn"},
+    ),
 }
 Costs = tuple[float, float]  # processor seconds, seconds
 
@@ -63,6 +66,36 @@ def cost(run: Callable[[], object]) -> Costs:
     before, start = processor_seconds(), time.perf_counter()
     run()
     return processor_seconds() - before, time.perf_counter() - start
+
+
+def made(folder: Path, generator: Path, rows: int) -> Path:
+    """Write the source once."""
+    path = folder / f"census_{rows}.parquet"
+    con = duckdb.connect()
+    con.execute(generator.read_text())
+    con.execute(f"copy (select * from census_like({rows}, 42) order by id) to '{path}'").fetchall()
+    con.close()
+    return path
+
+
+def loaded(cluster: Cluster, source: Path, folder: Path) -> Any:
+    """Load the source into a PostgreSQL table; return a connection."""
+    import psycopg
+
+    con = psycopg.connect(cluster.dsn(), autocommit=True)
+    columns = [name for name, *_ in duckdb.execute(f"describe from '{source}'").fetchall()]
+    con.execute(f"create table census ({', '.join(f'{name} integer' for name in columns)})")
+    text = folder / "census.csv"
+    duckdb.execute(f"copy (from '{source}') to '{text}' (header false)").fetchall()
+    with (
+        con.cursor() as cursor,
+        cursor.copy("copy census from stdin with (format csv)") as copy,
+        text.open("rb") as file,
+    ):
+        while piece := file.read(1 << 20):
+            copy.write(piece)
+    con.execute("analyze census")
+    return con
 
 
 class OnDuckDB:
@@ -120,7 +153,8 @@ def measure(engine: Any, method: str, repeat: int) -> str:
     """Return one cell of the page: processors and clock, in shuffles."""
 
     def publish() -> None:
-        getattr(sqlanon, method)(engine.connection, engine.source, overwrite=True, **engine.target, **METHODS[method])
+        name, asked = METHODS[method]
+        sqlanon.publish(name, engine.connection, engine.source, overwrite=True, **engine.target, **asked)
 
     counted: list[tuple[float, float, int]] = []
     for _ in range(repeat + 1):

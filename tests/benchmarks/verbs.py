@@ -18,8 +18,11 @@ from pathlib import Path
 
 import duckdb
 
-from tests.benchmarks.checking import COLUMNS, PEOPLE
-
+COLUMNS = "age,sex,region,job"
+PEOPLE = (
+    "select (18 + hash(i) % 70)::integer as age, (hash(i, 1) % 2)::integer as sex, (hash(i, 2) % 50)::integer"
+    " as region, (hash(i, 3) % 20)::integer as job, 'd' || hash(i, 4) % 30 as disease from range({rows}) t(i)"
+)
 ROLES = ["--quasi", COLUMNS, "--sensitive", "disease", "--id", "id"]
 PASS = f"import duckdb; duckdb.connect('people.duckdb').execute('select count(distinct ({COLUMNS})) from people')"
 SOURCE = ["people", "--database", "people.duckdb"]
