@@ -12,7 +12,7 @@ from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
 from sqlanon.methods.mondrian.plan import MondrianOptions
 from sqlanon.methods.name_types import named_place
-from sqlanon.methods.parameter_types import Choice, Text
+from sqlanon.methods.parameter_types import Choice
 from sqlanon.methods.parameters import REQUIRED, Parameter, checked
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions
@@ -34,7 +34,7 @@ def _described(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def describe(function: Callable[P, R]) -> Callable[P, R]:
         keyword = inspect.Parameter.KEYWORD_ONLY
         parameters = [
-            inspect.Parameter(argument, keyword, default=_default(parameter), annotation=method.types[argument])
+            inspect.Parameter(argument, keyword, default=_default(parameter), annotation=parameter.python_type)
             for argument, parameter in method.arguments.items()
         ]
         shared = list(inspect.signature(function).parameters.values())[:3]
@@ -129,8 +129,8 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
     return publishing.publish(request, engine, *target, accept=accept, **parameters)
 
 
-ScriptTable = Annotated[str, Parameter(Text(), "Table of the other engine, e.g. schema.patients.", metavar="source")]
-Dialect = Annotated[str, Parameter(Choice(tuple(ENGINES)), "The engine's SQL.")]
+ScriptTable = Annotated[str, Parameter("Table of the other engine, e.g. schema.patients.", metavar="source")]
+Dialect = Annotated[str, Choice(tuple(ENGINES)), Parameter("The engine's SQL.")]
 
 
 def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:

@@ -24,7 +24,7 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
-from sqlanon.methods.parameters import Parameter, read_given
+from sqlanon.methods.parameters import Parameter
 from sqlanon.plans.manifest import of_people
 from sqlanon.risks.given_away import find_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
@@ -254,6 +254,6 @@ def _arguments(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> d
     def value(parameter: Parameter, typed: Any) -> Any:
         if typed is None:
             return None if parameter.required else parameter.default
-        return parameter.type.check(parameter.option, parameter.type.read(parameter.option, typed))
+        return parameter.read(parameter.type.read(parameter.option, typed), parameter.option)
 
-    return read_given(declared, given, value)
+    return {name: value(parameter, given[name]) for name, parameter in declared.items()}

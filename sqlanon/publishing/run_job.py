@@ -17,8 +17,6 @@ from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.methods.parameters import read_given
-from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Report
 from sqlanon.publishing.follow import destination, prepared
@@ -80,10 +78,8 @@ def check_job(job: Job, engine: Engine) -> list[str]:
 
 
 def _request(job: Job) -> ReleaseRequest:
-    declared = METHODS[job.method].arguments
-    shared = {name: declared[name] for name in (*RequestOptions.__annotations__, "sensitive")}
-    values = {**job.roles, **job.options, "key": _key(job.key_env)}
-    return request_of(read_given(shared, values, lambda parameter, value: value), job.method, job.source)
+    defaults = {name: parameter.default for name, parameter in METHODS[job.method].arguments.items()}
+    return request_of({**defaults, **job.roles, **job.options, "key": _key(job.key_env)}, job.method, job.source)
 
 
 def _key(variable: str | None) -> Key | None:
