@@ -35,6 +35,7 @@ from sqlanon.methods.parameter_types import (
     Words,
 )
 from sqlanon.methods.parameters import Parameter
+from sqlanon.read_places import check_new_file
 from sqlanon.risks.limits import Required, RequiredPair, RequiredWhole
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
@@ -312,13 +313,12 @@ def report(
     Returns the Page, whose `html` is the file's text.
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """
-    from sqlanon.releases.file_beside import check_beside
     from sqlanon.reports.page import ENDINGS, make_page
 
     source, beside = source_against(against, query, coarsen, release.engine.dialect, id, vary), tuple(others)
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
-        check_beside(out, ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
+        check_new_file(Path(out), ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
     page = make_page(release, source, identifier=tuple(id), others=beside, comparison=comparison, attack=attack)
     if out is not None:
         page.write(out, overwrite)

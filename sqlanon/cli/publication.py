@@ -225,12 +225,13 @@ def _refuse_beside_steps(method: Method[Any], given: Mapping[str, Any], argument
 
 def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
     from sqlanon.publishing import kept_files
-    from sqlanon.publishing.follow import destination, prepared
+    from sqlanon.publishing.follow import prepared
     from sqlanon.publishing.plan_text import PREFIX, statements_text
     from sqlanon.publishing.publish import kept_paths
+    from sqlanon.releases.targets import Place
 
     out = arguments["out"]
-    with prepared(request, engine, PREFIX, destination(out, arguments["into"]), **parameters) as (plan, *_):
+    with prepared(request, engine, PREFIX, Place.of(out, arguments["into"]), **parameters) as (plan, *_):
         kept_files.chosen(request, plan, kept_paths(request, parameters), arguments["overwrite"], out)
         write_out(statements_text(plan, engine, out, arguments["into"]))
 

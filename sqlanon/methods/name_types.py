@@ -212,7 +212,7 @@ class Files(ParameterType):
     """Paths of files to appear: one, several or none."""
 
     recorded = False
-    typed = list[Path]
+    typed: Any = list[Path]
 
     def check(self, name: str, value: Any) -> tuple[Path, ...]:
         """Take one path or several."""

@@ -19,12 +19,13 @@ from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Report
-from sqlanon.publishing.follow import destination, prepared
+from sqlanon.publishing.follow import prepared
 from sqlanon.publishing.job_file import Job
 from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest, request_of
 from sqlanon.publishing.thresholds import require
 from sqlanon.releases.release import Release
+from sqlanon.releases.targets import Place
 
 log = logging.getLogger("sqlanon")
 
@@ -63,7 +64,7 @@ def check_job(job: Job, engine: Engine) -> list[str]:
     """
     request = _request(job)
     with secrets_hidden(job), ExitStack() as stack:
-        place = destination(job.out, job.into)
+        place = Place(job.out, job.into)
         plan, _, ledger = stack.enter_context(prepared(request, engine, fresh_prefix(), place, **job.parameters))
         # what may refuse the data, or has something to say of it
         telling = [number for number, step in enumerate(plan.steps) if isinstance(step, Report)]
