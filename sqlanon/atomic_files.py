@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from sqlanon.errors import TargetError, UsageError
-from sqlanon.wording import option
 
 # renameat2 of Linux: rename only if the target does not exist, and exchange two names at once.
 _AT_CWD, _NO_REPLACE, _EXCHANGE = -100, 1, 2
@@ -70,21 +69,6 @@ except ModuleNotFoundError:
 _TOKEN = re.compile(r"[0-9a-f]{16}\Z")
 _PATIENCE = 100  # of 20 ms: how long a run waits for another that looks, too
 ASIDE = ".sqlanon-aside-"  # folders for what a publisher keeps beside a release, until it stands
-
-
-def check_new_file(target: Path, endings: tuple[str, ...], mark: str, overwrite: bool) -> None:
-    """Raise TargetError for a file that cannot be written, or would take the place of something else.
-
-    endings: those of the formats that it may have. mark: the option that named it.
-    """
-    if target.suffix not in endings:
-        *others, last = endings
-        listed = f"{', '.join(others)} or {last}" if others else last
-        raise TargetError(f"{target.name!r} does not end in {listed}; give it such an ending")
-    if not target.parent.is_dir():
-        raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in; make it with mkdir -p")
-    if os.path.lexists(target) and not (overwrite and target.is_file() and not target.is_symlink()):
-        raise TargetError(f"{str(target)!r} exists; choose another {mark} or say {option('overwrite', True)}")
 
 
 class OwnedFolder:

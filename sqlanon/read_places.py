@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sqlanon.bounded_files import parse_json, read_text
 from sqlanon.errors import TargetError
+from sqlanon.wording import option
 
 MANIFEST = "release.json"
 _PIECES = re.compile(r"(\*\*/?|\*|\?|\[[^\]/]+\])")
@@ -16,6 +17,36 @@ _ANY = {"**/": r"(?:[^/]+/)*", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
 def real_path(path: Path) -> Path:
     """Return where a path leads through links; one that leads in circles stays, where `Path.resolve` would fail."""
     return Path(os.path.realpath(path))
+
+
+def require_parent(target: Path) -> None:
+    """Raise TargetError where there is no directory for what is to be written."""
+    if not target.parent.is_dir():
+        raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in; make it with mkdir -p")
+
+
+def check_new_file(
+    target: Path,
+    endings: Sequence[str],
+    mark: str,
+    overwrite: bool,
+    releases: Iterable[Path | None] = (),
+    read: Iterable[object] = (),
+) -> None:
+    """Raise TargetError for a file that cannot be written, would be handed on, or replace what it may not.
+
+    endings: those of the formats that it may have. mark: the option that named it. releases, read: directories of
+    releases and paths, as `refuse_in_release` and `refuse_read` take them.
+    """
+    if target.suffix not in endings:
+        *others, last = endings
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise TargetError(f"{target.name!r} does not end in {listed}; give it such an ending")
+    require_parent(target)
+    refuse_in_release(target, releases)
+    refuse_read(target, read)
+    if os.path.lexists(target) and not (overwrite and target.is_file() and not target.is_symlink()):
+        raise TargetError(f"{str(target)!r} exists; choose another {mark} or say {option('overwrite', True)}")
 
 
 def refuse_read(path: Path, read: Iterable[object]) -> None:
@@ -61,8 +92,8 @@ def _holds_release(folder: Path) -> bool:
 
 
 def _is_read(path: Path, read: Iterable[object]) -> bool:
-    place = real_path(path)
-    return any(_matches(place, text) for text in read if isinstance(text, str) and text and "\0" not in text)
+    place, named = real_path(path), (os.fspath(each) if isinstance(each, os.PathLike) else each for each in read)
+    return any(_matches(place, text) for text in named if isinstance(text, str) and text and "\0" not in text)
 
 
 def _matches(place: Path, text: str) -> bool:

@@ -1,7 +1,7 @@
 """What an engine runs while it publishes, held against the script that is printed for it."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.publishing import publish
 from sqlanon.sql.shell_script import RUN_OTHERWISE_BY_METHOD
 from sqlanon.wording import word_marks
+from tests.conftest import METHODS
 
 KEY = "ab" * 32
 # texts, and a number beside them: quasi columns of whole numbers alone are packed, which a script cannot ask for
@@ -22,13 +23,6 @@ PEOPLE = (
     " {disease} as disease from {numbers}"
 )
 ROLES = {"quasi": ["sex", "zipcode", "age"], "sensitive": "disease", "id": "ssn", "unique_quasi": "keep"}
-METHODS: Mapping[str, dict[str, Any]] = {
-    "anatomy": {"l": 3},
-    "splu": {"gamma": 4},
-    "robust": {"r": 3, "background_from": "sex", "max_suppressed": 0.5},
-    "mondrian": {"k": 8, "l": 3},
-    "uncertain": {"k": 5, "l": 3, "threshold": 0.3, "influence": "learn"},
-}
 _CREATED = re.compile(r"create (?:temporary )?(?:table|view) (\S+)(?: using parquet)? as\n(.*)\Z", re.DOTALL)
 _OF_A_RUN = re.compile(r"sqlanon_[0-9a-f]{8}_")
 

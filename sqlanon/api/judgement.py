@@ -29,17 +29,13 @@ from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import COARSEN, PathName, Place, Places
 from sqlanon.methods.parameter_types import (
-    Choice,
     CountOrFile,
-    Number,
     Share,
-    Switch,
-    Text,
-    Whole,
     WholeNumbers,
     Words,
 )
 from sqlanon.methods.parameters import Parameter
+from sqlanon.read_places import check_new_file
 from sqlanon.risks.limits import Required, RequiredPair, RequiredWhole
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
@@ -65,38 +61,38 @@ def check(
     id: Persons = (),
     coarsen: Coarsen = None,
     population: Annotated[
-        object, Parameter(Place(), "A table of the population with the quasi columns: the journalist's risk.")
+        object, Place(), Parameter("A table of the population with the quasi columns: the journalist's risk.")
     ] = None,
-    sampled: Annotated[
-        float | None, Parameter(Number(), "The share of the population that the source is, e.g. 0.01.")
-    ] = None,
+    sampled: Annotated[float | None, Parameter("The share of the population that the source is, e.g. 0.01.")] = None,
     k: Annotated[
-        int | None, Parameter(RequiredWhole(), "Rows in every class (k-anonymity, Samarati and Sweeney).", flag="-k")
+        int | None, RequiredWhole(), Parameter("Rows in every class (k-anonymity, Samarati and Sweeney).", flag="-k")
     ] = None,
     l: Annotated[
-        int | None, Parameter(RequiredWhole(), "Different sensitive values in every class.", flag="-l")
+        int | None, RequiredWhole(), Parameter("Different sensitive values in every class.", flag="-l")
     ] = None,
     entropy_l: Annotated[
-        float | None, Parameter(Required(), "exp of the entropy of a class's values, at least.")
+        float | None, Required(), Parameter("exp of the entropy of a class's values, at least.")
     ] = None,
     recursive: Annotated[
-        tuple[float, int] | None, Parameter(RequiredPair(), "c,l: r_1 < c (r_l + … + r_m) in every class.")
+        tuple[float, int] | None, RequiredPair(), Parameter("c,l: r_1 < c (r_l + … + r_m) in every class.")
     ] = None,
-    alpha: Annotated[float | None, Parameter(Required(), "Share of a class's most frequent value, at most.")] = None,
+    alpha: Annotated[float | None, Required(), Parameter("Share of a class's most frequent value, at most.")] = None,
     t: Annotated[
         float | None,
-        Parameter(Required(), "Distance of a class from the table, at most: by order for numbers.", flag="-t"),
+        Required(),
+        Parameter("Distance of a class from the table, at most: by order for numbers.", flag="-t"),
     ] = None,
-    beta: Annotated[float | None, Parameter(Required(), "(p - q) / q of any value of a class, at most.")] = None,
+    beta: Annotated[float | None, Required(), Parameter("(p - q) / q of any value of a class, at most.")] = None,
     delta: Annotated[
-        float | None, Parameter(Required(), "ln(p / q) of any value of a class, at most, up or down.")
+        float | None, Required(), Parameter("ln(p / q) of any value of a class, at most, up or down.")
     ] = None,
     subsets: Annotated[
-        int | None, Parameter(Whole(), "How many quasi columns are looked at together, to find who is unique (2).")
+        int | None, Parameter("How many quasi columns are looked at together, to find who is unique (2).")
     ] = None,
     failing: Annotated[
         FilePath | None,
-        Parameter(PathName(), "Write the rows of failing classes to this Parquet file: microdata, for you."),
+        PathName(),
+        Parameter("Write the rows of failing classes to this Parquet file: microdata, for you."),
     ] = None,
     overwrite: Annotated[bool, replacing(f"the file at {option('failing')}")] = False,
 ) -> "Check":
@@ -143,7 +139,7 @@ def compare(
     sensitive: Sensitive,
     id: Persons = (),
     coarsen: Coarsen = None,
-    methods: Annotated[Names, Parameter(Words(), "Which methods, between commas.")] = (
+    methods: Annotated[Names, Words(), Parameter("Which methods, between commas.")] = (
         "anatomy",
         "robust",
         "splu",
@@ -151,49 +147,44 @@ def compare(
     ),
     l: Annotated[
         int | Iterable[int] | None,
+        WholeNumbers(),
         Parameter(
-            WholeNumbers(),
-            f"Values of l of anatomy and mondrian (k = 10), r of robust: 5; with {option('resist')} 3,5,10.",
-            alias="-l",
+            f"Values of l of anatomy and mondrian (k = 10), r of robust: 5; with {option('resist')} 3,5,10.", alias="-l"
         ),
     ] = None,
     gamma: Annotated[
         int | Iterable[int] | None,
-        Parameter(WholeNumbers(), f"Values of gamma of splu: 5; with {option('resist')} 5,10."),
+        WholeNumbers(),
+        Parameter(f"Values of gamma of splu: 5; with {option('resist')} 5,10."),
     ] = None,
     queries: Annotated[
         int | FilePath,
-        Parameter(CountOrFile(), "How many queries to draw, or a file with your own, a semicolon behind each."),
+        CountOrFile(),
+        Parameter("How many queries to draw, or a file with your own, a semicolon behind each."),
     ] = 200,
     workload: Annotated[
         Literal["analysts", "paper"],
-        Parameter(
-            Choice(("analysts", "paper")),
-            "What is drawn: analysts (ranges, single values) or paper (sets, as in Anatomy's).",
-        ),
+        Parameter("What is drawn: analysts (ranges, single values) or paper (sets, as in Anatomy's)."),
     ] = "analysts",
-    seed: Annotated[int, Parameter(Whole(), "Another number draws other queries.")] = 1,
+    seed: Annotated[int, Parameter("Another number draws other queries.")] = 1,
     target_error: Annotated[
-        float | None, Parameter(Share(), "Tell the strongest promise whose median error stays below, e.g. 0.1.")
+        float | None, Share(), Parameter("Tell the strongest promise whose median error stays below, e.g. 0.1.")
     ] = None,
     resist: Annotated[
         float | None,
-        Parameter(
-            Share(), "Search the most accurate release of which no attack names more people's values, e.g. 0.25."
-        ),
+        Share(),
+        Parameter("Search the most accurate release of which no attack names more people's values, e.g. 0.25."),
     ] = None,
-    quick: Annotated[bool, Parameter(Switch(), "Attack nothing, which takes longer than all else.")] = False,
-    max_suppressed: Annotated[float, Parameter(Share(), "Share of the rows that robust may leave out.")] = 0.01,
+    quick: Annotated[bool, Parameter("Attack nothing, which takes longer than all else.")] = False,
+    max_suppressed: Annotated[float, Share(), Parameter("Share of the rows that robust may leave out.")] = 0.01,
     nulls: Annotated[
-        Literal["refuse", "value", "drop"],
-        Parameter(Choice(("refuse", "value", "drop")), "NULL sensitive values: refuse, value or drop."),
+        Literal["refuse", "value", "drop"], Parameter("NULL sensitive values: refuse, value or drop.")
     ] = "refuse",
     unique_quasi: Annotated[
-        Literal["refuse", "keep"],
-        Parameter(Choice(("refuse", "keep")), "A quasi column of unique values: refuse or keep."),
+        Literal["refuse", "keep"], Parameter("A quasi column of unique values: refuse or keep.")
     ] = "refuse",
     out: Annotated[
-        FilePath | None, Parameter(PathName(), "Folder for the table and all answers with their truths.")
+        FilePath | None, PathName(), Parameter("Folder for the table and all answers with their truths.")
     ] = None,
     overwrite: Annotated[bool, replacing(f"an older comparison at {option('out')}")] = False,
 ) -> "Comparison":
@@ -234,11 +225,10 @@ def breach(
     views: Views,
     secret: Secret,
     base: Annotated[
-        object, Parameter(Place(), "The table behind the views: a file, a glob, or a table's name.")
+        object, Place(), Parameter("The table behind the views: a file, a glob, or a table's name.")
     ] = None,
     query: Annotated[
-        str | None,
-        Parameter(Text(), f"In place of {option('base')}: SELECT columns FROM tables or files [WHERE …]."),
+        str | None, Parameter(f"In place of {option('base')}: SELECT columns FROM tables or files [WHERE …].")
     ] = None,
     model: Model = "unrestricted",
 ) -> "Breach":
@@ -256,7 +246,7 @@ def breach(
 
 
 Others = Annotated[
-    Iterable["Release"], Parameter(Places(), "Another release of the same people; repeatable.", flag="--with")
+    Iterable["Release"], Places(), Parameter("Another release of the same people; repeatable.", flag="--with")
 ]
 
 
@@ -272,7 +262,7 @@ class AttackOrFile(PathName):
 def attack(
     release: "Release",
     *,
-    against: Annotated[object, Parameter(Place(), "The source: score guesses against it.")] = None,
+    against: Annotated[object, Place(), Parameter("The source: score guesses against it.")] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),
     vary: Vary = None,
@@ -295,11 +285,11 @@ def attack(
 @verb
 def report(
     release: "Release",
-    out: Annotated[FilePath | None, Parameter(PathName(), "The .html file to write.")] = None,
+    out: Annotated[FilePath | None, PathName(), Parameter("The .html file to write.")] = None,
     *,
     overwrite: Annotated[bool, replacing(f"the file at {option('out')}")] = False,
     against: Annotated[
-        object, Parameter(Place(), "The source: score attacks, show true values; makes it internal.")
+        object, Place(), Parameter("The source: score attacks, show true values; makes it internal.")
     ] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),
@@ -307,11 +297,12 @@ def report(
     coarsen: Labels = None,
     others: Others = (),
     comparison: Annotated[
-        FilePath | None, Parameter(PathName(), "Folder that compare wrote; makes it internal, too.")
+        FilePath | None, PathName(), Parameter("Folder that compare wrote; makes it internal, too.")
     ] = None,
     attack: Annotated[
         "Attack | FilePath | None",
-        Parameter(AttackOrFile(), "File of attack --format json: nothing is attacked again."),
+        AttackOrFile(),
+        Parameter("File of attack --format json: nothing is attacked again."),
     ] = None,
 ) -> "Page":
     """Tell about a release on one page of HTML: promise beside attacks, what was verified, what is lost, columns.
@@ -322,13 +313,12 @@ def report(
     Returns the Page, whose `html` is the file's text.
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """
-    from sqlanon.releases.file_beside import check_beside
     from sqlanon.reports.page import ENDINGS, make_page
 
     source, beside = source_against(against, query, coarsen, release.engine.dialect, id, vary), tuple(others)
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
-        check_beside(out, ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
+        check_new_file(Path(out), ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
     page = make_page(release, source, identifier=tuple(id), others=beside, comparison=comparison, attack=attack)
     if out is not None:
         page.write(out, overwrite)

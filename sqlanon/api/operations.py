@@ -8,9 +8,8 @@ from sqlanon.api.verbs import FilePath, Names, replacing, verb
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import Columns, Place
-from sqlanon.methods.parameter_types import Choice, Switch, Text, Whole
 from sqlanon.methods.parameters import Parameter
-from sqlanon.methods.request_options import INTO, OUT, OVERWRITE
+from sqlanon.methods.request_options import Into, Out, Overwrite
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -24,39 +23,35 @@ if TYPE_CHECKING:
 def adopt(
     con: Any,
     *,
-    qit: Annotated[object, Parameter(Place(), "Table of groups (QIT): quasi columns and the group.")] = None,
-    st: Annotated[object, Parameter(Place(), "Table of each group's sensitive values and counts (ST).")] = None,
-    data: Annotated[object, Parameter(Place(), "Instead: table of rows with randomized sensitive values.")] = None,
-    quasi: Annotated[Names, Parameter(Columns(), "Columns to publish; all that have no other role if not given.")] = (),
+    qit: Annotated[object, Place(), Parameter("Table of groups (QIT): quasi columns and the group.")] = None,
+    st: Annotated[object, Place(), Parameter("Table of each group's sensitive values and counts (ST).")] = None,
+    data: Annotated[object, Place(), Parameter("Instead: table of rows with randomized sensitive values.")] = None,
+    quasi: Annotated[Names, Columns(), Parameter("Columns to publish; all that have no other role if not given.")] = (),
     sensitive: Annotated[
         Names,
-        Parameter(Columns(), f"Of {option('data')}: the randomized columns. Of ST: the column beside the others."),
+        Columns(),
+        Parameter(f"Of {option('data')}: the randomized columns. Of ST: the column beside the others."),
     ] = (),
-    group: Annotated[str, Parameter(Text(), "Column of the group, in QIT and ST.")] = "group_id",
-    count: Annotated[str, Parameter(Text(), "Column of the counts in ST.")] = "count",
-    l: Annotated[
-        int | None, Parameter(Whole(), "What QIT and ST promise: different values in every group.", flag="-l")
-    ] = None,
-    gamma: Annotated[
-        int | None, Parameter(Whole(), f"Of {option('data')}: a row keeps its value in one case of gamma.")
-    ] = None,
+    group: Annotated[str, Parameter("Column of the group, in QIT and ST.")] = "group_id",
+    count: Annotated[str, Parameter("Column of the counts in ST.")] = "count",
+    l: Annotated[int | None, Parameter("What QIT and ST promise: different values in every group.", flag="-l")] = None,
+    gamma: Annotated[int | None, Parameter(f"Of {option('data')}: a row keeps its value in one case of gamma.")] = None,
     residue: Annotated[
-        Literal["drop", "keep"],
-        Parameter(Choice(("drop", "keep")), f"Of {option('data')}: what became of rows that fill no decoy group."),
+        Literal["drop", "keep"], Parameter(f"Of {option('data')}: what became of rows that fill no decoy group.")
     ] = "drop",
-    dropped_rows: Annotated[int, Parameter(Whole(), "Rows of the source that are in none of the tables.")] = 0,
-    against: Annotated[object, Parameter(Place(), "The source: compare multisets with it.")] = None,
+    dropped_rows: Annotated[int, Parameter("Rows of the source that are in none of the tables.")] = 0,
+    against: Annotated[object, Place(), Parameter("The source: compare multisets with it.")] = None,
     id: Annotated[
         Names,
-        Parameter(Columns(), f"Columns of {option('against')} that tell persons apart: one row each, or refused."),
+        Columns(),
+        Parameter(f"Columns of {option('against')} that tell persons apart: one row each, or refused."),
     ] = (),
     unit: Annotated[
-        Literal["person", "row"],
-        Parameter(Choice(("person", "row")), "row: persons have several rows; what is promised is per row."),
+        Literal["person", "row"], Parameter("row: persons have several rows; what is promised is per row.")
     ] = "person",
-    out: Annotated[FilePath | None, OUT] = None,
-    into: Annotated[str | None, INTO] = None,
-    overwrite: Annotated[bool, OVERWRITE] = False,
+    out: Out = None,
+    into: Into = None,
+    overwrite: Overwrite = False,
 ) -> "Release":
     """Make a verified release of tables that a macro, a dbt hook or a compiled script wrote.
 
@@ -77,7 +72,7 @@ def adopt(
 
 @verb
 def run(
-    job: Annotated[FilePath, Parameter(Place(), "YAML file; paths in it are relative to its folder.", metavar="job")],
+    job: Annotated[FilePath, Place(), Parameter("YAML file; paths in it are relative to its folder.", metavar="job")],
 ) -> "Release":
     """Publish what a job file describes, checked against its thresholds before anything is visible.
 
@@ -93,7 +88,7 @@ def run(
 
 @verb
 def ledger(
-    path: Annotated[FilePath, Parameter(Place(), "What releases were made with.", metavar="LEDGER")],
+    path: Annotated[FilePath, Place(), Parameter("What releases were made with.", metavar="LEDGER")],
     con: Any = None,
 ) -> "Ledger":
     """Tell what a ledger holds, in figures: its releases, persons ever published, groups, who waits.
@@ -111,7 +106,7 @@ def ledger(
 def macros(
     con: Any,
     *,
-    drop: Annotated[bool, Parameter(Switch(), "Remove the macros instead.")] = False,
+    drop: Annotated[bool, Parameter("Remove the macros instead.")] = False,
     overwrite: Annotated[bool, replacing("macros of the same names that are not ours")] = False,
 ) -> "pd.DataFrame":
     """Store table macros that publish in SQL alone, for whoever writes no Python; `sqlanon guide macros` tells of them.

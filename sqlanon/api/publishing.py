@@ -12,13 +12,15 @@ from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
 from sqlanon.methods.mondrian.plan import MondrianOptions
 from sqlanon.methods.name_types import named_place
-from sqlanon.methods.parameter_types import Choice, Text
+from sqlanon.methods.parameter_types import Choice
 from sqlanon.methods.parameters import REQUIRED, Parameter, checked
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions
 from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.plans.engines import ENGINES
+from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import split_columns
 from sqlanon.releases.release import Release
 from sqlanon.removed import removed
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
@@ -34,7 +36,7 @@ def _described(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def describe(function: Callable[P, R]) -> Callable[P, R]:
         keyword = inspect.Parameter.KEYWORD_ONLY
         parameters = [
-            inspect.Parameter(argument, keyword, default=_default(parameter), annotation=method.types[argument])
+            inspect.Parameter(argument, keyword, default=_default(parameter), annotation=parameter.python_type)
             for argument, parameter in method.arguments.items()
         ]
         shared = list(inspect.signature(function).parameters.values())[:3]
@@ -129,8 +131,8 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
     return publishing.publish(request, engine, *target, accept=accept, **parameters)
 
 
-ScriptTable = Annotated[str, Parameter(Text(), "Table of the other engine, e.g. schema.patients.", metavar="source")]
-Dialect = Annotated[str, Parameter(Choice(tuple(ENGINES)), "The engine's SQL.")]
+ScriptTable = Annotated[str, Parameter("Table of the other engine, e.g. schema.patients.", metavar="source")]
+Dialect = Annotated[str, Choice(tuple(ENGINES)), Parameter("The engine's SQL.")]
 
 
 def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:
@@ -166,17 +168,23 @@ def breach_script(
     source: ScriptTable, *, views: Views, secret: Secret, model: Model = "unrestricted", dialect: Dialect = "duckdb"
 ) -> str:
     """Return the script of a breach analysis, as `compile` with the method "breach" does; raise UsageError."""
-    from sqlanon.publishing.plan_text import compiled_breach
+    from sqlanon.breaches.analysis import BreachQuestion
+    from sqlanon.breaches.script import compile_analysis
+    from sqlanon.publishing.plan_text import table_elsewhere
 
-    return compiled_breach(source, tuple(views), secret, model, dialect)
+    question = BreachQuestion(source, tuple(views), secret, model)
+    return compile_analysis(question, Source(table_elsewhere(source, dialect)), dialect)
 
 
 @verb
 def check_script(source: ScriptTable, *, quasi: Quasi, sensitive: Sensitive = (), dialect: Dialect = "duckdb") -> str:
     """Return the script of a check, as `compile` with the method "check" does; raise UsageError."""
-    from sqlanon.publishing.plan_text import compiled_check
+    from sqlanon.publishing.plan_text import table_elsewhere
+    from sqlanon.risks.question import CheckQuestion
+    from sqlanon.risks.script import compile_check
 
-    return compiled_check(source, tuple(quasi), tuple(sensitive), dialect)
+    question = CheckQuestion(source=source, quasi=split_columns(quasi), sensitive=split_columns(sensitive))
+    return compile_check(question, Source(table_elsewhere(source, dialect)), dialect)
 
 
 def _method(name: str) -> Method[Any]:

@@ -10,7 +10,7 @@ from sqlanon.engines.time_limit import LONGEST
 from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.methods.name_types import PathName, Place
-from sqlanon.methods.parameter_types import Choice, Number, Text, Whole
+from sqlanon.methods.parameter_types import Choice
 from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import option
 
@@ -42,15 +42,11 @@ def complete(
     release: "Release",
     *,
     out: Annotated[
-        FilePath | None, Parameter(PathName(), "Directory for completed_01.parquet …; it must not exist.")
+        FilePath | None, PathName(), Parameter("Directory for completed_01.parquet …; it must not exist.")
     ] = None,
-    tables: Annotated[int, Parameter(Whole(), "How many tables.")] = 10,
-    seed: Annotated[
-        int | None, Parameter(Whole(), "The same number gives the same tables; fresh if not given.")
-    ] = None,
-    sensitive: Annotated[
-        str | None, Parameter(Text(), "Of several sensitive columns in groups, the one to complete.")
-    ] = None,
+    tables: Annotated[int, Parameter("How many tables.")] = 10,
+    seed: Annotated[int | None, Parameter("The same number gives the same tables; fresh if not given.")] = None,
+    sensitive: Annotated[str | None, Parameter("Of several sensitive columns in groups, the one to complete.")] = None,
     overwrite: Annotated[bool, replacing("older completed tables")] = False,
 ) -> "Completed":
     """Complete a release: tables of plausible microdata, drawn from a model that is learned from the release alone.
@@ -86,25 +82,24 @@ def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "
 def verify(
     release: str | Path,
     *,
-    against: Annotated[object, Parameter(Place(), "The source: compare multisets with it.")] = None,
+    against: Annotated[object, Place(), Parameter("The source: compare multisets with it.")] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),
     vary: Vary = None,
     coarsen: Labels = None,
     since: Annotated[
         "str | Path | Release | None",
-        Parameter(Place(), "An earlier release of the same ledger: groups in both are compared."),
+        Place(),
+        Parameter("An earlier release of the same ledger: groups in both are compared."),
     ] = None,
     background: Background = (),
     r: Annotated[
         float | None,
         Parameter(
-            Number(),
-            f"With {option('background')}: fail where a posterior is above 1/r; reported if not given.",
-            flag="-r",
+            f"With {option('background')}: fail where a posterior is above 1/r; reported if not given.", flag="-r"
         ),
     ] = None,
-    voters: Annotated[object, Parameter(Place(), "A list of people with the quasi columns.")] = None,
+    voters: Annotated[object, Place(), Parameter("A list of people with the quasi columns.")] = None,
     database: str | None = None,
     con: Any = None,
 ) -> "Report":
@@ -123,22 +118,17 @@ ITERATIVE = option("estimator", "iterative")
 @verb
 def estimate(
     release: str | Path,
-    query: Annotated[
-        str, Parameter(Text(), "SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) FROM release …", metavar="query")
-    ],
+    query: Annotated[str, Parameter("SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) FROM release …", metavar="query")],
     estimator: Annotated[
-        str | None, Parameter(Choice(ESTIMATOR_NAMES), "How to count; the method's own first choice if not given.")
+        str | None, Choice(ESTIMATOR_NAMES), Parameter("How to count; the method's own first choice if not given.")
     ] = None,
     *,
     transition: Annotated[
-        Literal["paper", "exact"] | None,
-        Parameter(Choice(("paper", "exact")), f"With {ITERATIVE}: the paper's, or the exact one."),
+        Literal["paper", "exact"] | None, Parameter(f"With {ITERATIVE}: the paper's, or the exact one.")
     ] = None,
-    tolerance: Annotated[
-        float | None, Parameter(Number(), f"With {ITERATIVE}: the relative change to stop at.")
-    ] = None,
-    max_iterations: Annotated[int | None, Parameter(Whole(), f"With {ITERATIVE}: the most turns.")] = None,
-    timeout: Annotated[float, Parameter(Number(), "Seconds after which the query is interrupted.")] = LONGEST,
+    tolerance: Annotated[float | None, Parameter(f"With {ITERATIVE}: the relative change to stop at.")] = None,
+    max_iterations: Annotated[int | None, Parameter(f"With {ITERATIVE}: the most turns.")] = None,
+    timeout: Annotated[float, Parameter("Seconds after which the query is interrupted.")] = LONGEST,
     database: str | None = None,
     con: Any = None,
 ) -> "Answer":

@@ -1,8 +1,7 @@
 """Declare a verb once: the command line makes its options from the signature of its Python function.
 
-A parameter that the command line also has is written `Annotated[type, Parameter(type, help)]`. Python's callers use the
-first type; options, help and job files are made from the Parameter; name and default are the signature's. Parameters
-that several verbs share are declared here.
+A parameter that the command line also has is written `Annotated[type, Parameter(help)]`; name and default are the
+signature's. Parameters that several verbs share are declared here.
 """
 
 import functools
@@ -14,8 +13,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import COARSEN, Columns, Place, Places, Selects
-from sqlanon.methods.parameter_types import Choice, Switch, Text
-from sqlanon.methods.parameters import REQUIRED, Parameter
+from sqlanon.methods.parameters import REQUIRED, Parameter, declaration
 from sqlanon.methods.request_options import RowOfPerson
 from sqlanon.removed import removed
 from sqlanon.sql.sources.source_choice import choose_original
@@ -28,50 +26,48 @@ Names = str | Iterable[str]
 FilePath = str | os.PathLike[str]
 
 Source = Annotated[
-    object, Parameter(Place(), "Parquet, CSV or JSON path or glob; with --database a table or view.", metavar="SOURCE")
+    object, Place(), Parameter("Parquet, CSV or JSON path or glob; with --database a table or view.", metavar="SOURCE")
 ]
-Query = Annotated[str | None, Parameter(Text(), "In place of SOURCE: SELECT columns FROM tables or files [WHERE …].")]
-Quasi = Annotated[Names, Parameter(Columns(), "Columns that others may know; commas between, or repeat.")]
-Sensitive = Annotated[Names, Parameter(Columns(), "Sensitive columns, each on its own.")]
-Persons = Annotated[Names, Parameter(Columns(), "What tells persons apart.")]
+Query = Annotated[str | None, Parameter("In place of SOURCE: SELECT columns FROM tables or files [WHERE …].")]
+Quasi = Annotated[Names, Columns(), Parameter("Columns that others may know; commas between, or repeat.")]
+Sensitive = Annotated[Names, Columns(), Parameter("Sensitive columns, each on its own.")]
+Persons = Annotated[Names, Columns(), Parameter("What tells persons apart.")]
 Coarsen = Annotated[
     Mapping[str, object] | Names | None,
-    Parameter(COARSEN, "Quasi column made coarser: age=10, born=year, zip='3 letters', job=labels.csv; repeat."),
+    COARSEN,
+    Parameter("Quasi column made coarser: age=10, born=year, zip='3 letters', job=labels.csv; repeat."),
 ]
-AgainstQuery = Annotated[
-    str | None, Parameter(Text(), f"In place of {option('against')}: the query that was published.")
-]
-ScoredBy = Annotated[Names, Parameter(Columns(), f"With {option('against')}: what tells its rows apart.")]
+AgainstQuery = Annotated[str | None, Parameter(f"In place of {option('against')}: the query that was published.")]
+ScoredBy = Annotated[Names, Columns(), Parameter(f"With {option('against')}: what tells its rows apart.")]
 Vary = Annotated[
     str | None,
-    Parameter(
-        RowOfPerson(), f"With {option('against')}: which row of a person has the quasi values, as it was published."
-    ),
+    RowOfPerson(),
+    Parameter(f"With {option('against')}: which row of a person has the quasi values, as it was published."),
 ]
 Labels = Annotated[
     Mapping[str, object] | Names | None,
-    Parameter(COARSEN, f"With {option('against')}: how a column got labels, as it was published: job=map:labels.csv."),
+    COARSEN,
+    Parameter(f"With {option('against')}: how a column got labels, as it was published: job=map:labels.csv."),
 ]
 Background = Annotated[
     object,
+    Places(),
     Parameter(
-        Places(),
         "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
-        " repeatable.",
+        " repeatable."
     ),
 ]
 
-Views = Annotated[Names, Parameter(Selects(), "SELECT columns FROM base [WHERE …]; repeat it.", flag="--view")]
-Secret = Annotated[str, Parameter(Text(), "SELECT id, property FROM base [WHERE condition].")]
+Views = Annotated[Names, Selects(), Parameter("SELECT columns FROM base [WHERE …]; repeat it.", flag="--view")]
+Secret = Annotated[str, Parameter("SELECT id, property FROM base [WHERE condition].")]
 Model = Annotated[
-    Literal["unrestricted", "restricted"],
-    Parameter(Choice(("unrestricted", "restricted")), "restricted: the adversary knows that an id has one property."),
+    Literal["unrestricted", "restricted"], Parameter("restricted: the adversary knows that an id has one property.")
 ]
 
 
 def replacing(what: str) -> Parameter:
     """Return the parameter of what may be replaced."""
-    return Parameter(Switch(), f"Replace {what}.")
+    return Parameter(f"Replace {what}.")
 
 
 def source_against(
@@ -97,19 +93,17 @@ def arguments_of(function: Callable[..., Any], values: Mapping[str, Any]) -> dic
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
     """Return what a verb's function declares, by name, in its order, with the signature's defaults."""
-    hints = inspect.unwrap(function).__annotations__
+    hints, signature = inspect.unwrap(function).__annotations__, inspect.signature(function)
+    found = [(own.default, declaration(name, hints[name])) for name, own in signature.parameters.items()]
     return {
-        name: replace(parameter, name=name, default=REQUIRED if default is inspect.Parameter.empty else default)
-        for name, default in ((own.name, own.default) for own in inspect.signature(function).parameters.values())
-        for parameter in getattr(hints[name], "__metadata__", ())
+        parameter.name: replace(parameter, default=REQUIRED if default is inspect.Parameter.empty else default)
+        for default, parameter in found
+        if parameter is not None
     }
 
 
 def verb(function: Callable[P, R]) -> Callable[P, R]:
-    """Let the values that a function gets be those that its parameters' kinds make of them; its help lists them.
-
-    A value that is None, where that is the default, stays None: it was not given.
-    """
+    """Let the values that a function gets be those that its parameters' kinds make of them; its help lists them."""
     parameters = parameters_of(function)
     signature = inspect.signature(function)
 
@@ -122,14 +116,12 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
         bound = signature.bind(*positional, **named)
         bound.apply_defaults()
         for name, parameter in parameters.items():
-            value = bound.arguments[name]
-            if value is not None or parameter.default is not None:
-                bound.arguments[name] = parameter.type.check(name, value)
+            bound.arguments[name] = parameter.read(bound.arguments[name])
         return function(*bound.args, **bound.kwargs)
 
     # without what only the command line reads
     plain = [
-        own.replace(annotation=getattr(own.annotation, "__origin__", own.annotation)) if own.name in parameters else own
+        own.replace(annotation=parameters[own.name].python_type) if own.name in parameters else own
         for own in signature.parameters.values()
     ]
     call.__signature__ = signature.replace(parameters=plain)  # type: ignore[attr-defined]

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from sqlanon.atomic_files import check_new_file
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, TargetError
 from sqlanon.plans.templates import Sql
+from sqlanon.read_places import check_new_file
 from sqlanon.wording import option
 
 

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlanon.atomic_files import check_new_file, write_atomically
+from sqlanon.atomic_files import write_atomically
 from sqlanon.charts.drawing import FORMATS, paint, save
 from sqlanon.charts.figure import write_image
+from sqlanon.read_places import check_new_file
 from sqlanon.wording import option
 
 

@@ -46,6 +46,23 @@ def read_typed(parameters: Mapping[str, Parameter], typed: Mapping[str, Any]) ->
     }
 
 
+def options_of(declared: type) -> list[inspect.Parameter]:
+    """Return the options of a class whose fields are annotated as typer reads them."""
+    hints = get_type_hints(declared, include_extras=True)
+    defaults = {name: getattr(declared, name, inspect.Parameter.empty) for name in hints}
+    return [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint)
+        for name, hint in hints.items()
+    ]
+
+
+def sign(command: Callable[..., None], name: str, words: str | None, options: list[inspect.Parameter]) -> None:
+    """Give a command its name, its help and its options: typer reads it from its signature, and sees no more."""
+    command.__name__, command.__doc__ = name, words
+    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    command.__annotations__ = {option.name: option.annotation for option in options} | {"return": None}
+
+
 def command_of(
     function: Callable[..., Any], required: Collection[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -69,15 +86,11 @@ def command_of(
             if own.name == "values":
                 options += map(typed_option, parameters.values())
             elif is_dataclass(python_type) and isinstance(python_type, type):
-                objects[own.name], each = python_type, get_type_hints(python_type, include_extras=True)
-                options += [
-                    inspect.Parameter(field.name, own.KEYWORD_ONLY, default=field.default, annotation=each[field.name])
-                    for field in fields(python_type)
-                ]
+                objects[own.name] = python_type
+                options += options_of(python_type)
             else:
                 options.append(own.replace(kind=own.KEYWORD_ONLY, annotation=python_type))
 
-        # typer reads a command from its signature: the one made here is all that it sees
         def typed(**words: Any) -> None:
             values = read_typed(parameters, {name: words.pop(name) for name in parameters})
             instances = {
@@ -86,10 +99,8 @@ def command_of(
             }
             command(values=values, **words, **instances)
 
-        typed.__name__, typed.__doc__, typed.__module__ = command.__name__, command.__doc__, command.__module__
-        typed.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+        sign(typed, command.__name__, command.__doc__, options)
         typed.declared_by = function  # type: ignore[attr-defined]
-        typed.__annotations__ = {option.name: option.annotation for option in options} | {"return": None}
         return typed
 
     return typed_command

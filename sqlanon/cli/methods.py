@@ -4,12 +4,12 @@ import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, cast
 
 import typer
 
 from sqlanon.cli.console import write_out
-from sqlanon.cli.declared import Values, command_of, typed_option
+from sqlanon.cli.declared import Values, command_of, options_of, sign, typed_option
 from sqlanon.cli.help_page import Command
 from sqlanon.cli.publication import (
     CompilationOptions,
@@ -64,10 +64,7 @@ def _add_script(app: typer.Typer, name: str) -> None:
 
 
 def _add(app: typer.Typer, method: Method[Any], verb: str) -> None:
-    """Register a command whose signature holds the verb's own options and the method's parameters.
-
-    typer reads a command from its signature: the one made here is all that it sees.
-    """
+    """Register a command that takes the verb's own options and the method's parameters."""
     publishes, declared = verb == "publish", dict(method.arguments)
 
     def command(**given: Any) -> None:
@@ -80,15 +77,10 @@ def _add(app: typer.Typer, method: Method[Any], verb: str) -> None:
     elif name := method.plans_promises:
         # with --plan it need not be given: what is missing without it is told when that is known
         options, declared[name] = PlanOptions, replace(declared[name], default=None)
-    arguments = [typed_option(parameter) for parameter in declared.values()]
-    for own, hint in get_type_hints(options, include_extras=True).items():
-        default = getattr(options, own, inspect.Parameter.empty)
-        arguments.append(inspect.Parameter(own, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint))
+    arguments = [*map(typed_option, declared.values()), *options_of(options)]
     # required ones first, as Python's signatures want it; the order is the declaration's otherwise
     arguments.sort(key=lambda argument: argument.default is not inspect.Parameter.empty)
-    command.__name__, command.__doc__ = method.name, method.sentence if publishes else method.compile_sentence
-    command.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
-    command.__annotations__ = {argument.name: argument.annotation for argument in arguments} | {"return": None}
+    sign(command, method.name, method.sentence if publishes else method.compile_sentence, arguments)
     epilog = f"Example: sqlanon {verb} {method.name} {method.example if publishes else method.compile_example}"
     app.command(method.name, cls=SourceCommand if publishes else ScriptCommand, epilog=epilog)(command)
 

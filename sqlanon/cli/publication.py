@@ -24,7 +24,7 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
-from sqlanon.methods.parameters import Parameter, read_given
+from sqlanon.methods.parameters import Parameter
 from sqlanon.plans.manifest import of_people
 from sqlanon.risks.given_away import find_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
@@ -225,12 +225,13 @@ def _refuse_beside_steps(method: Method[Any], given: Mapping[str, Any], argument
 
 def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
     from sqlanon.publishing import kept_files
-    from sqlanon.publishing.follow import destination, prepared
+    from sqlanon.publishing.follow import prepared
     from sqlanon.publishing.plan_text import PREFIX, statements_text
     from sqlanon.publishing.publish import kept_paths
+    from sqlanon.releases.targets import Place
 
     out = arguments["out"]
-    with prepared(request, engine, PREFIX, destination(out, arguments["into"]), **parameters) as (plan, *_):
+    with prepared(request, engine, PREFIX, Place.of(out, arguments["into"]), **parameters) as (plan, *_):
         kept_files.chosen(request, plan, kept_paths(request, parameters), arguments["overwrite"], out)
         write_out(statements_text(plan, engine, out, arguments["into"]))
 
@@ -254,6 +255,6 @@ def _arguments(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> d
     def value(parameter: Parameter, typed: Any) -> Any:
         if typed is None:
             return None if parameter.required else parameter.default
-        return parameter.type.check(parameter.option, parameter.type.read(parameter.option, typed))
+        return parameter.read(parameter.type.read(parameter.option, typed), parameter.option)
 
-    return read_given(declared, given, value)
+    return {name: value(parameter, given[name]) for name, parameter in declared.items()}

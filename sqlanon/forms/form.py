@@ -1,6 +1,6 @@
 """What a form of release is: everything that depends on what was published, behind one object."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
@@ -203,8 +203,3 @@ class Form:
     def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
         """Return who is alike: the word for it, the table, and the columns that they share."""
         raise NotImplementedError
-
-
-def name_columns(names: str | list[str]) -> Iterator[str]:
-    """Yield the columns of a role, which are one or several."""
-    yield from [names] if isinstance(names, str) else names

@@ -14,15 +14,15 @@ from sqlanon.key import Key
 from sqlanon.ledgers import newest, refusals, seal
 from sqlanon.ledgers.contents import Contents, history_text, unknown_words
 from sqlanon.ledgers.place import LedgerFile, Note, note_path, read_note
-from sqlanon.ledgers.request import Destination, LedgerRequest
+from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.ledgers.store import attached, keeper_of, write_description, write_tables, writing
 from sqlanon.plans.following import PERSON, Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
-from sqlanon.releases.targets import MANIFEST
+from sqlanon.releases.stored_release import manifest_at, manifest_in_directory, manifest_in_schema
+from sqlanon.releases.targets import MANIFEST, Place
 from sqlanon.removed import removed
 from sqlanon.wording import option
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 
-def _place_of(named: str, engine: Engine, place: Destination) -> Path:
+def _place_of(named: str, engine: Engine, place: Place) -> Path:
     """Return the path of the ledger of a release that goes to `place`; raise UsageError where it cannot lie there."""
-    if place.named is None:
+    if place == Place():
         places = f"a directory, {option('out', 'DIR')}, or a schema, {option('into', 'SCHEMA')}"
         raise UsageError(f"a ledger is written in step with a release that lasts: {places}")
     path = Path(named).absolute()
-    out = None if place.out is None else Path(place.out).absolute()
+    out = None if place.directory is None else place.directory.absolute()
     if (path.parent / MANIFEST).is_file() or (out is not None and (path == out or out in path.parents)):
         raise UsageError(
             f"{named!r} lies in a release, which is handed on; a ledger is as secret as the source: keep it elsewhere"
@@ -103,7 +103,7 @@ class LedgerRun:
         )  # fmt: skip
 
     def check(
-        self, plan: Plan, identifier: Sequence[str], against: tuple[Source, Mapping[str, str]], place: Destination
+        self, plan: Plan, identifier: Sequence[str], against: tuple[Source, Mapping[str, str]], place: Place
     ) -> None:
         """Refuse a plan that does not follow what was published before.
 
@@ -131,17 +131,18 @@ class LedgerRun:
                     f"releases before had other labels of {', '.join(other)}: who keeps them learns more of a value"
                     " that has two"
                 )
-        if place.out is not None:
-            releases = newest.releases_within(Path(place.out).absolute().parent)
+        if place.directory is not None:
+            releases = newest.releases_within(place.directory.absolute().parent)
         else:
-            releases = {} if place.into is None else newest.releases_in_schemas(self.engine)
-        if place.named is not None and (published := self._read_published(place)) is not None:
-            releases[place.named] = published
-            newest.refuse_fork(ledger_name, self.before, place.named, published, False)
+            releases = newest.releases_in_schemas(self.engine)
+        if (published := manifest_at(place, self.engine)) is not None:
+            standing = str(place.directory or place.schema)
+            releases[standing] = published
+            newest.refuse_fork(ledger_name, self.before, standing, published, False)
         if (since := self.asked.since) is not None:
             both = (manifest_in_directory(since), manifest_in_schema(since, self.engine))
             # where releases like this one lie, or else in the other place
-            earlier = next(filter(None, both if place.into is None else both[::-1]), None)
+            earlier = next(filter(None, both if place.schema is None else both[::-1]), None)
             newest.refuse_fork(ledger_name, self.before, since, earlier, True)
             releases |= {} if earlier is None else {since: earlier}
         note = newest.Evidence(str(note_path(self.file.path)), read_note(self.file.path), releases)
@@ -166,11 +167,6 @@ class LedgerRun:
         self.description = {**unknown, **now, "chain": self.chain}
         (sensitive,) = plan.publication.columns["sensitive"]
         self.value = Sql(f"(select {source.expression(sensitive)} as sensitive from {source.relation})")
-
-    def _read_published(self, place: Destination) -> Manifest | None:
-        if place.into is not None:
-            return manifest_in_schema(place.into, self.engine)
-        return None if place.out is None else manifest_in_directory(place.out)
 
     def take_rows(self) -> None:
         """Let the engine read the persons and values of before, where the plan looks for them: in its snapshot."""
@@ -233,7 +229,7 @@ class LedgerRun:
 
 @contextmanager
 def open_ledger(
-    asked: LedgerRequest, engine: Engine, key: Key | None, request: Mapping[str, Any], place: Destination
+    asked: LedgerRequest, engine: Engine, key: Key | None, request: Mapping[str, Any], place: Place
 ) -> Iterator[LedgerRun]:
     """Hold a ledger for the block; what a dead run left of it is mended first.
 

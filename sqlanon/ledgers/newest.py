@@ -31,7 +31,6 @@ _SCHEMAS = (
     "select distinct table_schema from information_schema.tables where table_name = 'manifest'"
     " order by table_schema asc nulls last"
 )
-_STRANGERS = {("policy of", "manifest"), ("rule of", "manifest"), ("trigger of", "manifest")}
 
 
 @dataclass(frozen=True)
@@ -72,10 +71,7 @@ def releases_within(folder: Path) -> dict[str, Manifest]:
 def releases_in_schemas(engine: Engine) -> dict[str, Manifest]:
     """Return the manifests of releases in the schemas of the engine's database, by schema."""
     names = [str(row["table_schema"]) for row in engine.rows(_SCHEMAS)]
-    # schemas of other databases are not the engine's; a view would be run, and so would a stranger's policy
-    held = ((name, {*(engine.contents(name) or ())}) for name in names)
-    plain = (name for name, kinds in held if ("table", "manifest") in kinds and not _STRANGERS & kinds)
-    return _followers((name, manifest_in_schema(name, engine)) for name in plain)
+    return _followers((name, manifest_in_schema(name, engine)) for name in names)
 
 
 def _followers(pairs: Iterator[tuple[str, Manifest | None]]) -> dict[str, Manifest]:

@@ -20,6 +20,7 @@ from sqlanon.bounded_files import parse_json, read_text
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SqlanonError, TargetError
+from sqlanon.read_places import require_parent
 from sqlanon.releases.database_targets import read_schema_manifest
 from sqlanon.removed import removed
 
@@ -41,10 +42,7 @@ class LedgerFile:
         """
         self._engine = engine
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link
-        if not self.path.parent.is_dir():
-            raise TargetError(
-                f"no directory {str(self.path.parent)!r} to keep {self.path.name!r} in; make it with mkdir -p"
-            )
+        require_parent(self.path)
         with locked_parent(self.path):
             _mend(self.path, engine)
             if is_written(self.path.parent, _stem(self.path)):

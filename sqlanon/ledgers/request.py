@@ -1,4 +1,4 @@
-"""The ledger of a release as it was asked for, and where the release goes."""
+"""The ledger of a release as it was asked for."""
 
 from dataclasses import dataclass
 
@@ -14,16 +14,3 @@ class LedgerRequest:
     since: str | None = None
     expect_departures: bool = False
     new_quasi: bool = False
-
-
-@dataclass(frozen=True)
-class Destination:
-    """Where a release goes: a directory (`out`), a schema (`into`), or neither, in the session."""
-
-    out: str | None = None
-    into: str | None = None
-
-    @property
-    def named(self) -> str | None:
-        """Return its name."""
-        return self.into if self.out is None else self.out

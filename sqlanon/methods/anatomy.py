@@ -11,11 +11,11 @@ from typing import Annotated, Required
 
 from sqlanon.methods import grouping, macro_steps, packing, qit_st, republication, several
 from sqlanon.methods.base import Method, Steps, Strength
-from sqlanon.methods.grouping import BLOCK, KNOWN_SIZE, LEFT_OUT, Blocks
-from sqlanon.methods.parameter_types import Share, Whole
+from sqlanon.methods.grouping import LEFT_OUT, Blocks, KnownSize
+from sqlanon.methods.parameter_types import Share
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
-from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
+from sqlanon.methods.request_options import RequestOptions, SeveralSensitive
 from sqlanon.methods.several import MOST_SUPPRESSED, SeveralColumns
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
@@ -32,30 +32,27 @@ TOO_SMALL = "l = {value} protects nobody; l is a whole number of at least 2"
 class AnatomyOptions(RequestOptions, total=False):
     """What `anatomy` takes."""
 
-    sensitive: Required[Annotated[Names, SEVERAL_SENSITIVE]]
+    sensitive: Required[SeveralSensitive]
     l: Required[
         Annotated[
             int,
             Parameter(
-                Whole(),
-                "At least l different sensitive values in every group.",
-                flag="-l",
-                within=Range(TOO_SMALL, least=2),
+                "At least l different sensitive values in every group.", flag="-l", within=Range(TOO_SMALL, least=2)
             ),
         ]
     ]
     max_suppressed: Annotated[
         float,
+        Share(),
         Parameter(
-            Share(),
             "Share of the rows that may be left out, e.g. 0.01 or 1%, so that several values of a person (of several"
             " sensitive columns, or rows) differ in every group; one value leaves none out.",
             MOST_SUPPRESSED,
             within=LEFT_OUT,
         ),
     ]
-    known_size: Annotated[bool, KNOWN_SIZE]
-    block: Annotated[Blocks, BLOCK]
+    known_size: KnownSize
+    block: Blocks
 
 
 @dataclass(frozen=True, kw_only=True)

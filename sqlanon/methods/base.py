@@ -9,7 +9,7 @@ from typing import Any, Generic, Self, TypeVar, cast
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.packing import LAYOUT
-from sqlanon.methods.parameters import Parameter, declared, types_of
+from sqlanon.methods.parameters import Parameter, declared
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
 from sqlanon.plans.build import build_phases
@@ -221,11 +221,6 @@ class Method(Generic[D]):
         """Return everything that its function takes beside connection and source: roles first, then its own."""
         first = {name: self._declared[name] for name in ("quasi", "sensitive")}
         return {**first, **self.parameters, **self._declared}
-
-    @property
-    def types(self) -> dict[str, Any]:
-        """Return the Python types of the arguments."""
-        return types_of(self.options)
 
     @property
     def parameters_schema(self) -> Schema:

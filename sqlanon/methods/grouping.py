@@ -6,7 +6,7 @@ them: `sql_templates/grouping.sql.j2` and those before it. What engines do in wa
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from sqlanon.methods import packing
 from sqlanon.methods.base import Design, Steps
@@ -17,7 +17,7 @@ from sqlanon.methods.internal_names import (
     sensitive_names,
 )
 from sqlanon.methods.packing import Layout
-from sqlanon.methods.parameter_types import Block, Switch
+from sqlanon.methods.parameter_types import Block
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
@@ -26,21 +26,26 @@ from sqlanon.plans.templates import Sql
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
 
-Blocks = int | Literal["all"] | None
-BLOCK = Parameter(
+Blocks = Annotated[
+    int | Literal["all"] | None,
     Block(),
-    "Groups per block of mixed values, or all for one block.",
-    GROUPS_PER_BLOCK,
-    within=Range("{option} {value} holds no group; give a whole number of at least 1, or all", least=1),
-)
+    Parameter(
+        "Groups per block of mixed values, or all for one block.",
+        GROUPS_PER_BLOCK,
+        within=Range("{option} {value} holds no group; give a whole number of at least 1, or all", least=1),
+    ),
+]
 
 LEFT_OUT = Range("{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1)
-KNOWN_SIZE = Parameter(
-    Switch(),
-    "Several rows a person: people of a group have about as many values (1, 2, 3-4, 5-8, …), which others may know.",
-    False,
-    compiled=False,
-)
+KnownSize = Annotated[
+    bool,
+    Parameter(
+        "Several rows a person: people of a group have about as many values (1, 2, 3-4, 5-8, …), which others"
+        " may know.",
+        False,
+        compiled=False,
+    ),
+]
 
 
 @dataclass(frozen=True)

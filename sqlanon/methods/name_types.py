@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,15 +55,12 @@ class WholePerColumn(ParameterType):
         return json_schema.by_column("sensitive", {"type": "integer", **limits})
 
 
-@dataclass(frozen=True)
 class Column(ParameterType):
-    """The name of a column, or none."""
+    """The name of a column."""
 
-    typed = str | None
-
-    def check(self, name: str, value: Any) -> str | None:
+    def check(self, name: str, value: Any) -> str:
         """Refuse what is no text."""
-        return None if value is None else check_name(value)
+        return check_name(value)
 
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of a name, which need not be a published column's."""
@@ -216,7 +212,7 @@ class Files(ParameterType):
     """Paths of files to appear: one, several or none."""
 
     recorded = False
-    typed = list[Path]
+    typed: Any = list[Path]
 
     def check(self, name: str, value: Any) -> tuple[Path, ...]:
         """Take one path or several."""
@@ -227,7 +223,7 @@ class Files(ParameterType):
 class File(Files):
     """The path of a file to appear, or none."""
 
-    typed = Path | None
+    typed = Path
 
 
 def parameter_table(named: object) -> Beside:

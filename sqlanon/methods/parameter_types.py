@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from sqlanon.errors import UsageError
 from sqlanon.plans import json_schema
@@ -141,17 +142,14 @@ class Choice(ParameterType):
 
     @property
     def job(self) -> Any:
-        """Return the words: a job that wants none leaves the key out."""
+        """Return the words."""
         return Literal[self.words]
 
-    @property
-    def typed(self) -> Any:
-        """Return the words, which the command line lists; it refuses others itself."""
-        return self.job | None if self.optional else self.job
+    typed = job  # the command line lists them, and refuses others itself
 
     def check(self, name: str, value: Any) -> Any:
         """Refuse any other word."""
-        if value not in self.words and not (self.optional and value is None):
+        if value not in self.words:
             raise UsageError(removed(name, value) or f"{name} = {value!r} is none of {', '.join(self.words)}")
         return value
 
@@ -206,6 +204,21 @@ class CountOrFile(ParameterType):
         """Take digits for a number, any other text for a path."""
         whole = isinstance(value, int) or (isinstance(value, str) and re.fullmatch(r"-?\d+", value))
         return int(value) if whole else Path(value)
+
+
+TEXTUAL = Text()
+_TYPES: dict[Any, ParameterType] = {str: TEXTUAL, int: Whole(), float: Number(), bool: Switch()}
+
+
+def type_of(python_type: Any) -> ParameterType:
+    """Return how values of a plain type are read: text, number, yes or no, a few words; any of these, or None."""
+    if get_origin(python_type) is Literal:
+        return Choice(get_args(python_type))
+    others = [each for each in get_args(python_type) if each is not NoneType]
+    if len(others) != 1:
+        return _TYPES[python_type]
+    found = type_of(others[0])
+    return replace(found, optional=True) if isinstance(found, Choice) else found
 
 
 def _parts(value: Any) -> Iterable[Any]:

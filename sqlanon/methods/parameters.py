@@ -2,15 +2,15 @@
 
 From one declaration come the options of the command line, the arguments of the Python function, the keys of a job
 file, the `parameters` of release.json, and what each refuses. A method declares its parameters as a TypedDict whose
-fields are `Annotated[type, Parameter(…)]`: the type is for whoever writes Python, the Parameter for everything else.
+fields are `Annotated[type, Parameter(…)]`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Required, get_args, get_origin, get_type_hints
+from typing import Any, Required, get_args, get_origin, get_type_hints
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.parameter_types import ParameterType
+from sqlanon.methods.parameter_types import TEXTUAL, ParameterType, type_of
 from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
 from sqlanon.wording import option
@@ -64,13 +64,13 @@ class Range:
 class Parameter:
     """Declare one parameter.
 
-    type: how its values are read from each surface. help: one line. default: REQUIRED where there is none. flag: the
-    command line's option where it is not `--name`. within: the values that any data could meet. compiled, job: whether
-    a compiled script and a job file take it. metavar: what help calls it where the command line takes it without an
-    option. alias: a second option that means the same.
+    help: one line. default: REQUIRED where there is none. flag: the command line's option where it is not `--name`.
+    within: the values that any data could meet. compiled, job: whether a compiled script and a job file take it.
+    metavar: what help calls it where the command line takes it without an option. alias: a second option that means
+    the same. name, python_type, type: what `declaration` finds: its name, its type in Python, and how its values are
+    read from each surface.
     """
 
-    type: ParameterType
     help: str
     default: Any = REQUIRED
     flag: str = ""
@@ -80,6 +80,8 @@ class Parameter:
     metavar: str = ""
     alias: str = ""
     name: str = ""
+    python_type: Any = str
+    type: ParameterType = TEXTUAL
 
     @property
     def option(self) -> str:
@@ -106,6 +108,13 @@ class Parameter:
         """Return what its numbers lie between, as a JSON schema says it."""
         return {"minimum": -MOST, "maximum": MOST} | (self.within.limits if self.within is not None else {})
 
+    def read(self, value: Any, called: str = "") -> Any:
+        """Return a value of Python's or a job's as methods take it; None, where that is the default, stays.
+
+        called: what messages call it, its name if not given. Raises UsageError where it is of another type.
+        """
+        return None if value is None and self.default is None else self.type.check(called or self.name, value)
+
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""
         for item in value.values() if isinstance(value, Mapping) else (value,):
@@ -120,24 +129,28 @@ class Parameter:
         return "" if abs(value) <= MOST else f"{{option}} {{value}} is beyond {MOST:,}, which no table reaches"
 
 
+def declaration(name: str, annotation: Any) -> Parameter | None:
+    """Return what `Annotated[type, Parameter(…)]` declares under a name, None for an annotation that declares nothing.
+
+    How values are read follows from the type; where it says too little, a ParameterType stands beside it.
+    """
+    metadata = getattr(annotation, "__metadata__", ())
+    parameter = next((each for each in metadata if isinstance(each, Parameter)), None)
+    if parameter is None:
+        return None
+    kind = next((each for each in metadata if isinstance(each, ParameterType)), None)
+    python_type = annotation.__origin__
+    return replace(parameter, name=name, python_type=python_type, type=kind or type_of(python_type))
+
+
 def declared(options: type) -> dict[str, Parameter]:
     """Return the parameters that a TypedDict declares, by name, in its order."""
-    return {name: replace(parameter, name=name) for name, (_, parameter) in _annotated(options).items()}
-
-
-def types_of(options: type) -> dict[str, Any]:
-    """Return the types that a TypedDict declares, by name."""
-    return {name: hint for name, (hint, _) in _annotated(options).items()}
-
-
-def _annotated(options: type) -> dict[str, tuple[Any, Parameter]]:
     parameters = {}
     for name, hint in get_type_hints(options, include_extras=True).items():
         # Required[…] says that it has to be given, which the default says as well
-        inner = get_args(hint)[0] if get_origin(hint) is Required else hint
-        assert get_origin(inner) is Annotated, f"{options.__name__}.{name} declares no Parameter"
-        python_type, parameter = get_args(inner)
-        parameters[name] = (python_type, parameter)
+        parameter = declaration(name, get_args(hint)[0] if get_origin(hint) is Required else hint)
+        assert parameter is not None, f"{options.__name__}.{name} declares no Parameter"
+        parameters[name] = parameter
     return parameters
 
 
@@ -152,14 +165,7 @@ def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
     missing = [name for name, parameter in parameters.items() if parameter.required and name not in given]
     if missing:
         raise TypeError(f"missing keyword arguments: {', '.join(missing)}")
-    return read_given(parameters, given, lambda parameter, value: parameter.type.check(parameter.name, value))
-
-
-def read_given(
-    parameters: Mapping[str, Parameter], given: Mapping[str, Any], read: Callable[[Parameter, Any], Any]
-) -> dict[str, Any]:
-    """Return every parameter's value: what was given, as `read` reads it, or the default."""
     return {
-        name: read(parameter, given[name]) if name in given else parameter.default
+        name: parameter.read(given[name]) if name in given else parameter.default
         for name, parameter in parameters.items()
     }

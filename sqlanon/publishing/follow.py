@@ -2,31 +2,24 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.interruption import hold_back
 from sqlanon.ledgers.ledger_run import LedgerRun, open_ledger
 from sqlanon.ledgers.place import note_directory, note_schema
-from sqlanon.ledgers.request import Destination
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from sqlanon.releases.database_targets import SchemaTarget
 from sqlanon.releases.directory_target import DirectoryTarget
-from sqlanon.releases.targets import Target
-
-
-def destination(out: str | Path | None, into: str | None) -> Destination:
-    """Return where a release goes."""
-    return Destination(None if out is None else str(out), into)
+from sqlanon.releases.targets import Place, Target
 
 
 @contextmanager
 def prepared(
-    asked: ReleaseRequest, engine: Engine, prefix: str, place: Destination, **parameters: Any
+    asked: ReleaseRequest, engine: Engine, prefix: str, place: Place, **parameters: Any
 ) -> Iterator[tuple[Plan, tuple[Source, Mapping[str, str]], LedgerRun | None]]:
     """Prepare a request, and hold the ledger that it names for the block; None where it names none.
 
@@ -40,7 +33,7 @@ def prepared(
         yield plan, against, ledger
 
 
-def _ledger_of(asked: ReleaseRequest, engine: Engine, place: Destination) -> AbstractContextManager[LedgerRun | None]:
+def _ledger_of(asked: ReleaseRequest, engine: Engine, place: Place) -> AbstractContextManager[LedgerRun | None]:
     if asked.ledger is None:
         return nullcontext()
     METHODS[asked.method].refuse_ledger()

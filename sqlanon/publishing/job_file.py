@@ -294,10 +294,8 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     _check_output(document, output, engine, "database" in source)
     parameters, options = dict[str, Any](), dict[str, Any]()
     for name, value in _given(said["parameters"]).items():
-        parameter = METHODS[method].arguments[name]
-        (options if name in SHARED else parameters)[name] = document.take(
-            ("parameters", name), parameter.type.check, name, value
-        )
+        read = METHODS[method].arguments[name].read
+        (options if name in SHARED else parameters)[name] = document.take(("parameters", name), read, value)
     # a DSN may hold a password: the variable that the command line reads serves a job, too
     dsn = source.get("dsn", variables.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None
     return Job(

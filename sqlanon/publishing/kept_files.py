@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,8 +18,7 @@ from sqlanon.plans.plan import KeptFile, Plan, Row
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest
-from sqlanon.read_places import real_path, refuse_in_release, refuse_read
-from sqlanon.wording import option
+from sqlanon.read_places import check_new_file, real_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +46,7 @@ class Kept:
         with ExitStack() as stack:
             for table, path in self.tables:
                 place = stack.enter_context(write_atomically(path, f"the release is there, but not {str(path)!r}"))
-                _write_table(engine, table, place, FORMATS[path.suffix.lower()])
+                _write_table(engine, table, place, FORMATS[path.suffix])
             yield
 
 
@@ -65,7 +63,7 @@ def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: 
             f"{len(offered)} tables are learned from the data, and {len(paths)} files are to keep them;"
             " name one file for each table"
         )
-    if plan.kept_files and any(path.suffix.lower() != ".csv" for path in paths):
+    if plan.kept_files and any(path.suffix != ".csv" for path in paths):
         raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
     sources = (asked.source, *asked.files, *plan.read)
     check_paths(paths, method.parameters[method.saved].mark, overwrite, [None if out is None else Path(out)], sources)
@@ -76,7 +74,7 @@ def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: 
 def save_frame(frame: "pd.DataFrame", path: Path) -> None:
     """Write the rows of a frame, in its order, as Parquet or CSV for its owner alone; `check_paths` comes before."""
     with write_atomically(path, f"cannot write {str(path)!r}") as place:
-        _write_frame(frame, place, FORMATS[path.suffix.lower()])
+        _write_frame(frame, place, FORMATS[path.suffix])
 
 
 def check_paths(
@@ -87,17 +85,10 @@ def check_paths(
     mark: the option that named them. releases: directories of those that are read or written. read: what the run reads
     from, as it was named: texts that are paths of files.
     """
-    places, read = [real_path(path) for path in paths], list(read)
-    for path, place in zip(paths, places, strict=True):
-        if path.suffix.lower() not in FORMATS:
-            raise TargetError(f"{str(path)!r} is neither .parquet nor .csv; give it such an ending")
-        if not place.parent.is_dir():
-            raise TargetError(f"no folder {str(path.parent)!r} to write {path.name!r} in; make it with mkdir -p")
-        refuse_in_release(path, releases)
-        refuse_read(path, read)
-        if os.path.lexists(path) and not (overwrite and path.is_file()):
-            raise TargetError(f"{str(path)!r} exists; choose another {mark} or say {option('overwrite', True)}")
-    if len(set(places)) < len(places):
+    read = list(read)
+    for path in paths:
+        check_new_file(path, [*FORMATS], mark, overwrite, releases, read)
+    if len(set(map(real_path, paths))) < len(paths):
         raise TargetError("two files of one name were asked for")
 
 
@@ -133,7 +124,7 @@ def _write_frame(frame: "pd.DataFrame", place: Path, how: str, order: str = "") 
 def _copy_table(writer: DuckDBEngine, table: str, place: Path, how: str) -> None:
     """Write `table`, a relation and perhaps its order."""
     try:
-        if place.suffix.lower() == ".csv":
+        if place.suffix == ".csv":
             _refuse_empty_texts(writer, table, place)
         writer.execute(f"copy (select * from {table}) to {literal(str(place))} ({how}, use_tmp_file false)")
         # the engine's writer may have replaced the file that was made private

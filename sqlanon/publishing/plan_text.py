@@ -18,8 +18,6 @@ from sqlanon.publishing.release_request import ReleaseRequest, prepare
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.breaches.chapters import Model
-
 
 # What a method would promise with several parameters: the source is counted, and nothing is drawn or
 # published.
@@ -132,12 +130,12 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
 
     method = METHODS[asked.method]
     if engine is not None:
-        table = None if dialect == engine.dialect else _table_elsewhere(str(asked.source), dialect)
+        table = None if dialect == engine.dialect else table_elsewhere(str(asked.source), dialect)
         plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, table=table, dialect=dialect, **parameters)
         return write_script(plan, dialect, method.paper)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
     request = Request(
-        Source(_table_elsewhere(str(asked.source), dialect)),
+        Source(table_elsewhere(str(asked.source), dialect)),
         roles,
         nulls=asked.nulls,
         draws=asked.draws,
@@ -150,27 +148,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
     return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
 
 
-def compiled_breach(source: str, views: tuple[str, ...], secret: str, model: "Model", dialect: str) -> str:
-    """Return the script of a breach analysis; columns are taken as the definitions name them."""
-    # parsers and numbers are slow to load, and publishing needs none
-    from sqlanon.breaches.analysis import BreachQuestion
-    from sqlanon.breaches.script import compile_analysis
-
-    question = BreachQuestion(source, views, secret, model)
-    return compile_analysis(question, Source(_table_elsewhere(source, dialect)), dialect)
-
-
-def compiled_check(source: str, quasi: tuple[str, ...], sensitive: tuple[str, ...], dialect: str) -> str:
-    """Return the script of a check; columns are taken as they are named."""
-    # as above: publishing needs none of it
-    from sqlanon.risks.question import CheckQuestion
-    from sqlanon.risks.script import compile_check
-
-    question = CheckQuestion(source=source, quasi=split_columns(quasi), sensitive=split_columns(sensitive))
-    return compile_check(question, Source(_table_elsewhere(source, dialect)), dialect)
-
-
-def _table_elsewhere(text: str, dialect: str) -> Sql:
+def table_elsewhere(text: str, dialect: str) -> Sql:
     """Return the reference to a table of another engine, its dotted parts quoted one by one."""
     if text.lower().endswith(".parquet") or "/" in text:
         if dialect == "duckdb":

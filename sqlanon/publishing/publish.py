@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
-from sqlanon.errors import SqlanonError, TargetError, UsageError
+from sqlanon.errors import TargetError, UsageError
 from sqlanon.forms import form_of
 from sqlanon.interruption import has_appeared, visible_or_not
 from sqlanon.key import Key, PrivacyWarning
@@ -25,7 +25,7 @@ from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing import kept_files
-from sqlanon.publishing.follow import destination, in_step, prepared
+from sqlanon.publishing.follow import in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.thresholds import Acceptance
@@ -33,7 +33,7 @@ from sqlanon.read_places import refuse_read, refuse_read_directory
 from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
 from sqlanon.releases.directory_target import DirectoryTarget
 from sqlanon.releases.release import Release, open_release
-from sqlanon.releases.stored_release import read_directory_manifest
+from sqlanon.releases.stored_release import manifest_at
 from sqlanon.releases.targets import MANIFEST, Place, Target
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.risks.given_away import note_given_away
@@ -50,18 +50,6 @@ PREDICTABLE = (
     "the engine's random() can be predicted from published values by a determined adversary; keyed draws (the default)"
     " cannot"
 )
-
-
-def existing_manifest(engine: Engine, out: str | Path | None, into: str | None) -> Manifest | None:
-    """Return the manifest of the release that stands at the target, None where there is none."""
-    try:
-        if out is not None:
-            # its tables are not read: to look at files is a job of Spark's
-            return read_directory_manifest(Path(out), engine) if Path(out).is_dir() else None
-        # a database is open already: any name of it stands for the engine's own
-        return open_release(into, "", engine).manifest if into is not None else None
-    except SqlanonError:  # nothing that is a release; publishing says so where that matters
-        return None
 
 
 def describe_succession(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
@@ -93,15 +81,13 @@ def publish(
     Raises UsageError for requests that no data could meet, DataError for those that this data cannot.
     """
     _check_request(asked, out, into)
-    late: list[str] = []
+    late, place = list[str](), Place.of(out, into)
     with noting_faults(late), visible_or_not(), ExitStack() as stack:
-        plan, against, ledger = stack.enter_context(
-            prepared(asked, engine, fresh_prefix(), destination(out, into), **parameters)
-        )
+        plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix(), place, **parameters))
         _refuse_own_source(asked, plan, out)
         # before anything runs: of two runs to one target the second is refused at once
         target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))
-        before = existing_manifest(engine, out, into) if overwrite else None
+        before = manifest_at(place, engine) if overwrite else None
         files = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
         # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
         appears_later = stack.enter_context(engine.snapshot())
@@ -125,7 +111,7 @@ def publish(
         with noting_faults(late, stands=True):
             late += _given_away(asked, engine, *against, size_of(manifest))
     # a directory is opened as its recipient will, from the files
-    release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
+    release = open_release(out) if out is not None else Release(engine, tables, manifest, place)
     with noting_faults(late):
         release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
         release.notes = _lacking(asked, *against)

@@ -17,16 +17,15 @@ from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.methods.parameters import read_given
-from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Report
-from sqlanon.publishing.follow import destination, prepared
+from sqlanon.publishing.follow import prepared
 from sqlanon.publishing.job_file import Job
 from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest, request_of
 from sqlanon.publishing.thresholds import require
 from sqlanon.releases.release import Release
+from sqlanon.releases.targets import Place
 
 log = logging.getLogger("sqlanon")
 
@@ -65,7 +64,7 @@ def check_job(job: Job, engine: Engine) -> list[str]:
     """
     request = _request(job)
     with secrets_hidden(job), ExitStack() as stack:
-        place = destination(job.out, job.into)
+        place = Place(job.out, job.into)
         plan, _, ledger = stack.enter_context(prepared(request, engine, fresh_prefix(), place, **job.parameters))
         # what may refuse the data, or has something to say of it
         telling = [number for number, step in enumerate(plan.steps) if isinstance(step, Report)]
@@ -80,10 +79,8 @@ def check_job(job: Job, engine: Engine) -> list[str]:
 
 
 def _request(job: Job) -> ReleaseRequest:
-    declared = METHODS[job.method].arguments
-    shared = {name: declared[name] for name in (*RequestOptions.__annotations__, "sensitive")}
-    values = {**job.roles, **job.options, "key": _key(job.key_env)}
-    return request_of(read_given(shared, values, lambda parameter, value: value), job.method, job.source)
+    defaults = {name: parameter.default for name, parameter in METHODS[job.method].arguments.items()}
+    return request_of({**defaults, **job.roles, **job.options, "key": _key(job.key_env)}, job.method, job.source)
 
 
 def _key(variable: str | None) -> Key | None:

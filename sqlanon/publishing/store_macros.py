@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.atomic_files import write_atomically
 from sqlanon.breaches.script import MACROS as BREACHES
-from sqlanon.engines.duckdb.connection import READABLE_STORAGE, attach, connect
+from sqlanon.engines.duckdb.connection import READABLE_STORAGE, connect
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import SqlanonError, TargetError
 from sqlanon.methods import METHODS, macro_steps
@@ -60,14 +60,14 @@ def convert(path: Path) -> None:
 
     Raises TargetError where that cannot be: the file then stands as it was.
     """
-    _checkpoint(path)
     rights = path.stat().st_mode & 0o777
     words = f"cannot convert {str(path)!r}"
     with write_atomically(path, words) as place:
         place.unlink()  # an empty file is no database
         engine = DuckDBEngine(connect())
         try:
-            engine.execute(f"attach {literal(str(path))} as given (read_only)")
+            engine.execute(f"attach {literal(str(path))} as given")
+            engine.execute("checkpoint given")  # what lies in the file's log would be lost beside another file
             engine.execute(f"attach {literal(str(place))} as converted (storage_version {literal(READABLE_STORAGE)})")
             engine.execute("copy from database given to converted")
             engine.execute("detach converted")
@@ -76,16 +76,6 @@ def convert(path: Path) -> None:
         finally:
             engine.connection.close()
         place.chmod(rights)
-
-
-def _checkpoint(path: Path) -> None:
-    """Bring what lies in the file's log into the file: beside another file it would be lost."""
-    engine = DuckDBEngine(connect())
-    try:
-        name = attach(engine.connection, str(path), write=True)
-        engine.execute(f"checkpoint {ident(name)}")
-    finally:
-        engine.connection.close()
 
 
 def stored_macros(engine: DuckDBEngine) -> dict[str, bool]:

@@ -12,7 +12,7 @@ from sqlanon.interruption import hold_back
 from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.read_places import MANIFEST, refuse_in_any_release
+from sqlanon.read_places import MANIFEST, refuse_in_any_release, require_parent
 from sqlanon.releases.companions.registry import write_companions
 from sqlanon.releases.targets import Target, file_sha256, read_manifest_text
 from sqlanon.wording import option
@@ -25,11 +25,7 @@ class DirectoryTarget(Target):
         """Refuse an existing target unless `overwrite` and it is a release, and a missing parent."""
         self.engine = engine
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
-        if not self.path.parent.is_dir():
-            raise TargetError(
-                f"no directory {str(self.path.parent)!r} to write {self.path.name!r} in; make it with mkdir -p, or say"
-                f" another {option('out')}"
-            )
+        require_parent(self.path)
         refuse_in_any_release(self.path)
         # first restore what a dead run had set aside: it may be the release at this target
         recover_directory(self.path)

@@ -12,14 +12,12 @@ from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.interruption import visible_or_not
-from sqlanon.methods.name_types import COARSEN, Columns
 from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.asked_release import AskedRelease
 from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
-from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option, spoken
@@ -76,13 +74,10 @@ class Release(AskedRelease):
         """
         from sqlanon.releases.verification_run import Evidence, check_since  # whoever only asks does not verify
 
-        rules = COARSEN.check("coarsen", coarsen)
-        named = Columns().check("id", id)
-        against = choose_original(against, query, self.engine.dialect, rules, identifier=named, vary=vary)
-        evidence = Evidence.of(against, voters, background, r)
+        evidence = Evidence.of(self.engine.dialect, against, voters, background, r, query, coarsen, id, vary)
         if self.reopen is not None and (evidence.named or isinstance(since, str | Path)):
             inputs = [*evidence.named, *([str(since)] if isinstance(since, str | Path) else [])]
-            return self.reopen(inputs).verify(against, voters, background, r, since)
+            return self.reopen(inputs).verify(evidence.against, voters, background, r, since)
         report = self._read_steadily(lambda: self._verify(evidence))
         if since is None or report.holds is False:  # what fails by itself need not be compared
             return report
@@ -102,29 +97,15 @@ class Release(AskedRelease):
         with self.engine.snapshot() if self.form.nested else nullcontext():
             return verify_release(self.published_tables, self.form, self.place, evidence)
 
-    def verification_sql(
-        self,
-        against: object = None,
-        voters: object = None,
-        background: object = (),
-        r: float | None = None,
-        since: "str | Path | Release | None" = None,
-        query: str | None = None,
-        coarsen: object = None,
-        id: "Names" = (),
-        vary: str | None = None,
-    ) -> str:
+    def verification_sql(self, *, since: "str | Path | Release | None" = None, **evidence: Any) -> str:
         """Return the statements that `verify` would run, in order, each under its name in a comment; none is run.
 
-        against, voters, background, r, since, query, coarsen, id, vary: as for `verify`, with its errors.
+        since, evidence: as for `verify`, with its errors.
         """
         from sqlanon.releases.verification_run import Evidence, since_query, verification_statements
 
-        rules = COARSEN.check("coarsen", coarsen)
-        named = Columns().check("id", id)
-        against = choose_original(against, query, self.engine.dialect, rules, identifier=named, vary=vary)
-        evidence = Evidence.of(against, voters, background, r)
-        statements = verification_statements(self.published_tables, self.form, evidence)
+        given = Evidence.of(self.engine.dialect, **evidence)
+        statements = verification_statements(self.published_tables, self.form, given)
         if since is not None:
             statements.append(("since", since_query(self.published_tables, self._earlier(since))))
         return "\n\n".join(f"-- {' '.join(visible(name).split())}\n{sql};" for name, sql in statements) + "\n"

@@ -16,6 +16,7 @@ from sqlanon.releases.manifest_schema import parameter_faults, unknown_keys
 from sqlanon.releases.targets import MANIFEST, Place, State, read_manifest_text
 from sqlanon.version import VERSION
 
+_STRANGERS = {("policy of", "manifest"), ("rule of", "manifest"), ("trigger of", "manifest")}
 MOST_KEYS = 5  # that are told of a manifest, whose words are a stranger's
 
 StoredRelease = tuple[Mapping[str, Sql], Manifest, Place]  # SQL that reads each of its tables, what it says, where
@@ -32,7 +33,8 @@ def directory_state(directory: Path) -> State | None:
 
 def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
     """Find the release in a directory; raise ReleaseError where there is none that this version can read."""
-    opened, manifest = directory_state(directory), read_directory_manifest(directory, engine)
+    opened = directory_state(directory)
+    manifest = _read_manifest(read_manifest_text(directory), str(directory))
     names = form_of(manifest).verification.TABLES
     # a table that the manifest does not list is looked for all the same: verification says what is missing
     files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in names}
@@ -48,11 +50,6 @@ def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
     return tables, manifest, Place(directory, opened=opened)
 
 
-def read_directory_manifest(directory: Path, engine: Engine) -> Manifest:
-    """Return the manifest of the release in a directory; raise ReleaseError where this version can read none."""
-    return _read_manifest(read_manifest_text(directory), str(directory), engine)
-
-
 def _literal_path(path: Path) -> Path:
     """Return a path that no engine takes for one below somebody's home: `~` is a directory's name like any other."""
     return Path.cwd() / path if str(path).startswith("~") else path
@@ -66,7 +63,7 @@ def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
         raise ReleaseError(f"no release in the schema {schema!r}: it has no table manifest")
     from sqlanon.releases.database_targets import read_schema_manifest  # most releases are directories
 
-    manifest = _read_manifest(read_schema_manifest(engine, schema), f"schema {schema}", engine)
+    manifest = _read_manifest(read_schema_manifest(engine, schema), f"schema {schema}")
     names = form_of(manifest).verification.TABLES
     # a view may answer verification and estimation differently, or read what is the reader's own
     other = [name for name in (*names, "manifest") if ("table", name) not in contents]
@@ -88,16 +85,26 @@ def manifest_in_schema(named: str, engine: Engine) -> Manifest | None:
     """Return the manifest of a release's schema, read without its tables; None where there is no such release."""
     from sqlanon.releases.database_targets import read_schema_manifest
 
+    if "schema" in engine.lacks:
+        return None
     try:
-        if "schema" not in engine.lacks and "manifest" in (engine.tables(named) or ()):
-            return parse_manifest(read_schema_manifest(engine, named), named)
+        # a view would be run, and so would a stranger's policy
+        kinds = {*(engine.contents(named) or ())}
+        plain = ("table", "manifest") in kinds and not _STRANGERS & kinds
+        return parse_manifest(read_schema_manifest(engine, named), named) if plain else None
     except SqlanonError:
-        pass
-    return None
+        return None
 
 
-def _read_manifest(text: str, where: str, engine: Engine) -> Manifest:
-    """Refuse a method that this version lacks, and what its form does not understand: a manifest, an engine."""
+def manifest_at(place: Place, engine: Engine) -> Manifest | None:
+    """Return the manifest of the release that stands at a place, read without its tables; None where none does."""
+    if place.schema is not None:
+        return manifest_in_schema(place.schema, engine)
+    return None if place.directory is None else manifest_in_directory(str(place.directory))
+
+
+def _read_manifest(text: str, where: str) -> Manifest:
+    """Refuse a method that this version lacks, and what its form does not understand."""
     manifest = parse_manifest(text, where)
     if manifest["method"] not in METHODS:
         raise ReleaseError(

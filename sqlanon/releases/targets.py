@@ -18,7 +18,7 @@ State = tuple[int, int, int, int]  # inode numbers of a directory and its manife
 
 @dataclass(frozen=True)
 class Place:
-    """Where a release lies: a directory, a schema of the engine's database, or neither, in the session.
+    """Where a release lies or goes: a directory, a schema of the engine's database, or neither, in the session.
 
     opened: the state of a directory before anything in it was read.
     """
@@ -26,6 +26,11 @@ class Place:
     directory: Path | None = None
     schema: str | None = None
     opened: State | None = None
+
+    @classmethod
+    def of(cls, out: str | Path | None, into: str | None) -> "Place":
+        """Return the place that was asked for as `out` or `into`."""
+        return cls(None if out is None else Path(out), into)
 
 
 class Target(Protocol):

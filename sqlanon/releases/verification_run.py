@@ -8,7 +8,6 @@ equal those of before.
 """
 
 import logging
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,8 @@ from sqlanon.adversary import background_knowledge, background_report, voter_lis
 from sqlanon.errors import DataError, UsageError
 from sqlanon.forms import form_of, has_several
 from sqlanon.forms.form import SINCE, Form
+from sqlanon.methods.name_types import COARSEN, check_names, named_place
+from sqlanon.methods.request_options import Names
 from sqlanon.plans.coarsening import MAPPING, Coarsening
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import Source
@@ -25,6 +26,7 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases import file_checks
 from sqlanon.releases.targets import Place
 from sqlanon.sql.sources.queried_source import read_files
+from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.wording import option
 
@@ -139,21 +141,22 @@ class Evidence:
     r: float | None = None
 
     @classmethod
-    def of(cls, against: object, voters: object, background: object, r: float | None) -> "Evidence":
-        """Take what a caller gives: paths, and one background or a list of them."""
+    def of(
+        cls, dialect: str, against: object = None, voters: object = None, background: object = (),
+        r: float | None = None, query: str | None = None, coarsen: object = None, id: Names = (),
+        vary: str | None = None,
+    ) -> "Evidence":  # fmt: skip
+        """Take what `Release.verify` is given, for an engine's dialect: paths, one background or a list of them."""
+        rules, named = COARSEN.check("coarsen", coarsen), check_names(id)
+        source = choose_original(against, query, dialect, rules, option("against"), named, vary)
         backgrounds = background if isinstance(background, list | tuple) else [background]
-        return cls(_as_text(against), _as_text(voters), [_as_text(table) for table in backgrounds], r)
+        return cls(named_place(source), named_place(voters), [named_place(table) for table in backgrounds], r)
 
     @property
     def named(self) -> list[str]:
         """Return what is named by a text, such as the path of a file."""
         tables = (*read_files(self.against), self.voters, *self.backgrounds)
         return [table for table in tables if isinstance(table, str)]
-
-
-def _as_text(table: object) -> object:
-    """Return a path as the text by which engines find its file."""
-    return os.fspath(table) if isinstance(table, os.PathLike) else table
 
 
 def verify_release(published: PublishedTables, form: Form, place: Place, evidence: Evidence) -> Report:

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from sqlanon.adversary.findings import Attack
-from sqlanon.atomic_files import check_new_file, write_atomically
+from sqlanon.atomic_files import write_atomically
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.bounded_files import UnfitFileError, parse_json, read_text
 from sqlanon.charts.drawing import is_installed
@@ -25,6 +25,7 @@ from sqlanon.html_tables import write_table
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.json_schema import shown_path
 from sqlanon.prose import as_made, write
+from sqlanon.read_places import check_new_file
 from sqlanon.releases.companions.column_roles import describe_columns
 from sqlanon.releases.manifest_schema import manifest_faults, unknown_keys
 from sqlanon.releases.release import Release

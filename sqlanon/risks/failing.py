@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from sqlanon.atomic_files import check_new_file, write_atomically
+from sqlanon.atomic_files import write_atomically
 from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.errors import TargetError
 from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, literal
-from sqlanon.read_places import refuse_read
+from sqlanon.read_places import check_new_file
 from sqlanon.risks.limits import failing_condition
 from sqlanon.risks.question import CheckQuestion
 from sqlanon.wording import option
@@ -22,8 +22,7 @@ def check_path(path: str | os.PathLike[str], overwrite: bool, read: Iterable[obj
     read: what the check reads, as it was named: a file of microdata is not replaced by some of its rows.
     """
     target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
-    check_new_file(target, (".parquet",), option("failing"), overwrite)
-    refuse_read(target, read)
+    check_new_file(target, (".parquet",), option("failing"), overwrite, read=read)
     return target
 
 

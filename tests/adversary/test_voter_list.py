@@ -108,7 +108,7 @@ def test_the_first_voters_are_shown_and_all_are_saved(shell):
             ["--voters", "patients.parquet", "--out", "patients.parquet", "--overwrite"],
             "'patients.parquet' is what this run reads",
         ),
-        (["--voters", "patients.parquet", "--out", "voters.txt"], "is neither .parquet nor .csv"),
+        (["--voters", "patients.parquet", "--out", "voters.txt"], "does not end in .parquet or .csv"),
     ],
 )
 def test_a_file_for_the_voters_that_cannot_be(shell, options, told):

@@ -13,6 +13,7 @@ from sqlanon.plans.build import build, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.companions.schema_comments import write_comments
+from tests.conftest import METHODS
 from tests.engines.hostile import (
     ASKED,
     BOX_QUERIES,
@@ -52,7 +53,6 @@ from tests.engines.hostile import (
     shown_rows,
 )
 from tests.engines.nights import ASKED_NIGHTS, NIGHTS, people_of, publish_nights, tables_of, told_of
-from tests.traced import METHODS as TRACED
 from tests.traced import PEOPLE, hold_against_script
 
 
@@ -813,7 +813,7 @@ def test_what_stands_in_a_schema_of_postgres_beside_the_release_is_named(postgre
         sqlanon.open("release", con=postgres)
 
 
-@pytest.mark.parametrize("method", TRACED)
+@pytest.mark.parametrize("method", METHODS)
 def test_a_script_shows_what_runs(postgres, con, method):
     from sqlanon.engines.postgres.engine import PostgresEngine
 

@@ -13,6 +13,7 @@ from sqlanon.errors import SourceError, SqlanonError, TargetError
 from sqlanon.plans.templates import ident
 from sqlanon.releases.foreign_content import foreign_parts
 from sqlanon.releases.verification_run import check_since
+from tests.conftest import METHODS
 from tests.engines.hostile import (
     ASKED,
     BOX_QUERIES,
@@ -40,7 +41,6 @@ from tests.engines.hostile import (
     shown_rows,
 )
 from tests.engines.nights import ASKED_NIGHTS, NIGHTS, publish_nights, tables_of, told_of
-from tests.traced import METHODS as TRACED
 from tests.traced import PEOPLE, hold_against_script
 
 
@@ -551,7 +551,7 @@ def test_temporary_functions_of_sparks_session_are_not_called(spark, source, exp
             spark.sql(f"drop temporary function if exists {name}")
 
 
-@pytest.mark.parametrize("method", TRACED)
+@pytest.mark.parametrize("method", METHODS)
 def test_a_script_shows_what_runs(spark, con, tmp_path, method):
     from sqlanon.engines.spark.engine import SparkEngine
 

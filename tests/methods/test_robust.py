@@ -239,8 +239,8 @@ def test_numbers_that_are_none_and_empty_texts_survive_being_kept(con, tmp_path)
 @pytest.mark.parametrize(
     ("kept", "message"),
     [
-        (["a.txt"], "neither .parquet nor .csv"),
-        (["nowhere/a.csv"], "no folder"),
+        (["a.txt"], "does not end in .parquet or .csv"),
+        (["nowhere/a.csv"], "no directory"),
         (["a.csv", "b.csv"], "1 table is learned from the data, and 2 files are to keep them"),
     ],
 )

@@ -399,7 +399,7 @@ def test_a_learned_matrix_is_association_and_rarity(con, tmp_path):
     with pytest.raises(sqlanon.TargetError, match="exists; choose another save_influence or say overwrite=True"):
         sqlanon.uncertain(con, "t", influence="learn", save_influence=saved, **asked)
     sqlanon.uncertain(con, "t", influence="learn", save_influence=saved, overwrite=True, **asked)
-    with pytest.raises(sqlanon.TargetError, match="no folder"):
+    with pytest.raises(sqlanon.TargetError, match="no directory"):
         sqlanon.uncertain(con, "t", influence="learn", save_influence=tmp_path / "no" / "where.csv", **asked)
 
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 import sqlanon
+from tests.conftest import METHODS
 from tests.databases import connect
 
 ASKED = {"sensitive": "disease", "l": 4}
@@ -114,13 +115,7 @@ def test_a_missing_value_and_minus_one_are_told_apart_by_the_estimate(con):
     assert any("tell 3,000 of 3,000 rows" in note for note in release.notes)
 
 
-OWN = {
-    "anatomy": {"l": 3}, "splu": {"gamma": 3}, "mondrian": {"k": 5}, "robust": {"r": 2, "background_from": "sex"},
-    "uncertain": {"k": 6, "l": 2, "threshold": 0.3, "influence": "learn"},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("method", OWN)
+@pytest.mark.parametrize("method", METHODS)
 def test_a_sensitive_column_of_own_values_is_refused_unless_it_is_to_be_kept(method):
     con = connect()
     con.execute(
@@ -132,9 +127,9 @@ def test_a_sensitive_column_of_own_values_is_refused_unless_it_is_to_be_kept(met
         with pytest.raises(
             sqlanon.DataError, match=f"'{column}' has a value of its own in 600 of 600 rows: .* unique_s"
         ):
-            publish(con, "own", quasi=["age", "sex"], sensitive=column, **OWN[method])
-        publish(con, "own", quasi=["age", "sex"], sensitive=column, unique_sensitive="keep", **OWN[method])
+            publish(con, "own", quasi=["age", "sex"], sensitive=column, **METHODS[method])
+        publish(con, "own", quasi=["age", "sex"], sensitive=column, unique_sensitive="keep", **METHODS[method])
     for column in ("wage", "d"):
-        publish(con, "own", quasi=["age", "sex"], sensitive=column, **OWN[method])
+        publish(con, "own", quasi=["age", "sex"], sensitive=column, **METHODS[method])
     suggested = {line["column"]: line["suggested_role"] for line in sqlanon.check(con, "own").columns}
     assert suggested["notes"] != "sensitive" != suggested["ssn"]

@@ -9,16 +9,10 @@ from sqlanon.forms import form_of_method
 from sqlanon.methods import METHODS
 from sqlanon.plans.engines import LACKS
 from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
+from tests.conftest import METHODS as ASKED
 from tests.conftest import ROOT
 
 NEWEST = ROOT / "fixtures" / "releases" / "0.2.0"
-ASKED = {
-    "anatomy": {"l": 2},
-    "splu": {"gamma": 2},
-    "robust": {"r": 2, "background_from": [("age",)]},
-    "uncertain": {"k": 2, "l": 2, "threshold": 0.3, "influence": "learn"},
-    "mondrian": {"k": 2},
-}
 
 
 def test_marks_are_of_three_kinds_and_give_a_reason():

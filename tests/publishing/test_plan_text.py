@@ -4,7 +4,8 @@ import pytest
 
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from tests.traced import METHODS, PEOPLE, hold_against_script
+from tests.conftest import METHODS
+from tests.traced import PEOPLE, hold_against_script
 
 
 @pytest.mark.parametrize("method", METHODS)

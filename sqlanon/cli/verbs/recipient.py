@@ -15,6 +15,7 @@ from sqlanon.cli.options import Format, ReleaseArgument, say
 from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
+from sqlanon.read_places import check_new_file
 from sqlanon.sql.sources.queried_source import read_files
 
 
@@ -131,12 +132,11 @@ def estimate(
     query, opened = values.pop("query"), session.open_release(release)
     if plot is not None or overwrite:
         from sqlanon.charts.drawing import FORMATS, require
-        from sqlanon.releases.file_beside import check_beside
 
         if plot is None:
             raise UsageError("--overwrite replaces the file that --plot names, and there is none")
         require()
-        check_beside(plot, FORMATS, "--plot", overwrite, [opened.directory], [session.database])
+        check_new_file(plot, FORMATS, "--plot", overwrite, [opened.directory], [session.database])
     if session.sql:
         write_out(opened.estimation_sql(query, values.get("estimator")))
         return

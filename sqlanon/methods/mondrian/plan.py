@@ -20,9 +20,8 @@ from sqlanon.methods.mondrian.attributes import (
     read_attributes,
 )
 from sqlanon.methods.mondrian.read_manifest import RECORDED
-from sqlanon.methods.parameter_types import Choice, Whole
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.request_options import HIERARCHIES, SEVERAL_SENSITIVE, Names, RequestOptions
+from sqlanon.methods.request_options import Hierarchies, RequestOptions, SeveralSensitive
 from sqlanon.methods.uniqueness import check_sensitive
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.marks import ENGINE, NEVER, Mark
@@ -37,39 +36,33 @@ Partitioning = Literal["strict", "relaxed"]
 
 
 _K = Parameter(
-    Whole(),
     "Least rows of a box.",
     flag="-k",
     within=Range("{option} {value} hides nobody among others; k is a whole number of at least 2", least=2),
 )
 _L = Parameter(
-    Whole(),
     "No value of a sensitive column in more than 1/l of a box, or see diversity.",
     1,
     flag="-l",
     within=Range("{option} {value} is no number of values; l is a whole number of at least 1", least=1),
 )
 _DIVERSITY = Parameter(
-    Choice(("frequent", "distinct")),
-    "What l is: frequent, each value in at most 1/l of a box; distinct, l different values at least.",
-    "frequent",
+    "What l is: frequent, each value in at most 1/l of a box; distinct, l different values at least.", "frequent"
 )
 _PARTITION = Parameter(
-    Choice(("strict", "relaxed")),
-    "strict: rows with equal values stay in one box. relaxed: rows at a cut may go either way.",
-    "strict",
+    "strict: rows with equal values stay in one box. relaxed: rows at a cut may go either way.", "strict"
 )
 
 
 class MondrianOptions(RequestOptions, total=False):
     """What `mondrian` takes."""
 
-    sensitive: Required[Annotated[Names, SEVERAL_SENSITIVE]]
+    sensitive: Required[SeveralSensitive]
     k: Required[Annotated[int, _K]]
     l: Annotated[int, _L]
     diversity: Annotated[Diversity, _DIVERSITY]
     partition: Annotated[Partitioning, _PARTITION]
-    hierarchy: Annotated[Mapping[str, object], HIERARCHIES]
+    hierarchy: Hierarchies
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Sequence
-from typing import Annotated, Literal, Required
+from typing import Annotated, Required
 
-from sqlanon.methods.grouping import BLOCK, KNOWN_SIZE, LEFT_OUT, Blocks
+from sqlanon.methods.grouping import LEFT_OUT, Blocks, KnownSize
 from sqlanon.methods.name_types import ColumnSets, Files, Tables
-from sqlanon.methods.parameter_types import Choice, Number, Share, Whole
+from sqlanon.methods.parameter_types import Share
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
-from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS
+from sqlanon.methods.request_options import Names, RequestOptions, SeveralSensitive
+from sqlanon.methods.robust.design import MOST_SUPPRESSED, MOST_TURNS, Guarantee
 
 LARGEST_R = 2**31
 
@@ -17,12 +17,11 @@ LARGEST_R = 2**31
 class RobustOptions(RequestOptions, total=False):
     """What `robust` takes."""
 
-    sensitive: Required[Annotated[Names, SEVERAL_SENSITIVE]]
+    sensitive: Required[SeveralSensitive]
     r: Required[
         Annotated[
             float,
             Parameter(
-                Number(),
                 "No posterior above 1/r, for an adversary who knows the backgrounds; r > 1.",
                 flag="-r",
                 within=Range(
@@ -36,8 +35,8 @@ class RobustOptions(RequestOptions, total=False):
     ]
     background: Annotated[
         object | Sequence[object],
+        Tables(),
         Parameter(
-            Tables(),
             "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
             " repeatable.",
             (),
@@ -45,12 +44,13 @@ class RobustOptions(RequestOptions, total=False):
     ]
     background_from: Annotated[
         Names | Sequence[Names],
-        Parameter(ColumnSets(), "Quasi columns whose distribution is learned from the data; repeatable.", ()),
+        ColumnSets(),
+        Parameter("Quasi columns whose distribution is learned from the data; repeatable.", ()),
     ]
     save_background: Annotated[
         str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        Files(),
         Parameter(
-            Files(),
             "File (.parquet, .csv) for a learned distribution, one each; it tells of small groups: keep it secret.",
             (),
             compiled=False,
@@ -58,27 +58,19 @@ class RobustOptions(RequestOptions, total=False):
         ),
     ]
     guarantee: Annotated[
-        Literal["exact", "delta"],
+        Guarantee,
         Parameter(
-            Choice(GUARANTEES),
-            "exact: posteriors. delta: the paper's condition, which does not prove them.",
-            "exact",
-            compiled=False,
+            "exact: posteriors. delta: the paper's condition, which does not prove them.", "exact", compiled=False
         ),
     ]
     max_suppressed: Annotated[
         float,
-        Parameter(
-            Share(),
-            "Share of the rows that may be left out, e.g. 0.01 or 1%.",
-            MOST_SUPPRESSED,
-            within=LEFT_OUT,
-        ),
+        Share(),
+        Parameter("Share of the rows that may be left out, e.g. 0.01 or 1%.", MOST_SUPPRESSED, within=LEFT_OUT),
     ]
     repair: Annotated[
         int,
         Parameter(
-            Whole(),
             "Other classes that each row left over may ask for a group (turns). Such rows carry frequent values"
             " of their class, and their groups show them.",
             0,
@@ -90,5 +82,5 @@ class RobustOptions(RequestOptions, total=False):
             compiled=False,
         ),
     ]
-    known_size: Annotated[bool, KNOWN_SIZE]
-    block: Annotated[Blocks, BLOCK]
+    known_size: KnownSize
+    block: Blocks

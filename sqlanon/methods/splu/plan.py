@@ -14,15 +14,10 @@ from typing import Annotated, Any, Literal, Required
 from sqlanon.errors import UsageError
 from sqlanon.methods import grouping, macro_steps, republication
 from sqlanon.methods.base import Method, Steps, Strength
-from sqlanon.methods.grouping import (
-    BLOCK,
-    Attribute,
-    Blocks,
-)
+from sqlanon.methods.grouping import Attribute, Blocks
 from sqlanon.methods.name_types import WholePerColumn
-from sqlanon.methods.parameter_types import Choice, Number, Whole
 from sqlanon.methods.parameters import MOST, Parameter, Range
-from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
+from sqlanon.methods.request_options import RequestOptions, SeveralSensitive
 from sqlanon.methods.splu import randomization
 from sqlanon.methods.splu.binomial import ALPHA, EPSILON, MOST_SMALL, TARGET_ERROR
 from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR
@@ -138,28 +133,21 @@ _THRESHOLDS = (
 class SpluOptions(RequestOptions, total=False):
     """What `splu` takes."""
 
-    sensitive: Required[Annotated[Names, SEVERAL_SENSITIVE]]
+    sensitive: Required[SeveralSensitive]
     gamma: Required[
         Annotated[
             int | Mapping[str, int],
-            Parameter(
-                WholePerColumn(),
-                "Rows of a decoy group: one number for all, or COLUMN=NUMBER; commas, repeatable.",
-            ),
+            WholePerColumn(),
+            Parameter("Rows of a decoy group: one number for all, or COLUMN=NUMBER; commas, repeatable."),
         ]
     ]
     residue: Annotated[
         Literal["drop", "keep"] | None,
-        Parameter(
-            Choice(("drop", "keep"), optional=True),
-            "Rows beyond a multiple of gamma: drop them (one gamma's default) or keep them.",
-            None,
-        ),
+        Parameter("Rows beyond a multiple of gamma: drop them (one gamma's default) or keep them.", None),
     ]
     epsilon: Annotated[
         float,
         Parameter(
-            Number(),
             "Relative error that the printed guarantee is about.",
             EPSILON,
             within=Range(_THRESHOLDS, least=LEAST_EPSILON, below=1),
@@ -169,7 +157,6 @@ class SpluOptions(RequestOptions, total=False):
     alpha: Annotated[
         int,
         Parameter(
-            Whole(),
             "Largest count that the guarantee calls small.",
             ALPHA,
             within=Range(_THRESHOLDS, least=1, most=MOST_SMALL),
@@ -179,7 +166,6 @@ class SpluOptions(RequestOptions, total=False):
     target_error: Annotated[
         float,
         Parameter(
-            Number(),
             "Probability that defines the least useful count.",
             TARGET_ERROR,
             within=Range(_THRESHOLDS, least=LEAST_TARGET_ERROR, below=1),
@@ -188,13 +174,9 @@ class SpluOptions(RequestOptions, total=False):
     ]
     values: Annotated[
         Literal["hide", "list"],
-        Parameter(
-            Choice(("hide", "list")),
-            "Values that by chance nobody publishes: hide them, or list all values beside the rows.",
-            "hide",
-        ),
+        Parameter("Values that by chance nobody publishes: hide them, or list all values beside the rows.", "hide"),
     ]
-    block: Annotated[Blocks, BLOCK]
+    block: Blocks
 
 
 _SMALL = (

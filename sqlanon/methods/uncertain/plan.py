@@ -6,16 +6,14 @@ of their attributes form clusters, and a cluster with a grave sensitive value ho
 """
 
 import os
-from collections.abc import Mapping
 from typing import Annotated, Required, TypedDict
 
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Method, Steps
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.name_types import Column, Columns, File
-from sqlanon.methods.parameter_types import Choice, Number, Whole
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.request_options import HIERARCHIES, SENSITIVE, Names, RowOptions
+from sqlanon.methods.request_options import Hierarchies, Names, RowOptions, Sensitive
 from sqlanon.methods.uncertain import columns, influence
 from sqlanon.methods.uncertain.clustering import GROUP_MULTIPLE, Undiverse
 from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, Order, Written, probe
@@ -32,90 +30,77 @@ MOST_COLUMNS = 1000
 
 
 _QUASI = Parameter(
-    Columns(),
     "Quasi-identifier columns: uncertain cells are published as a common ancestor or a largest number, all"
-    " others as they are; commas, repeatable.",
+    " others as they are; commas, repeatable."
 )
 _K = Parameter(
-    Whole(),
     "Least rows of a group.",
     flag="-k",
     within=Range("{option} {value} puts nobody into a group with others; K is a whole number of at least 2", least=2),
 )
 _L = Parameter(
-    Whole(),
     "Least different weights in a group with a grave value.",
     flag="-L",
     within=Range("{option} {value} asks for no difference; L is a whole number of at least 2", least=2),
 )
 _THRESHOLD = Parameter(
-    Number(),
     "The weight from which on a sensitive value is grave, above 0, at most 1.",
     within=Range("{option} {value} is not above 0 and at most 1; it is compared with the weights", above=0, most=1),
 )
 _INFLUENCE = Parameter(
-    MatrixTable(),
     "File of influences and weights in [0, 1]: columns named as the sensitive column, every quasi column,"
-    " weight. Or learn: from the data, every value grave, shown for an expert to correct.",
+    " weight. Or learn: from the data, every value grave, shown for an expert to correct."
 )
 _SAVE_INFLUENCE = Parameter(
-    File(),
     f"With {option('influence', 'learn')}: file to appear; it names every sensitive value.",
     (),
     compiled=False,
     job=False,
 )
 _UNDIVERSE = Parameter(
-    Choice(("merge", "suppress", "generalize")),
     "Groups that are not diverse: merge with neighbours and deal out anew, suppress to *, or generalize up the"
     " hierarchies until they meet others, and deal out anew.",
     "merge",
 )
 _MAX_GROUP = Parameter(
-    Whole(),
     f"Most rows of a group; {GROUP_MULTIPLE} times K, or L if that is more, if not given.",
     None,
     within=Range("{option} {value} is not a number of rows; give at least twice K, less one", least=1),
 )
 _MAX_ALTERNATIVES = Parameter(
-    Whole(),
     "The most alternatives of a cell; more are refused.",
     MOST_ALTERNATIVES,
     within=Range(f"{{option}} {{value}} is not a whole number from 1 to {MOST_COLUMNS}", least=1, most=MOST_COLUMNS),
 )
-_ORDER_ALTERNATIVES = Parameter(
-    Choice(("given", "sorted")), "Sensitive alternatives as given, or sorted (truth first tells).", "given"
-)
-_ALTERNATIVES = Parameter(
-    Choice(("lists", "braces")), "Cells of alternatives: lists, or text in braces as in {a, b}.", "lists"
-)
-_ALTERNATIVE_OF = Parameter(Column(), "Column that ties rows which are alternatives of one another.", None)
-_LABEL = Parameter(Column(), "Row label: a column published beside QIID.", None)
+_ORDER_ALTERNATIVES = Parameter("Sensitive alternatives as given, or sorted (truth first tells).", "given")
+_ALTERNATIVES = Parameter("Cells of alternatives: lists, or text in braces as in {a, b}.", "lists")
+_ALTERNATIVE_OF = Parameter("Column that ties rows which are alternatives of one another.", None)
+_LABEL = Parameter("Row label: a column published beside QIID.", None)
 
 
 class UncertainQuasi(TypedDict, total=False):
     """The columns that are published as what their alternatives have in common."""
 
-    quasi: Required[Annotated[Names, _QUASI]]
+    quasi: Required[Annotated[Names, Columns(), _QUASI]]
 
 
 class UncertainOptions(UncertainQuasi, RowOptions, total=False):
     """What `uncertain` takes."""
 
-    sensitive: Required[Annotated[str, SENSITIVE]]
+    sensitive: Required[Sensitive]
     k: Required[Annotated[int, _K]]
     l: Required[Annotated[int, _L]]
     threshold: Required[Annotated[float, _THRESHOLD]]
-    influence: Required[Annotated[object, _INFLUENCE]]
-    save_influence: Annotated[str | os.PathLike[str] | None, _SAVE_INFLUENCE]
+    influence: Required[Annotated[object, MatrixTable(), _INFLUENCE]]
+    save_influence: Annotated[str | os.PathLike[str] | None, File(), _SAVE_INFLUENCE]
     undiverse: Annotated[Undiverse, _UNDIVERSE]
     max_group: Annotated[int | None, _MAX_GROUP]
     max_alternatives: Annotated[int, _MAX_ALTERNATIVES]
     order_alternatives: Annotated[Order, _ORDER_ALTERNATIVES]
     alternatives: Annotated[Written, _ALTERNATIVES]
-    alternative_of: Annotated[str | None, _ALTERNATIVE_OF]
-    hierarchy: Annotated[Mapping[str, object], HIERARCHIES]
-    label: Annotated[str | None, _LABEL]
+    alternative_of: Annotated[str | None, Column(), _ALTERNATIVE_OF]
+    hierarchy: Hierarchies
+    label: Annotated[str | None, Column(), _LABEL]
 
 
 def group_rows(design: Uncertain) -> Steps:

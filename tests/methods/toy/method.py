@@ -5,10 +5,9 @@ from typing import Annotated, Required
 
 from sqlanon.methods import grouping, qit_st
 from sqlanon.methods.base import Method, Steps
-from sqlanon.methods.parameter_types import Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
-from sqlanon.methods.request_options import SENSITIVE, RequestOptions
+from sqlanon.methods.request_options import RequestOptions, Sensitive
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request
 
@@ -16,10 +15,10 @@ from sqlanon.plans.plan import Request
 class ToyOptions(RequestOptions, total=False):
     """What `toy` takes."""
 
-    sensitive: Required[Annotated[str, SENSITIVE]]
-    l: Required[Annotated[int, Parameter(Whole(), "Different values in a group.", flag="-l")]]
+    sensitive: Required[Sensitive]
+    l: Required[Annotated[int, Parameter("Different values in a group.", flag="-l")]]
     first_group: Annotated[
-        int, Parameter(Whole(), "Number of the first group.", 100, within=Range("{option} is {value}, not 0", least=1))
+        int, Parameter("Number of the first group.", 100, within=Range("{option} is {value}, not 0", least=1))
     ]
 
 

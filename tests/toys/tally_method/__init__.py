@@ -10,9 +10,8 @@ from sqlanon.methods import grouping, qit_st
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import Grouping
 from sqlanon.methods.internal_names import quasi_names
-from sqlanon.methods.parameter_types import Whole
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.request_options import SENSITIVE, RequestOptions
+from sqlanon.methods.request_options import RequestOptions, Sensitive
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.marks import NEVER, OURS, Mark
 from sqlanon.plans.plan import Request, Row
@@ -22,10 +21,8 @@ from sqlanon.plans.roles import free_name
 class TallyOptions(RequestOptions, total=False):
     """What `tally` takes."""
 
-    sensitive: Required[Annotated[str, SENSITIVE]]
-    l: Required[
-        Annotated[int, Parameter(Whole(), "No value above 1/l of a crowd.", flag="-l", within=Range("l is 2", least=2))]
-    ]
+    sensitive: Required[Sensitive]
+    l: Required[Annotated[int, Parameter("No value above 1/l of a crowd.", flag="-l", within=Range("l is 2", least=2))]]
 
 
 @dataclass(frozen=True, kw_only=True)
