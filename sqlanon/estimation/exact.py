@@ -1,6 +1,5 @@
 """Answers that the release gives exactly: the engine runs the query itself over rows that are published as they are."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,7 +40,7 @@ def answer_exactly(session: "Session", exact: ExactQuery, query: Query | None) -
     except SqlanonError as error:
         if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
             raise  # a fault of ours
-        raise explain_failure(error, engine, _pieces(session, query), session.loaded.names) from None
+        raise explain_failure(error, session.loaded.names) from None
     keys = {str(name) for place, name in enumerate(frame.columns) if place not in exact.measured}
     answer = Answered(_add_intervals(frame, exact.measured), [], [], keys)
     if query is not None:
@@ -49,14 +48,6 @@ def answer_exactly(session: "Session", exact: ExactQuery, query: Query | None) -
         answer.messages, answer.warnings = told, told
     tell_blank_cells(answer, "")
     return answer
-
-
-def _pieces(session: "Session", query: Query | None) -> Iterator[tuple[Sql, Sql]]:
-    """Yield each piece of a query in the grammar of estimates with the relation that it reads."""
-    if query is not None:
-        arguments = [piece for one in query.aggregates for piece in (one.argument, one.chosen, one.limit) if piece]
-        for piece in (*query.conditions, *query.keys, *arguments):
-            yield piece.sql, session.published_domain("sensitive" if piece.role == "sensitive" else "quasi_1")
 
 
 def _require_finite(session: "Session", sql: str, frame: "pd.DataFrame") -> None:

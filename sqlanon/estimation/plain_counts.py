@@ -1,7 +1,7 @@
 """Answer many plain counts together: COUNT(*) with conditions joined by AND, each over one column."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,9 +13,9 @@ from sqlanon.estimation.coded_rows import Condition, tell_holding
 from sqlanon.estimation.portions import cut
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.aggregates import COUNT
-from sqlanon.estimators.evidence import Array, BoolArray
+from sqlanon.estimators.evidence import BoolArray
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Query
+from sqlanon.sql.aggregate_query import Aggregate, Query
 
 T = TypeVar("T")
 _COLUMN = re.compile(r"quasi_\d+")
@@ -23,12 +23,11 @@ _COLUMN = re.compile(r"quasi_\d+")
 
 @dataclass(frozen=True)
 class PlainCount:
-    """One such query: the columns of its answer, what it asks of quasi columns, and of the sensitive one."""
+    """One such query, what it asks of quasi columns, and of the sensitive one."""
 
-    names: tuple[str, ...]
+    query: Query
     quasi: tuple[Condition, ...]
     sensitive: tuple[Sql, ...]
-    comparisons: Sequence[Comparison]
 
 
 def read_plain_counts(queries: Sequence[str], parse: Callable[[str], Query]) -> Iterator[tuple[int, PlainCount]]:
@@ -54,7 +53,7 @@ def read_plain_count(query: Query) -> PlainCount | None:
             return None
         conditions.append((columns.pop(), piece.sql))
     sensitive = tuple(piece.sql for piece in query.filters("sensitive"))
-    return PlainCount(tuple(item.name for item in query.items), tuple(conditions), sensitive, query.comparisons)
+    return PlainCount(query, tuple(conditions), sensitive)
 
 
 def choose_values(space: Workspace, value_count: int, queries: Sequence[PlainCount]) -> BoolArray:
@@ -63,14 +62,6 @@ def choose_values(space: Workspace, value_count: int, queries: Sequence[PlainCou
     holds = tell_holding(space, space.relations["value"], value_count, conditions)
     chosen = [holds[:, [conditions.index(one) for one in query.sensitive]].all(axis=1) for query in queries]
     return np.stack(chosen, axis=1)
-
-
-def write_answer(query: PlainCount, figures: Mapping[str, Array], messages: Sequence[str]) -> Answered:
-    """Write one answer as it would be alone; figures: the fields of its estimate, one number each."""
-    columns: dict[str, Array] = {}
-    for name in query.names:
-        columns |= {name: figures["value"]} | {f"{name}_{end}": figures[end] for end in INTERVAL}
-    return Answered(columns, messages, messages)
 
 
 def answer_in_chunks(

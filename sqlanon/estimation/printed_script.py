@@ -7,6 +7,7 @@ from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.statement import Statement
 
+HEAD = "-- as it is, for the shell of {}:"
 SOUNDNESS = "soundness"
 FILLED = "-- (not for the shell: it reads what Python fills)"
 LOOKED_UP = "occurrence"  # what looks for a query's constants: no answer
@@ -23,14 +24,19 @@ from (
 ) as soundness"""
 
 
-def write_script(space: Workspace, statements: Sequence[tuple[str, str]], last_line: str) -> str:
+def write_exact_script(space: Workspace, sql: str) -> str:
+    """Return the script of a query that the release answers exactly: the query itself over its files."""
+    return f"{HEAD.format(space.engine.dialect)} {ANSWER}\n\n{space.engine.text(Statement('answer', sql, 'query'))};\n"
+
+
+def write_script(space: Workspace, statements: Sequence[tuple[str, str]], estimator: str) -> str:
     """Return a script: what later statements read is made a temporary table; what cannot run is a comment.
 
     statements: names and texts, in order; one reads another as the workspace's relation of that name.
-    last_line: what the script ends in.
+    estimator: what is computed of its last lines.
     """
     tables: set[str] = set()
-    parts = [f"-- as it is, for the shell of {space.engine.dialect}: {last_line}"]
+    parts = [f"{HEAD.format(space.engine.dialect)} {MOMENTS.format(estimator=estimator)}"]
     reads = re.compile(f'"{re.escape(space.prefix)}(?:[^"]|"")*"')
     for number, (name, sql) in enumerate(statements):
         relation = str(relation_name(space.prefix, name))

@@ -149,7 +149,7 @@ class Thresholds:
 
 def _read_thresholds(run: QueryRun, argument: Piece, of_values: bool, most: int) -> Thresholds:
     """Make the different values of what a quantile is of, and read which of them are thresholds."""
-    ranked = run.relations["value"] if of_values else run.people
+    ranked = run.relations["value" if of_values else "person"]
     sql_type = run.space.read_type(argument.sql, ranked)
     if not (is_numeric(sql_type) or sql_type == "DATE" or re.fullmatch(r"TIMESTAMP(_S|_MS)?", sql_type)):
         raise QueryError(_TYPES.format(sql_type))

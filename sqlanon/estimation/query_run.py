@@ -6,7 +6,7 @@ figures (relation `figure`) in SQL.
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from sqlanon.estimation.memory_need import ANSWER, LINE, SET, require_memory
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.temporary_tables import Workspace, inline, text_of
 from sqlanon.estimators.aggregates import COUNT, LinearAggregate
-from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray
 from sqlanon.estimators.moments import SelectedValues
 from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import Loop, Report, relation_name
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
+Counted = tuple[IntArray, "Mapping[str, Numbers]"]  # the codes that a plain count asks for, and lines of its moments
 
 Estimator = Callable[[Evidence], Estimate]
 Inverted = Mapping[int, Mapping[str, Any]]  # by the number of an aggregate: the fields of its estimates
@@ -76,13 +77,13 @@ class QueryRun:
         measures += [product for pair in self.pairs() if (product := self.product(*pair))]
         self.measures = list(dict.fromkeys(measures))
         self.relations = dict(space.relations) | {"point": relation_name(space.prefix, "point")}
-        self.people = Sql("")  # the relation that conditions on quasi columns read
         # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
         self.bucket: Sql | None = None  # of a quantile: the number of the threshold below which a row lies
         self.correlations: dict[tuple[int, int], Array] = {}
         self.made: list[str] = []
         self.selected: SelectedValues
+        self.counted: Counted | None = None  # together with other questions
         self.messages: list[str] = []  # warnings
         self.remarks: list[str] = []  # how the answer was found
         self.explained_constants: set[Sql] = set()  # constants of which enough is said, should no row equal them
@@ -328,6 +329,8 @@ class QueryRun:
 
     def read_lines(self) -> "dict[str, Numbers]":
         """Count the hits, and read what an estimate needs of them."""
+        if self.counted is not None:
+            return dict(self.counted[1])
         *made, moment = self.counting_steps()
         run_steps(made, self.space.engine, self.made)
         self.require_memory(self.selected, self.value_count)
@@ -392,7 +395,7 @@ class QueryRun:
             # What an engine says is in our names and may quote a value: only errors worded for users pass as they are.
             if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
                 raise  # a fault of ours
-            raise explain_failure(error, self.space.engine, self._pieces(), self.space.names) from None
+            raise explain_failure(error, self.space.names) from None
         finally:
             self.space.forget(self.made)
         self.messages += MissingValues(self.space).tell(self.comparisons(), self.domain, self.explained_constants)
@@ -420,6 +423,10 @@ class QueryRun:
 
     def read_selected(self) -> tuple[SelectedValues, dict[str, Array]]:
         """Return the selected values, and by expression what each counts (NaN for NULL), length n."""
+        if self.counted is not None:
+            code = self.counted[0]
+            self.selected = SelectedValues(code, np.zeros_like(code), np.zeros_like(code), 1)
+            return self.selected, {}
         numbers = range(1, len(self.weights) + 1)
         if self.keeps_asked:
             relation = self.keep("asked", self.render_asked())
@@ -496,15 +503,6 @@ class QueryRun:
         text = self.render_answer()
         require_readable(self.space.engine, text)
         return self.space.engine.frame(text)
-
-    def _pieces(self) -> Iterator[tuple[Sql, Sql]]:
-        """Yield each piece of the query with the relation that it reads; parts before what reads them."""
-        over_values = [*self.query.parts, *(piece.sql for piece in self.query.filters("sensitive"))]
-        over_values += [piece.sql for piece in (*self.sensitive_keys, *self.weights)]
-        over_rows = [piece.sql for piece in self.query.filters("constant", "quasi", "mixed")]
-        over_rows += [piece.sql for piece in (*self.quasi_keys, *self.measures)]
-        yield from ((sql, self.relations["value"]) for sql in over_values)
-        yield from ((sql, self.people) for sql in over_rows)
 
 
 def choose_lines(lines: "Mapping[str, Numbers]", chosen: BoolArray) -> "dict[str, Numbers]":

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sqlanon.estimation.temporary_tables import Workspace
     from sqlanon.plans.templates import Sql
     from sqlanon.sql.aggregate_query import Query
+    from sqlanon.sql.exact_query import ExactQuery
 
 SEARCHED = (
     "{} is found by shares of rows below many values, so that there is no script of it; print the script of"
@@ -94,6 +95,16 @@ class Session:
     def _ask_exactly(self, sql: str, name: str, **options: Any) -> "Answered | None":
         """Answer a query that reads exact columns alone; None for any other."""
         from sqlanon.estimation.exact import answer_exactly
+
+        exact, query = self._read_exact(sql)
+        if exact is None:
+            return None
+        if query is not None and options:
+            self.start(query, name, **options)  # options out of range are refused all the same
+        return answer_exactly(self, exact, query)
+
+    def _read_exact(self, sql: str) -> "tuple[ExactQuery | None, Query | None]":
+        """Return a query as one that the database runs as it is, and in pieces; None where it is not such."""
         from sqlanon.sql.exact_query import read_exact
 
         try:
@@ -101,13 +112,8 @@ class Session:
         except QueryError:
             query = None  # what is outside of the grammar of estimates may be exact
         names = None if query is None else [item.name for item in query.items]
-        published = [*self.quasi, *self.sensitive]
-        exact = read_exact(sql, self.exact_rows, published, names)
-        if exact is None or not (query is None or self.loaded.engine.in_process):
-            return None
-        if query is not None and options:
-            self.start(query, name, **options)  # options out of range are refused all the same
-        return answer_exactly(self, exact, query)
+        exact = read_exact(sql, self.exact_rows, [*self.quasi, *self.sensitive], names)
+        return exact if query is None or self.loaded.engine.in_process else None, query
 
     def exact_rows(self, columns: frozenset[str]) -> "Sql | None":
         """Return the relation that holds these published columns as they are in the source; None where none does."""
@@ -141,14 +147,6 @@ class Session:
         answer.messages, answer.warnings = [*answer.messages, *more], [*answer.warnings, *more]
         return answer
 
-    def _parse_printed(self, sql: str) -> "Query":
-        """Parse a query whose statements are listed; raise QueryError where these depend on what earlier ones say."""
-        query = self._parse(sql)
-        for aggregate in query.aggregates:
-            if aggregate.function.inverts:
-                raise QueryError(SEARCHED.format(aggregate.function.name))
-        return query
-
     def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, Answered]":
         """Answer those of many queries that can be answered together, by their places; the others are asked alone."""
         return self.answer_together(queries, *choose_estimator(self.estimators, self.method, estimator))
@@ -160,15 +158,21 @@ class Session:
         Python's, and `answer` reads `figure`, which Python fills.
         """
         name, _ = choose_estimator(self.estimators, self.method, estimator)
-        query = self._parse_printed(sql)
+        query = self._parse(sql)
+        for aggregate in query.aggregates:
+            if aggregate.function.inverts:
+                raise QueryError(SEARCHED.format(aggregate.function.name))
         return self.loading_statements(query) + self.start(query, name).statements()
 
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell."""
-        from sqlanon.estimation.printed_script import MOMENTS, write_script
+        from sqlanon.estimation.printed_script import write_exact_script, write_script
 
         name, _ = choose_estimator(self.estimators, self.method, estimator)
-        return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
+        exact, _ = self._read_exact(sql)
+        if exact is not None:
+            return write_exact_script(self.loaded, exact.sql)
+        return write_script(self.loaded, self.statements(sql, name), name)
 
     def close(self) -> None:
         """Drop the temporary tables of this release."""

@@ -79,13 +79,6 @@ class Function:
         """Return the answer from its sums (of `parts`, in their order, one shape); NaN where there is none."""
         return sums[0]
 
-    def write(self, total: str, rows: str, has_rows: str) -> str:
-        """Return the answer as SQL.
-
-        total: the sum. rows: the number of rows that are counted. has_rows: the condition that there is one; else NULL.
-        """
-        return f"case when {has_rows} then coalesce({total}, 0) end"
-
     @property
     def of_values(self) -> "Function":
         """The function that says the same of an argument's values."""
@@ -102,10 +95,6 @@ class Count(Function):
         """Return the least and the most selected rows that are hits, C x J."""
         least, most = _bound_rows(moments, selected)
         return least.sum(axis=2), most.sum(axis=2)
-
-    def write(self, total: str, rows: str, has_rows: str) -> str:
-        """Return the count as SQL; over no row it is 0, and `has_rows` is not asked."""
-        return f"coalesce({total}, 0)"
 
     @property
     def of_values(self) -> Function:
@@ -152,10 +141,6 @@ class Average(Function):
         """Return the first of two sums by the second; NaN over no rows."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(sums[1] > 0, sums[0] / sums[1], np.nan)
-
-    def write(self, total: str, rows: str, has_rows: str) -> str:
-        """Return the quotient as SQL, NULL over no row."""
-        return f"case when {has_rows} then {total} / {rows} end"
 
 
 @dataclass(frozen=True)

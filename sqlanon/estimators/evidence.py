@@ -112,8 +112,8 @@ iterative = uniform  # of counts that are guessed in turns, which have no standa
 def shrinkage(evidence: Evidence) -> Estimate:
     """Return U + w (LS - U), unbiased where there is evidence, plain where there is none; or what is `shrunk`.
 
-    w = max(0, 1 - se² / (LS - U)²), LS the unbiased estimate and U the plain one. Counts and sums of randomized values
-    are weighed against what their margins say instead (`empirical_bayes`), wherever their channels can be inverted. The
+    w = max(0, 1 - se² / (LS - U)²), LS the unbiased estimate and U the plain one. Answers about randomized
+    values are weighed against what everybody has instead (`randomized/asked_sets`). The
     interval is the unbiased estimate's, drawn out to hold such an answer.
     """
     difference = evidence.unbiased - evidence.plain

@@ -214,9 +214,8 @@ class AskedRelease:
     def estimation_sql(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell, which runs it as it is.
 
-        sql, estimator: as for `estimate`, and its QueryError. The script ends in the answer where the estimator's
-        arithmetic is SQL's (uniform, and whatever the release settles by itself), else in the moments that the estimate
-        is made of; its first line says which.
+        sql, estimator: as for `estimate`, and its QueryError. The script ends in the answer where the release settles
+        it, else in the sums that the estimate is made of; its first line says which.
         """
         return self._open_session().script(sql, estimator)
 

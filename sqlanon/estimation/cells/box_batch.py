@@ -20,7 +20,7 @@ from sqlanon.estimation.cells.query_parts import place_of
 from sqlanon.estimation.cells.run import DIGITS
 from sqlanon.estimation.coded_rows import Condition, tell_holding
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks, choose_values, write_answer
+from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks, choose_values
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.plans.templates import Sql
@@ -168,9 +168,12 @@ class BoxBatch:
     # -- the answers ---------------------------------------------------------------------------
 
     def _frame(self, query: PlainCount, value: float, low: float, high: float) -> Answered:
-        figures = {"value": value, "std_error": 0.0 if low == high else np.nan, "low": low, "high": high}
-        messages = MissingValues(self.loaded).tell(self.loaded.told(query.comparisons), self.loaded.domain)
-        return write_answer(query, {name: np.array([figure]) for name, figure in figures.items()}, messages)
+        figures = {"": value, "_std_error": 0.0 if low == high else np.nan, "_low": low, "_high": high}
+        columns = {
+            f"{item.name}{end}": np.array([figure]) for item in query.query.items for end, figure in figures.items()
+        }
+        messages = MissingValues(self.loaded).tell(self.loaded.told(query.query.comparisons), self.loaded.domain)
+        return Answered(columns, messages, messages)
 
 
 def compares_values(loaded: BoxTables, conditions: Sequence[Condition]) -> bool:

@@ -139,9 +139,6 @@ class CellRun(QueryRun):
         self.relations["asked"] = relation_name(loaded.prefix, "asked") if self.keeps_asked else asked_values
         self.relations["hit"] = relation_name(loaded.prefix, "person_hit")
         self.relations["figure"] = relation_name(loaded.prefix, "figure")
-        # A row's cells hold no one value: a piece that fails is tried on NULLs of the columns' types.
-        nulls = ", ".join(f"cast(null as {sql_type}) as quasi_{place}" for place, sql_type in loaded.types.items())
-        self.people = Sql(f"(select * from (select {nulls}) as row_of_nulls cross join {asked_values} as asked)")
 
     def refuse_aggregates(self) -> None:
         """Raise QueryError where the query asks for more than COUNT(*)."""

@@ -3,8 +3,7 @@
 Many plain counts are answered together: each is a cell, and each asks a set of values.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import AnswerError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.blank_cells import tell_blank_cells
-from sqlanon.estimation.coded_rows import CellSums, CodedRows
+from sqlanon.estimation.coded_rows import CellSums
 from sqlanon.estimation.exact import select_columns
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import (
@@ -21,23 +20,20 @@ from sqlanon.estimation.plain_counts import (
     answer_in_chunks,
     choose_values,
     read_plain_counts,
-    write_answer,
 )
 from sqlanon.estimation.portions import cut
-from sqlanon.estimation.printed_script import ANSWER, MOMENTS, write_script
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
-from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, weigh_choice
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.session import Session
 from sqlanon.estimation.temporary_tables import inline, listed
-from sqlanon.estimators import OF_GROUPS, choose_estimator
-from sqlanon.estimators.aggregates import COUNT, LinearAggregate
-from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
+from sqlanon.estimators import OF_GROUPS
+from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.moments import Moments, SelectedValues, lay_out
 from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Aggregate, Query
+from sqlanon.sql.aggregate_query import Query
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
@@ -64,7 +60,6 @@ FACTS = (
     "people have several values each: somebody counts once for each of the values that are asked for together; how many"
     " people have any of them is published nowhere"
 )
-_NONE = Sql("cast(null as double)")
 
 
 class GroupRun(QueryRun):
@@ -78,11 +73,9 @@ class GroupRun(QueryRun):
         self.by_class, self.splits_averages = by_class, not by_class
         self.held = (6, 10, 3 if by_class else 1)
         super().__init__(loaded, query)
-        self.loaded, self.people = loaded, self.relations["person"]
+        self.loaded = loaded
         for name in ("asked", "hit", "figure", *(["possible"] if query.parts else [])):
             self.relations[name] = relation_name(loaded.prefix, name)
-        if query.parts:
-            self.people = self.relations["possible"]
 
     # -- the statements ------------------------------------------------------------------------
 
@@ -179,161 +172,6 @@ class GroupRun(QueryRun):
         columns = lay_out(lines, lines["code"].astype(np.int64), (cells, cases, len(totals)))
         return Moments(columns, totals, self.loaded.people)
 
-    # -- scripts -------------------------------------------------------------------------------
-
-    @property
-    def is_settled(self) -> bool:
-        """Tell whether the release settles the query: it asks for rows whatever their value, or values of all rows."""
-        query = self.query
-        of_rows = bool(query.filters("quasi", "mixed", "constant") or self.quasi_keys or self.measures or self.limits)
-        of_values = bool(query.filters("sensitive", "mixed") or self.sensitive_keys or self.weights)
-        return not (of_rows and of_values)
-
-    def render_figure(self) -> str:
-        """Write the paper's estimates of the aggregates, without errors but where the release settles them."""
-        estimates = [
-            (self._write_uniform(aggregate), f"value_{number}")
-            for number, aggregate in enumerate(self.query.aggregates)
-        ]
-        columns: list[tuple[Sql, str]] = []
-        for number in range(len(estimates)):
-            value, settled = Sql(f"value_{number}"), self.is_settled
-            error = Sql(f"case when {value} is not null then cast(0 as double) end") if settled else _NONE
-            columns += [(value, str(value)), (error, f"std_error_{number}")]
-            columns += [(value if settled else _NONE, f"{end}_{number}") for end in ("low", "high")]
-        return self.space.render(
-            "evidence/uniform",
-            self.relations | {"moment": relation_name(self.loaded.prefix, "moment")},
-            keyed=bool(self.quasi_keys),
-            grouped=bool(self.quasi_keys or self.sensitive_keys),
-            estimates=estimates,
-            columns=columns,
-        )
-
-    def _write_uniform(self, aggregate: Aggregate) -> Sql:
-        """Return one aggregate over asked values beside their moments; it is NULL over no row, but for COUNT."""
-        piece, present = aggregate.argument, "1"
-        added, row_share, shared = "moment.uniform", "moment.uniform", "moment.shared"
-        if piece in self.weights:
-            weight = f"asked.weight_{self.weights.index(piece) + 1}"
-            added, present = f"{weight} * moment.uniform", f"case when {weight} is null then 0 else 1 end"
-        elif piece is not None:
-            number = self.measures.index(piece) + 1
-            added, row_share, shared = (
-                f"moment.{name}_{number}" for name in ("sum_uniform", "count_uniform", "count_shared")
-            )
-        conditions = [f"moment.{self.flags[self.limits.index(aggregate.limit)]} = 1"] if aggregate.limit else []
-        if aggregate.chosen is not None:
-            conditions.append(f"asked.weight_{self.weights.index(weigh_choice(aggregate.chosen)) + 1} = 1")
-        if conditions:
-            condition = " and ".join(conditions)
-            added, present = (f"case when {condition} then {term} end" for term in (added, present))
-        rows, has_rows = f"sum(({present}) * {row_share})", f"sum(({present}) * {shared}) > 0"
-        return Sql(aggregate.function.write(f"sum({added})", rows, has_rows))
-
-    def script(self, estimator: str, loading: Sequence[tuple[str, str]]) -> str:
-        """Return a script that ends in the answer, or in the moments where the estimator solves for shares.
-
-        What the release settles by itself, any estimator answers as the uniform one does, without error.
-        """
-        in_sql = not self.query.derived and (self.is_settled or not self.by_class)
-        if not in_sql:
-            return write_script(self.loaded, [*loading, *self.statements()], MOMENTS.format(estimator=estimator))
-        self.by_class = False
-        statements = [step for step in self.statements() if step[0] in ("asked", "possible", "hit", "moment")]
-        self.relations["figure"] = inline(self.render_figure())
-        return write_script(self.loaded, [*loading, *statements, ("answer", self.render_answer())], ANSWER)
-
-
-class BatchRun:
-    """Answer plain counts of one release as each would be answered alone: their moments are sums of cells' moments."""
-
-    def __init__(self, loaded: GroupTables, rows: CodedRows, name: str, estimate: Estimator) -> None:
-        """Take the loaded release, its rows of QIT coded with their groups, and an estimator with its name."""
-        self.loaded, self.rows, self.name, self.estimate = loaded, rows, name, estimate
-        self.systems = None if name == "uniform" else loaded.load_systems()
-        self.values = len(loaded.load_totals())
-        self.classes = 1 + (0 if self.systems is None else len(self.systems.rows))
-
-    def answer_all(self, queries: Iterable[tuple[int, PlainCount]]) -> dict[int, Answered]:
-        """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
-        listed, answers = list(queries), dict[int, Answered]()
-        for some in cut(listed, LOOKED_FOR):  # what is found is remembered for each
-            MissingValues(self.loaded).tell([one for _, query in some for one in query.comparisons], self._domain)
-        conditions = [query.quasi for _, query in listed]
-        for places, columns in self.rows.sum_each(conditions, self._read_moments, self.classes * self.values):
-            counted = [(listed[place][0], (listed[place][1], line)) for line, place in enumerate(places)]
-            answers |= answer_in_chunks(counted, partial(self.answer, columns), CHUNK)
-        return answers
-
-    def answer(self, columns: Mapping[str, Array], counted: Sequence[tuple[PlainCount, int]]) -> list[Answered]:
-        """Return an answer for each of some queries with their lines of the moments, queries x classes and values."""
-        chosen = choose_values(self.loaded, self.values, [query for query, _ in counted])
-        answers = []
-        for (query, line), code in zip(counted, map(np.flatnonzero, chosen.T), strict=True):
-            inference = self._infer({name: sums[line] for name, sums in columns.items()}, code)
-            ones = np.ones(len(code))
-            evidence = inference.gather_evidence(LinearAggregate(COUNT, None, ones, ones))
-            answers.append(self._frame(query, self.estimate(evidence), evidence))
-        return answers
-
-    def _read_moments(self, celled: Sql) -> CellSums:
-        """Run the moment query over the cells of several queries, as it runs over those of one with GROUP BY."""
-        hit = inline(self.loaded.render("estimate/coded_rows/cell_count", {"celled": celled}, apart=["group_id"]))
-        by_class = self.systems is not None
-        relations = {**self.loaded.relations, "hit": hit}
-        lines = self.loaded.engine.arrays(
-            self.loaded.render("evidence/moments", relations, measures=[], by_class=by_class, flags=[])
-        )
-        cell, code = (lines[name].astype(np.int64) for name in ("cell", "code"))
-        if by_class:
-            code = self.loaded.place_classes(lines["class"].astype(np.int64)) * self.values + code
-        return CellSums(cell, code, {name: lines[name].astype(float) for name in ("shared", "uniform")})
-
-    def _infer(self, sums: Mapping[str, Array], code: Any) -> Inference:
-        """Return what one query's hits say, whose sums are classes and the rest x values."""
-        by_class = {name: line.reshape(self.classes, self.values) for name, line in sums.items()}
-        moments = Moments(
-            {name: line.sum(axis=0)[None, None] for name, line in by_class.items()}, self.loaded.load_totals()
-        )
-        selected = SelectedValues(code, np.zeros_like(code), np.zeros_like(code), 1)
-        if self.systems is None:
-            return Inference(moments, selected)
-        from sqlanon.estimators.class_moments import HitSums
-        from sqlanon.estimators.inference_by_class import ClassInference
-
-        once = np.zeros(self.classes * self.values, dtype=np.int64)
-        place, value = np.divmod(np.arange(len(once)), self.values)
-        lines = {"cell": once, "case_number": once, "place": place, "code": value, **sums}
-        hit_sums = HitSums(lines, self.classes - 1, self.values)
-        return ClassInference(moments, selected, self.systems, hit_sums, self.loaded.left_out)
-
-    def _frame(self, query: PlainCount, estimate: Estimate, evidence: Evidence) -> Answered:
-        figures = {name: array[0] for name, array in vars(estimate).items()}
-        figures["value"] = np.nan_to_num(figures["value"])
-        messages = self._tell(bool(evidence.exact.all()))
-        answer = write_answer(
-            query, figures, messages + MissingValues(self.loaded).tell(query.comparisons, self._domain)
-        )
-        tell_blank_cells(answer, self.name)
-        return answer
-
-    def _tell(self, exact: bool) -> list[str]:
-        """Return what is special about one answer."""
-        if self.name == "uniform":
-            return []
-        if self.systems is None:
-            return [TOO_MANY_VALUES]
-        run = GroupRun(self.loaded, self._any_count, by_class=True)
-        if not exact:
-            run.tell_limits(float(self.loaded.load_totals().sum()), upper_bound=False)
-        return run.messages
-
-    _any_count = Query((), (), (), (Aggregate(COUNT),), (), (), None, grouped=False)
-
-    def _domain(self, column: str) -> Sql:
-        return self.loaded.relations["value"] if column == "sensitive" else self.rows.domains[column]
-
 
 class GroupSession(Session):
     """A session of a release of groups."""
@@ -391,19 +229,57 @@ class GroupSession(Session):
         return listed(self.loaded.loading_steps())
 
     def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
-        """Answer plain counts (`read_plain_count`) of releases that do not have many classes."""
-        if not (self.loaded.engine.in_process and not self.loaded.people) or len(queries) < FEW:
-            return {}
-        try:
-            batch = BatchRun(self.loaded, self.loaded.load_rows(), name, estimate)
-        except AnswerError:  # each is asked alone, and says what does not fit
-            return {}
-        if batch.classes * batch.values > TOGETHER:
-            return {}
-        return batch.answer_all(read_plain_counts(queries, self._parse))
+        """Answer plain counts (`read_plain_count`) of releases that do not have many classes.
 
-    def script(self, sql: str, estimator: str | None = None) -> str:
-        """Return the statements behind an answer as a script, which ends in the answer where SQL can give it."""
-        name, _ = choose_estimator(self.estimators, self.method, estimator)
-        query = self._parse_printed(sql)
-        return self.start(query, name).script(name, self.loading_statements(query))
+        Each is answered as it would be alone; the hits of all that read the same columns are counted in one pass.
+        """
+        loaded, answers = self.loaded, dict[int, Answered]()
+        if loaded.people or not loaded.engine.in_process or len(queries) < FEW:
+            return answers
+        values = len(loaded.load_totals())
+        try:
+            rows, by_class = loaded.load_rows(), name != "uniform" and loaded.load_systems() is not None
+        except AnswerError:  # each is asked alone, and says what does not fit
+            return answers
+        classes = loaded.class_count if by_class else 1
+        if classes * values > TOGETHER:
+            return answers
+        plain = list(read_plain_counts(queries, self._parse))
+        domains = {**rows.domains, "sensitive": loaded.relations["value"]}
+        for some in cut(plain, LOOKED_FOR):  # what is found is remembered for each
+            constants = [one for _, count in some for one in count.query.comparisons]
+            MissingValues(loaded).tell(constants, domains.__getitem__)
+
+        def read(celled: Sql) -> CellSums:
+            hit = inline(loaded.render("estimate/coded_rows/cell_count", {"celled": celled}, apart=["group_id"]))
+            relations = {**loaded.relations, "hit": hit}
+            lines = loaded.engine.arrays(
+                loaded.render("evidence/moments", relations, measures=[], by_class=by_class, flags=[])
+            )
+            place, code = (lines[column].astype(np.int64) for column in ("class", "code"))
+            if by_class:  # classes are numbered from -1
+                code = (place + 1) * values + code
+            sums = {column: lines[column].astype(float) for column in ("shared", "uniform")}
+            return CellSums(lines["cell"].astype(np.int64), code, sums)
+
+        def answer(counted: Sequence[tuple[PlainCount, dict[str, Array]]]) -> list[Answered]:
+            chosen, found = choose_values(loaded, values, [count for count, _ in counted]), list[Answered]()
+            for (count, sums), selection in zip(counted, chosen.T, strict=True):
+                place = np.flatnonzero(sums["uniform"])
+                number, code = np.divmod(place, values)
+                once = np.zeros_like(place)
+                lines = {"cell": once, "case_number": once, "class": number - by_class, "code": code}
+                run = self.start(count.query, name)
+                self.load(run)
+                run.counted = np.flatnonzero(selection), lines | {column: sums[column][place] for column in sums}
+                found.append(run.answer(estimate))
+                tell_blank_cells(found[-1], name)
+            return found
+
+        for places, sums in rows.sum_each([count.quasi for _, count in plain], read, classes * values):
+            counted = [
+                (plain[place][0], (plain[place][1], {column: line[number] for column, line in sums.items()}))
+                for number, place in enumerate(places)
+            ]
+            answers |= answer_in_chunks(counted, answer, CHUNK)
+        return answers

@@ -204,6 +204,11 @@ class GroupTables(Workspace):
             self._shared = lower + lower.T
         return self._shared
 
+    @property
+    def class_count(self) -> int:
+        """Return how many classes there are, with the rest (-1) that several share, once they are loaded."""
+        return len(self._place_of_class)
+
     def place_classes(self, classes: IntArray) -> IntArray:
         """Return the place among the solved classes of each class number; the rest's is their number."""
         return np.asarray(self._place_of_class[classes + 1])

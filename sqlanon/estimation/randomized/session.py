@@ -68,7 +68,6 @@ class PublishedRun(QueryRun):
         names = ("asked", "hit", "figure", *(["possible"] if self.query.parts else []))
         self.relations |= {name: relation_name(self.loaded.prefix, name) for name in names}
         self.relations["value"] = self._combine(self.columns)
-        self.people = self.relations["possible" if self.query.parts else "person"]
 
     def _combine(self, columns: Sequence[tuple[int, Sql]]) -> Sql:
         return inline(self.space.render("evidence/combination", {}, columns=columns))
@@ -240,7 +239,7 @@ class PublishedRun(QueryRun):
             matrix=matrix,
             unseen=max((_unseen(loaded.effective_gamma(place)) for place in touched), default=0.0),
             estimator=self.estimator,
-            whole=loaded.whole(touched, self.read_whole) if self._needs_whole() else None,
+            everybody=loaded.everybody(touched, self.read_whole) if self.estimator == "shrinkage" else None,
             missing=self.count_missing() if self.selected.set_count == 1 else 0,
         )
 

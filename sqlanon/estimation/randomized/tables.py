@@ -13,15 +13,13 @@ from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators import matrix
 from sqlanon.estimators.channel import Array, Channel, Joint
 from sqlanon.estimators.closed_form import ClosedForm
-from sqlanon.estimators.empirical_bayes.spectrum import Spectra, Spectrum
-from sqlanon.estimators.empirical_bayes.whole import Whole
 from sqlanon.estimators.matrix import Matrix
+from sqlanon.estimators.randomized.pooling import Everybody
 from sqlanon.methods.grouping import GROUPS_PER_BLOCK, ONE_BLOCK
 from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 
-LEAST_COUNT = 0.5  # of a value that is listed, and published by nobody
 LARGEST_MATRIX = 1_500  # values of a column for which T is made and inverted
 
 
@@ -53,7 +51,7 @@ class Randomized(Workspace):
         self._counts: dict[int, Array] = {}
         self._companies: dict[int, matrix.Company] = {}
         self._matrices: dict[int, Matrix] = {}
-        self._wholes: dict[tuple[int, ...], Whole] = {}
+        self._everybody: dict[tuple[int, ...], Everybody] = {}
 
     def value(self, place: int) -> Sql:
         """Return the relation of one sensitive column's values (by its place, from 0)."""
@@ -124,21 +122,17 @@ class Randomized(Workspace):
         channels: list[Channel] = [channel for channel in map(self.matrix, touched) if channel is not None]
         return Joint(channels, self._shape(touched)) if len(channels) == len(touched) else None
 
-    def whole(self, touched: Sequence[int], table: Callable[[], Array]) -> Whole | None:
-        """Return the release's own figures of several columns; None where one of them has no matrix.
+    def everybody(self, touched: Sequence[int], table: Callable[[], Array]) -> Everybody | None:
+        """Return the whole release's figures of the columns that are read; None where there are none.
 
         table: reads the release's rows by published values, V; it runs once.
         """
-        if self.joint_matrix(touched) is None:
-            return None
         key = tuple(touched)
-        if key not in self._wholes:
-            columns = [
-                Spectrum.of(np.maximum(self.counts(place), LEAST_COUNT), self._companies[place].mean)
-                for place in touched
-            ]
-            self._wholes[key] = Whole(Spectra(columns), table(), [self.effective_gamma(place) for place in touched])
-        return self._wholes[key]
+        if key and key not in self._everybody:
+            columns = [self.closed_form(place) for place in touched]
+            shares = [self.counts(place) / self.counts(place).sum() for place in touched]
+            self._everybody[key] = Everybody(columns, shares, table())
+        return self._everybody.get(key)
 
     def repeated(self, touched: Sequence[int]) -> tuple[list[Joint], float]:
         """Return the channels as single orders of the values would have them, and the factor of their variance."""
@@ -160,7 +154,7 @@ class Randomized(Workspace):
         """Forget the temporary tables; they are made again where they are needed again."""
         super().close()
         self._loaded = False
-        for made in (self._counts, self._matrices, self._companies, self._wholes):
+        for made in (self._counts, self._matrices, self._companies, self._everybody):
             made.clear()
 
 

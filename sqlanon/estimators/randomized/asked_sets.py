@@ -1,7 +1,7 @@
-"""Answers about sets of values of one randomized column: the set that is asked for is a column of 0 and 1.
+"""Answers about sets of randomized values: the set that is asked for is a column of 0 and 1.
 
 For the sum X of weights w over the n rows of a condition, two answers are known: the unbiased one, with its error, and
-m, which takes values for unrelated, all of them together (`whole`). X may stand out as a whole (`standing_out`): were
+m, which takes values for unrelated, all of them together (`pooling`). X may stand out as a whole (`standing_out`): were
 values unrelated, its distance from what is expected of everybody would have the variance se² + K, K = n² t Var w, and
 S = n² (E |w - E w|)².
 
@@ -16,22 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.estimators.channel import Array
-from sqlanon.estimators.closed_form import ClosedForm
-from sqlanon.estimators.empirical_bayes.standing_out import NOT_APART, follow, gained, trends
-from sqlanon.estimators.empirical_bayes.whole import weighed
-
-
-def pool(column: ClosedForm, shares: Array, observed: Array, chance: Array, most: float) -> tuple[Array, Array]:
-    """Return by how much each value's share of a condition differs from everybody's, C x V, and t, C.
-
-    shares: everybody's. observed: by how much published shares differ from them, C x V. chance, most: as `weighed`
-    takes them. By the closed form a value's deviation is seen through its own D alone.
-    """
-    root = np.sqrt(shares)
-    scaled = np.divide(observed, root, out=np.zeros_like(observed), where=root > 0)
-    found = weighed(scaled, column.difference, chance, most)
-    mean = follow(found.mean, scaled, column.difference, chance, found.likely, trends(shares) * root) * root
-    return np.asarray(mean - shares * mean.sum(axis=1, keepdims=True)), found.likely
+from sqlanon.estimators.randomized.standing_out import NOT_APART, gained
 
 
 @dataclass(frozen=True)

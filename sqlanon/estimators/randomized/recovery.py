@@ -11,62 +11,17 @@ from numpy.typing import NDArray
 
 from sqlanon.estimators.aggregates import COUNT, SUM, LinearAggregate
 from sqlanon.estimators.channel import Array, Joint, Weighted
-from sqlanon.estimators.closed_form import ClosedForm
-from sqlanon.estimators.empirical_bayes.whole import Whole
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Estimate, Evidence, score_interval
 from sqlanon.estimators.moments import Moments
 from sqlanon.estimators.one_core import on_one_core
 from sqlanon.estimators.propagation import Pair, correlate
-from sqlanon.estimators.randomized.asked_sets import Linear, pool
+from sqlanon.estimators.randomized.asked_sets import Linear
+from sqlanon.estimators.randomized.pooling import Everybody
 from sqlanon.estimators.randomized.sums import Sums
 
-# Aggregates from counts and sums that are weighed against what the margins say. A count or a sum of numbers
-# by value is Σ_v w_v x_v, taken at the posterior mean x̂ (`whole`). Where the wide prior's mean x̌ and
-# variance say more than the likeliest prior allows, x̂ goes only as near as one standard error to x̌ (limited
-# translation: Efron and Morris 1972), for what stands out may be more than a normal prior holds.
-NUMBERS_AT_ONCE = 4_000_000
-SETS_AT_ONCE = 500_000  # of them, x sets: what a processor's cache holds is several times faster
-TABLES = 20  # of a condition's values while it is weighed; an asked set takes a number for each value of a column
-
-
-def shrunk(whole: Whole, moments: Moments, measured: LinearAggregate, part: Weighted) -> Array:
-    """Return a count or a sum for every condition and asked set, and of counts of one case also the mean and variance
-    under the wide prior, else NaN: 3 x C x J, made of some conditions at a time.
-
-    whole: what the release's own figures say of its cells. moments: of the published values, under `uniform`. measured,
-    part: the aggregate, and its one linear part. (The ratio of two such answers is no good average: a small count
-    that is shrunk to next to nothing makes it large.)
-    """
-    cells, cases, values = moments.columns["uniform"].shape
-    sets = len(part.weights[0])
-    if not cells or not sets:
-        return np.zeros((3, cells, sets))
-    step = max(1, NUMBERS_AT_ONCE // max(cases * values * TABLES, sets * max(whole.spectra.shape)))
-    found = []
-    for start in range(0, cells, step):
-        value, wide, variance = np.zeros((3, len(moments.columns["uniform"][start : start + step]), sets))
-        for case, weights in part.weights.items():
-            rows, published, squares = (
-                moments.columns[measured.column(degree, "uniform")][start : start + step, case]
-                for degree in (0, part.degree, 2 * part.degree)
-            )
-            counts, total = whole.counts(rows), published.sum(axis=1)[:, None] * part.base[case]
-            true = counts.mean
-            if part.degree:
-                true = whole.sums(published, squares.sum(axis=1), rows, true)
-            value = value + true @ weights.T + total
-            wide, variance = counts.wide @ weights.T + total, counts.variance(weights)
-        if part.degree or len(part.weights) > 1:
-            wide, variance = np.full((2, *value.shape), np.nan)
-        else:
-            value = np.clip(value, wide - np.sqrt(variance), wide + np.sqrt(variance))
-        found.append(np.stack([value, wide, variance]))
-    return np.concatenate(found, axis=1)
-
-
-LEAST_TELLING = (
-    16.0  # standard errors of the unbiased estimate in a condition's rows; with more it says next to nothing
-)
+SETS_AT_ONCE = 500_000  # numbers x sets: what a processor's cache holds is several times faster
+LEAST_TELLING = 16.0  # standard errors of the unbiased count in a condition's rows; with more it tells next to nothing
+WIDER = 2.0  # then, times the posterior's deviation: the largest cells differ from the expected as few others do
 MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix answers by default
 
 
@@ -76,15 +31,15 @@ class Recovery:
 
     sums: published figures and the closed forms of the columns read. matrix: the channels by the public grouping.
     unseen: the count up to which a value may well have gone unpublished. estimator: whose unbiased estimate is told.
-    whole: the release's own figures that shrinkage weighs a condition against; None: it has none. missing: how many
-    values are asked for by name that nobody publishes, of a question about one set.
+    everybody: the whole release, which shrinkage weighs a condition against; None where no sensitive column is read.
+    missing: how many values are asked for by name that nobody publishes, of a question about one set.
     """
 
     sums: Sums
     matrix: Joint | None
     unseen: float
     estimator: str
-    whole: Whole | None = None
+    everybody: Everybody | None = None
     missing: int = 0
     exact, upper_bound = True, False  # nothing more is said of such answers
 
@@ -150,13 +105,23 @@ class Recovery:
             plain=plain, unbiased=unbiased, std_error=error, least=least, most=most,
             exact=np.zeros(plain.shape, dtype=bool), growth=growth, curve=curve, jump=jump,
         )  # fmt: skip
-        if estimator == "shrinkage" and len(self.sums.counts) == 1:
-            evidence = self._bounded(replace(evidence, shrunk=self._asked(measured, unbiased, error)), measured)
-            low, high = score_interval(evidence)  # what it is drawn to is no reason to leave it
-            drawn = np.minimum(np.maximum(np.asarray(evidence.shrunk), np.fmax(low, -np.inf)), np.fmin(high, np.inf))
-            return replace(evidence, shrunk=drawn)
-        if estimator == "shrinkage" and len(parts) == 1 and self.whole is not None:
-            evidence = self._weighed(evidence, shrunk(self.whole, self.moments, measured, parts[0]), parts[0], measured)
+        if estimator == "shrinkage" and self.everybody is not None:
+            value, variance = self._asked(measured, unbiased, error)
+            evidence = self._bounded(replace(evidence, shrunk=value), measured)
+            low, high = score_interval(evidence)
+            if len(self.sums.counts) == 1:  # what it is drawn to is no reason to leave the interval
+                drawn = np.minimum(
+                    np.maximum(np.asarray(evidence.shrunk), np.fmax(low, -np.inf)), np.fmin(high, np.inf)
+                )
+                return replace(evidence, shrunk=drawn)
+            if measured.function.counts:  # of several columns the unbiased count may tell nothing
+                tells = LEAST_TELLING * error <= self.sums.rows[:, :1]
+                half = NORMAL_QUANTILE * np.sqrt(variance) * np.where(tells, 1.0, WIDER)
+                low = np.where(tells, np.minimum(low, value - half), value - half)
+                high = np.where(tells, np.maximum(high, value + half), value + half)
+                middle, width = (low + high) / 2, (high - low) / 2
+                return replace(evidence, unbiased=middle, std_error=width / NORMAL_QUANTILE, growth=0.0, jump=0.0)
+            return evidence
         return self._bounded(evidence, measured)
 
     def _unbiased(
@@ -170,10 +135,12 @@ class Recovery:
         value, error = self._corrected(parts, measured, closed, variance, orders, estimator)
         return value, error, growth, curve, jump
 
-    def _asked(self, measured: LinearAggregate, unbiased: Array, error: Array) -> Array:
-        """Return the answer about the asked sets of one column, C x J, given its unbiased one and the error of it."""
+    def _asked(self, measured: LinearAggregate, unbiased: Array, error: Array) -> tuple[Array, Array]:
+        """Return the answer about the asked sets and, of a count, its variance, C x J, given the unbiased one and its
+        error.
+        """
         if measured.function.counts:
-            return self._linear(measured, unbiased, error).drawn()[0]
+            return self._linear(measured, unbiased, error).drawn()
         counted, centred, centre = self._centred(measured)
         present = LinearAggregate(COUNT, None, measured.present, measured.present)
         drawn = []
@@ -184,7 +151,7 @@ class Recovery:
         count = np.maximum(count, 0.0)
         known = count**2 + variance
         average = centre + np.divide(rest * count, known, out=np.zeros_like(rest), where=known > 0)
-        return average if measured.function.is_ratio else average * count
+        return average if measured.function.is_ratio else average * count, np.full_like(average, np.nan)
 
     def _centred(self, measured: LinearAggregate) -> tuple["Recovery", LinearAggregate, Array]:
         """Return the figures of the rows that an aggregate counts, the sum of what it measures less e, and e, C x J."""
@@ -213,8 +180,9 @@ class Recovery:
     def _linear(self, measured: LinearAggregate, unbiased: Array, error: Array) -> Linear:
         """Return what is known of a count or of a sum about its mean, given its unbiased answer and the error."""
         (part,) = [self.sums.weighted(degree, weights) for degree, weights in measured.parts()]
-        (column,), mass, total = self.sums.closed.channels, self.sums.mass, float(self.sums.counts[0].sum())
-        assert isinstance(column, ClosedForm)
+        everybody, total = self.everybody, float(self.sums.counts[0].sum())
+        assert everybody is not None
+        mass = everybody.likely
         pooled, expected, prior, size = np.zeros((4, *unbiased.shape))
         for case, weights in part.weights.items():
             published, hits = (self.sums.published(measured, degree, case) for degree in (part.degree, 0))
@@ -222,48 +190,15 @@ class Recovery:
             if part.degree:
                 scale = np.sqrt(np.maximum(self.sums.published(measured, 2, case).sum(axis=1), 0.0) * rows)
                 observed = np.divide(published, scale[:, None], out=np.zeros_like(published), where=scale[:, None] > 0)
-                differing, likely = pool(column, mass, observed, 1 / rows, 1 / max(len(mass) - 1, 1))
+                differing, likely = everybody.differ_in_sums(observed, 1 / rows)
             else:
-                scale, observed = rows, published / rows[:, None] - mass
-                differing, likely = pool(column, mass, observed, np.maximum(1 / rows - 1 / total, 0.0), 1.0)
+                scale, observed = rows, published / rows[:, None] - everybody.published
+                differing, likely = everybody.differ(observed, np.maximum(1 / rows - 1 / total, 0.0))
             among = published.sum(axis=1)[:, None] * (part.base[case] + mean)
             expected, pooled = expected + among, pooled + among + scale[:, None] * (differing @ weights.T)
             prior = prior + (scale**2 * likely)[:, None] * np.maximum(weights**2 @ mass - mean**2, 0.0)
             size = size + scale[:, None] * (np.abs(weights - mean[:, None]) @ mass)
         return Linear(unbiased, error, pooled, expected, prior, size**2)
-
-    def _weighed(self, evidence: Evidence, posterior: Array, part: Weighted, measured: LinearAggregate) -> Evidence:
-        """Add the answer weighed against the margins of several columns; of counts its interval takes the place of the
-        unbiased one's. The prior's variance of a count grows with the count, and so does that of the interval.
-        """
-        value, mean, variance = posterior
-        if np.isnan(variance).any():
-            return replace(evidence, shrunk=value)
-        error, growth = np.sqrt(variance), np.zeros_like(variance)
-        if measured.function.counts:
-            most_asked = part.base[0] > 0
-            smaller = np.where(most_asked, self.sums.rows[:, :1] - mean, mean)
-            rate = np.divide(variance, np.maximum(smaller, error), out=growth, where=error > 0)
-            growth = np.where(most_asked, -rate, rate)
-        wide = replace(evidence, shrunk=value, unbiased=mean, std_error=error, growth=growth, jump=0.0)
-        return self._heed(evidence, wide, self.sums.rows[:, :1]) if measured.function.counts else wide
-
-    @staticmethod
-    def _heed(evidence: Evidence, wide: Evidence, rows: Array) -> Evidence:
-        """Let the interval under the wide prior hold the unbiased one as well, wherever that tells anything.
-
-        The prior supposes that cells differ from what their margins say as most cells do; the largest may not, and
-        which they are is not known.
-        """
-        tells = LEAST_TELLING * evidence.std_error <= rows
-        (low, high), (own_low, own_high) = score_interval(wide), score_interval(evidence)
-        low, high = np.minimum(low, own_low), np.maximum(high, own_high)
-        return replace(
-            wide,
-            unbiased=np.where(tells, (low + high) / 2, wide.unbiased),
-            std_error=np.where(tells, (high - low) / 2 / NORMAL_QUANTILE, wide.std_error),
-            growth=np.where(tells, 0.0, wide.growth),
-        )
 
     def _bounded(self, evidence: Evidence, measured: LinearAggregate) -> Evidence:
         """Leave room for values never published, and NULL where no row is counted."""

@@ -97,7 +97,9 @@ COMPLAINTS = {
     "upper(age) = 'X'": "the query cannot be evaluated: upper does not take (INTEGER); cast what it is given",
     "split_part(sex) = 'X'": "the query cannot be evaluated: split_part does not take what it is given",
     "cast(sex as int) = 1": "the query cannot be evaluated on every row (a value cannot be converted); cast to a wider"
-    " type, or filter",
+    " type, or filter, and write constants as their columns have them: 7, 'flu', '2024-01-31'",
+    "age = 'x'": "the query cannot be evaluated on every row (a value cannot be converted); cast to a wider type, or"
+    " filter, and write constants as their columns have them: 7, 'flu', '2024-01-31'",
 }
 
 

@@ -1,6 +1,6 @@
 """What differs from everybody as a whole: asked sets of values, and trends along the values of a column.
 
-Values are first taken for unrelated (`whole`); a sum of many of them is then drawn to what is expected of everybody,
+Values are first taken for unrelated (`pooling`); a sum of many of them is then drawn to what is expected of everybody,
 even where all of them differ alike: wages above 1,500 of those who work less. So it is looked at how far such a sum
 lies from there. V: the variance of this distance d if values were unrelated. κ S: what it may have more, S the size
 that everybody's figures give it, κ one of `SIZES`, weighed by the likelihood φ(d; V + κ S), beside κ = 0. The unbiased
@@ -45,7 +45,7 @@ def trends(shares: Array) -> Array:
 def follow(mean: Array, observed: Array, strengths: Array, chance: Array, prior: Array, along: Array) -> Array:
     """Return the posterior means of the deviations u of one column, C x I, with what trends say of them.
 
-    mean, observed, strengths, chance: û, δ, s, (1-π)/n, as `whole` has them. prior: the variance of u, C. along: the
+    mean, observed, strengths, chance: û, δ, s, (1-π)/n, as `pooling` has them. prior: the variance of u, C. along: the
     trends in the coordinates of u, k x I, of length 1.
     """
     strengths = np.maximum(strengths, LEAST_STRENGTH)

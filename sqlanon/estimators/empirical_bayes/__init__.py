@@ -1,1 +1,0 @@
-"""Randomized values weighed against what the margins say: the default answers of SPLU-Gen's releases."""
