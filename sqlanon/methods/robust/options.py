@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Required
 
 from sqlanon.methods.grouping import BLOCK, KNOWN_SIZE, LEFT_OUT, Blocks
 from sqlanon.methods.name_types import ColumnSets, Files, Tables
-from sqlanon.methods.parameter_types import Choice, Number, Share, Whole
+from sqlanon.methods.parameter_types import Choice, Number, Share
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
-from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS
+from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED
 
 LARGEST_R = 2**31
 
@@ -73,21 +73,6 @@ class RobustOptions(RequestOptions, total=False):
             "Share of the rows that may be left out, e.g. 0.01 or 1%.",
             MOST_SUPPRESSED,
             within=LEFT_OUT,
-        ),
-    ]
-    repair: Annotated[
-        int,
-        Parameter(
-            Whole(),
-            "Other classes that each row left over may ask for a group (turns). Such rows carry frequent values"
-            " of their class, and their groups show them.",
-            0,
-            within=Range(
-                f"{{option}} {{value}} is no number of turns; give a whole number from 0 to {MOST_TURNS}",
-                least=0,
-                most=MOST_TURNS,
-            ),
-            compiled=False,
         ),
     ]
     known_size: Annotated[bool, KNOWN_SIZE]
