@@ -84,7 +84,6 @@ MEANT: dict[str, list[str]] = {
     "--save-background": ["kept.parquet", "kept.csv", "new kept.csv"],
     "--guarantee": ["exact", "delta"],
     "--max-suppressed": ["0", "1%", "0.5", "0.99"],
-    "--repair": ["0", "1", "3"],
     "--threshold": ["0.1", "0.3", "0.9", "1"],
     "--influence": ["learn", "influence.csv"],
     "--save-influence": ["kept.csv", "kept.parquet"],

@@ -44,9 +44,9 @@ REQUESTS = {
         "robust",
         ROLES | {"quasi": ["age", "sex"], "sensitive": ["disease", "zipcode"], "r": 3, "background_from": "sex"},
     ),
-    "robust with repair": (
+    "robust of two backgrounds": (
         "robust",
-        ROLES | {"r": 3, "background_from": ["sex", "sex,zipcode"], "repair": 2, "max_suppressed": 0.5},
+        ROLES | {"r": 3, "background_from": ["sex", "sex,zipcode"], "max_suppressed": 0.5},
     ),
     "uncertain learned": (
         "uncertain",

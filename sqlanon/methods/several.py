@@ -231,6 +231,8 @@ def group_classes(design: SeveralColumns, known: tuple[str, ...], parameter: str
     signed = {"signature": signature, "codes": codes, "size": size}
     limits = {
         **signed,
+        "merges": False,
+        "final": False,
         "parameter": parameter,
         "asked": asked,
         "alike": " and ".join(alike),
@@ -245,7 +247,7 @@ def group_classes(design: SeveralColumns, known: tuple[str, ...], parameter: str
         grouping.population(request),
         *count_values(design),
         *number_values(design, known),
-        Chapter("several/surplus", limits),
+        Chapter("surplus", limits),
         grouping.shuffle(design, signature),
         Chapter("several/thinned", {**signed, "drawn": ("draw", *ties), "kept": tuple(dict.fromkeys(kept))}),
         grouping.tally(signature),

@@ -21,7 +21,7 @@ class History:
 
     def __init__(self, con, l, method="anatomy"):
         self.con, self.engine = con, DuckDBEngine(con)
-        known = {"background": (), "background_from": (("c",),), "guarantee": "exact", "repair": 0}
+        known = {"background": (), "background_from": (("c",),), "guarantee": "exact"}
         self.method = method
         named = {"anatomy": {"l": l}, "splu": {"gamma": l}, "robust": {"r": l, "max_suppressed": 0.9, **known}}
         self.parameters = named[method]

@@ -380,7 +380,7 @@ def test_robust_follows_class_by_class(ward, tmp_path):
         assert table(tmp_path, "alone", name) == table(tmp_path, "ward_1", name)
     assert found.manifest["verified"]["classes"] <= 1 / 3
     assert sqlanon.open(tmp_path / "ward_2").verify(since=tmp_path / "ward_1").holds
-    for more in ({"repair": 3}, {"background_from": "age"}, {"r": 2}):
+    for more in ({"background_from": "age"}, {"r": 2}):
         with pytest.raises(UsageError, match=r"one signature|have the"):
             sqlanon.robust(con, "second", **{**given, **more}, ledger=tmp_path / "l", out=tmp_path / "refused")
     with pytest.raises(UsageError, match="have the method robust, this request anatomy"):

@@ -105,20 +105,6 @@ def test_every_method_makes_the_release_that_columns_make(method):
     assert found == expected
 
 
-def test_rows_that_are_repaired_have_columns():
-    con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "i % 3")])
-    expected, _ = tables(con, quasi, False, "robust", repair=2)
-    found, packed = tables(con, quasi, None, "robust", repair=2)
-    assert not packed
-    assert found == expected
-
-
-def test_rows_that_stay_columns_are_not_measured():
-    con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "i % 3")])
-    release = sqlanon.robust(con, "people", quasi=quasi, **(ASKED | METHODS["robust"]), repair=2)
-    assert "-- ranges\n" not in release.sql
-
-
 def test_ranges_that_do_not_fit_stay_columns():
     con, quasi = people([("BIGINT", "i * 3000000000000000"), ("INTEGER", "i * 7000000")])
     expected, _ = tables(con, quasi, False)

@@ -1,4 +1,4 @@
-"""r-robustness: the paper's patients, then properties judged by enumeration, repair, refusals, hostile names."""
+"""r-robustness: the paper's patients, then properties judged by enumeration, refusals, hostile names."""
 
 import collections
 import json
@@ -44,9 +44,9 @@ def test_the_only_man_of_the_papers_table_finds_no_company(con):
     with pytest.raises(sqlanon.DataError) as refused:
         sqlanon.robust(con, PATIENTS, **asked)
     assert str(refused.value) == (
-        "r = 2 is not possible: 1 of 4 rows (25.00%) find no group of 2 rows with different values of 'disease' and one"
-        " signature, and max_suppressed allows 1%; most of them have the signature (Male) with 1 (1 signature leave"
-        " rows over); no r of 2 or more works with these backgrounds; max_suppressed=0.25 leaves them out"
+        "r = 2 is not possible: 1 of 4 rows (25.00%) find no group of 2 rows of one signature that have different"
+        " values of 'disease', and max_suppressed allows 1%; most of them have the signature (Male) with 1 (1 signature"
+        " leave rows over); no r of 2 or more works with these backgrounds; max_suppressed=0.25 leaves them out"
     )
 
 
@@ -281,9 +281,9 @@ BAD = [
     ({"max_suppressed": 1}, "is no share of the rows"),
     ({"max_suppressed": -0.1}, "is no share of the rows"),
     ({"guarantee": "hope"}, "'hope' is none of exact, delta"),
-    ({"repair": -1}, "is no number of turns"),
     ({"block": 0}, "holds no group"),
-    ({"sensitive": ["s", "ward"], "quasi": "sex", "repair": 1}, "groups hold rows of one signature"),
+    ({"sensitive": ["s", "ward"], "quasi": "sex", "background": "people"}, "groups hold rows of one signature"),
+    ({"repair": 2}, "repair was removed in 0.3.0"),
     ({"background": "nowhere"}, "nowhere"),
 ]
 
@@ -473,7 +473,8 @@ def test_signatures_that_are_nearly_alike_share_groups_whose_posteriors_hold(con
     for group, named in signatures.items():
         assert max(values[group].values()) == 1 and len(named) >= r
         if len(named) <= 7:
-            assert largest_posterior(prior, named, values[group]) <= 1 / r + 1e-12
+            rows = [{value: prior[ward, value] for value in values[group]} for (ward,) in named]
+            assert max(max(row.values()) for row in posteriors(rows, list(values[group]))) <= 1 / r + 1e-12
     assert release.verify(background="known", r=r).holds
     first = left_over(con, math.ceil(r))
     assert release.manifest["dropped_rows"] <= first
@@ -495,9 +496,8 @@ def test_the_papers_condition_makes_smaller_groups_than_posteriors_allow(con):
 def test_a_condition_that_nothing_is_accepted_by_is_refused(con):
     people(con)
     asked = {"quasi": ["ward", "sex"], "sensitive": "s", "r": 2, "background_from": "sex", "guarantee": "delta"}
-    with pytest.raises(sqlanon.UsageError, match=r"delta. makes no difference.*background or repair"):
+    with pytest.raises(sqlanon.UsageError, match=r"delta. makes no difference.*mix signatures with background"):
         sqlanon.robust(con, "people", **asked)
-    assert sqlanon.robust(con, "people", repair=1, **asked).manifest["guarantee"] == {"r": 2, "condition": "delta"}
 
 
 def left_over(con, size, table="t"):
@@ -570,9 +570,6 @@ def test_tables_that_list_different_values_do_not_share_groups(con):
     assert release.verify(background="known", r=2).holds
 
 
-# -- repair --------------------------------------------------------------------------------------------
-
-
 def crowded(con):
     """Make small classes whose rows find no company, beside large ones; a smooth background knows them all."""
     con.execute(
@@ -586,53 +583,6 @@ def crowded(con):
     ).fetchall()
 
 
-def largest_posterior(prior, signatures, values):
-    rows = [{value: prior[ward, value] for value in values} for (ward,) in signatures]
-    return max(max(row.values()) for row in posteriors(rows, list(values)))
-
-
-@pytest.mark.parametrize("guarantee", ["exact", "delta"])
-def test_repair_brings_rows_into_groups_of_other_classes(con, guarantee):
-    crowded(con)
-    asked = {"quasi": "ward", "sensitive": "s", "id": "person", "r": 3, "background": "smooth", "key": KEY}
-    asked |= {"guarantee": guarantee, "max_suppressed": 0.2}
-    repaired = sqlanon.robust(con, "crowd", repair=6, **asked)
-    assert left_over(con, 3, "crowd") > repaired.manifest["dropped_rows"] + 5
-    signatures, values = groups_of(repaired, ["ward"])
-    mixed = {group: named for group, named in signatures.items() if len(set(named)) > 1}
-    assert len(mixed) >= 5
-    prior = {(ward, s): p for ward, s, p in con.execute("from smooth").fetchall()}
-    for group, named in mixed.items():
-        assert sorted(collections.Counter(named).values()) == [1, len(named) - 1]
-        assert max(values[group].values()) == 1
-        if guarantee == "exact":
-            assert largest_posterior(prior, named, values[group]) <= 1 / 3 + 1e-12
-    assert "posterior" not in repaired.manifest["verified"]  # a function of what the background holds
-    promised = {"posterior": 1 / 3} if guarantee == "exact" else {"condition": "delta"}
-    assert repaired.manifest["guarantee"] == {"r": 3, **promised}
-    report = repaired.verify(background="smooth", r=3)
-    (found,) = (one["largest_posterior"] for one in report.posterior)
-    assert report.holds is (found <= 1 / 3 + 1e-12) and (report.holds or guarantee == "delta")
-    assert f"the largest posterior of who knows these backgrounds is {found:.1%}" in repaired.notes
-    check = {check.name: check for check in repaired.verify().checks}["classes"]
-    assert check.holds is None and "mix signatures: verify with --background" in check.found
-    against = repaired.verify(against="crowd")
-    assert against.holds is None and against.unproved == ["classes"]
-
-
-def test_repair_takes_nobody_whom_the_background_gives_away(con):
-    crowded(con)
-    con.execute("update smooth set probability = case when s = 's' || ward % 10 then 0.91 else 0.01 end").fetchall()
-    asked = {"quasi": "ward", "sensitive": "s", "id": "person", "r": 3, "background": "smooth", "max_suppressed": 0.2}
-    repaired = sqlanon.robust(con, "crowd", repair=20, **asked, key=KEY)
-    signatures, values = groups_of(repaired, ["ward"])
-    prior = {(ward, s): p for ward, s, p in con.execute("from smooth").fetchall()}
-    for group, named in signatures.items():
-        if len(set(named)) > 1:
-            assert largest_posterior(prior, named, values[group]) <= 1 / 3 + 1e-12
-    assert repaired.manifest["dropped_rows"] <= left_over(con, 3, "crowd")
-
-
 def test_a_row_that_no_group_may_take_is_left_out_and_no_reason_to_fail(con):
     con.execute(
         "create table t as select i as person, if(i = 0, 'f', 'm') as sex, if(i = 0, 'c', 'v' || i % 4) as s"
@@ -642,20 +592,9 @@ def test_a_row_that_no_group_may_take_is_left_out_and_no_reason_to_fail(con):
         "create table known as from (values ('f', 'v9', 1.0), ('m', 'v0', 0.25)) t(sex, s, probability)"
     ).fetchall()
     asked = {"quasi": ["person", "sex"], "sensitive": "s", "r": 2, "background": "known", "max_suppressed": 0.1}
-    release = sqlanon.robust(con, "t", repair=1, **asked)
+    release = sqlanon.robust(con, "t", **asked)
     assert release.manifest["dropped_rows"] == 1 and release.verify().holds
     assert "1 of 2 values of a background are none of the data's" in release.notes
-
-
-def test_a_release_whose_every_group_took_a_row_is_proved_by_its_posteriors(con):
-    con.execute("create table t as from (values ('m', 'a'), ('m', 'b'), ('f', 'c')) t(sex, s)").fetchall()
-    con.execute(
-        "create table known as select x.sex, y.s, 1 / 3.0 as probability from (select distinct sex from t) x, t y"
-    ).fetchall()
-    asked = {"quasi": "sex", "sensitive": "s", "r": 2, "background": "known", "max_suppressed": 0.5}
-    release = sqlanon.robust(con, "t", repair=1, **asked)
-    assert release.manifest["groups"] == 1 and release.manifest["dropped_rows"] == 0
-    assert release.verify(background="known", r=2).holds
 
 
 @pytest.mark.thorough
@@ -670,7 +609,7 @@ def test_a_table_that_leaves_values_out_is_completed_alike_by_publisher_and_reci
     )
     asked = {"quasi": ["person", "ward"], "sensitive": "s", "r": 3, "background": "known", "max_suppressed": 0.3}
     asked |= {"unique_quasi": "keep"}
-    release = sqlanon.robust(con, "t", repair=6, **asked)
+    release = sqlanon.robust(con, "t", **asked)
     assert release.verify(background="known", r=3).holds
 
 
@@ -699,12 +638,12 @@ def test_the_promise_says_of_whom_it_is_not(con, shell):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("identifier", "repair"), [(["person"], 0), ([], 4)])
-def test_one_key_gives_one_release_in_any_order(con, identifier, repair):
+@pytest.mark.parametrize("identifier", [["person"], []])
+def test_one_key_gives_one_release_in_any_order(con, identifier):
     crowded(con)
     con.execute("create table shuffled as select * from crowd order by hash(person)").fetchall()
     asked = {"quasi": "ward", "sensitive": "s", "id": identifier, "r": 3, "background": "smooth", "key": KEY}
-    asked |= {"repair": repair, "max_suppressed": 0.2}
+    asked |= {"max_suppressed": 0.2}
     releases = [sqlanon.robust(con, name, **asked) for name in ("crowd", "shuffled")]
     con.execute("set threads = 1").fetchall()
     releases.append(sqlanon.robust(con, "shuffled", **asked))

@@ -86,7 +86,7 @@ PARTS = {
     "robust": ("method: anatomy", "method: robust"),
     "schema": ("out: ward", "out: ward\n  overwrite: true\nrequire: {rows: '>= 500', 'error_at(1%)': '<= 0.1'}"),
 }
-OF_ROBUST = "{r: 3, background_from: [sex, [sex, age]], background: [a.csv], repair: 2, max_suppressed: 0.1}"
+OF_ROBUST = "{r: 3, background_from: [sex, [sex, age]], background: [a.csv], max_suppressed: 0.1}"
 WRONG = {
     "unknown key": ("l: 4", "lol: 4"),
     "another kind": ("l: 4", "l: four"),

@@ -185,7 +185,7 @@ def test_check_finds_what_the_data_does_not_allow_with_its_line(shell):
         "have more than one row",
         "--check",
     )
-    robust = ROBUST.replace("BACKGROUND", "background_from: age\n  max_suppressed: 0\n  repair: 1")
+    robust = ROBUST.replace("BACKGROUND", "background_from: age\n  max_suppressed: 0")
     refused(shell, 3, robust, "r = 2.5 is not possible", "--check")
     told = shell("run", write(shell, unique.replace("l: 4", "l: 4\n  unique_quasi: keep")), "--check")
     assert told.returncode == 0 and "'ssn' alone has 600 different values" in told.stderr

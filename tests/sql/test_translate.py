@@ -52,7 +52,7 @@ def test_translations_parse_back(statement):
 
 def followed_plans(engine="duckdb"):
     """Yield an engine's plans of a first and a second release under a ledger, of every method that has them."""
-    robust = {"r": 3, "background": (), "background_from": (("age",),), "guarantee": "exact", "repair": 0}
+    robust = {"r": 3, "background": (), "background_from": (("age",),), "guarantee": "exact"}
     own = {"anatomy": {"l": 3}, "robust": robust, "splu": {"gamma": 3}}
     known = {f"known_{table}": Sql(f'"vault"."ward_{table}"') for table in ("person", "value")}
     roles = Roles(("age", 'sex "at birth"'), ("disease",), ("ssn",))

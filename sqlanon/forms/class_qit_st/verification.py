@@ -27,7 +27,7 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     r, sets = manifest["parameters"].get("r"), manifest["parameters"].get("backgrounds")
     if not isinstance(r, int | float) or isinstance(r, bool) or not 1 < r <= manifest["parameters"]["l"]:
         raise ReleaseError(f"the manifest of {where} does not say an r above 1 and at most its l")
-    turns, guarantee = manifest["parameters"].get("repair"), manifest["parameters"].get("guarantee")
+    turns, guarantee = manifest["parameters"].get("repair", 0), manifest["parameters"].get("guarantee")
     if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0 or guarantee not in GUARANTEES:
         raise ReleaseError(f"the manifest of {where} does not say how its groups were made")
     if _classes(manifest) not in CLASSES:
@@ -66,7 +66,7 @@ def verify(published: PublishedTables) -> Report:
     # without a group of one signature there is nothing to say, unless all are mixed
     holds: bool | None = mixed if largest is None else largest * r <= 1 + ROUNDING
     if holds and mixed:  # classes of several signatures, and a repair: what they make is proved by posteriors
-        holds = None if parameters["repair"] or _classes(published.manifest) == CLASSES[1] else False
+        holds = None if parameters.get("repair") or _classes(published.manifest) == CLASSES[1] else False
     outcome = MIXED.format(**classes) if mixed else largest
     check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", outcome, holds, promised=True)
     return Report((*report.checks, check), {**report.figures, "signatures": classes["class_count"]})
@@ -80,5 +80,5 @@ def verified_figures(report: Report) -> dict[str, Any]:
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """Return what is promised, as numbers: where groups mix classes under the paper's condition, that condition."""
     parameters = manifest["parameters"]
-    mixing = bool(parameters["repair"]) or _classes(manifest) == CLASSES[1]
+    mixing = bool(parameters.get("repair")) or _classes(manifest) == CLASSES[1]
     return promise(parameters["r"], parameters["guarantee"], mixing)

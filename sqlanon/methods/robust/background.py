@@ -107,12 +107,12 @@ def names_of(background: Background) -> tuple[str, ...]:
     return tuple(f"signature_{number}" for number, _ in enumerate(background.columns, start=1))
 
 
-def chapter(background: Background, number: int, show_values: bool = False, whole: bool = True) -> Chapter:
+def read_table(background: Background, number: int, show_values: bool = False, whole: bool = True) -> Chapter:
     """Return the chapter that reads and checks one background.
 
-    It reads `population` (with the columns of `background.columns`, and for a learned one `sensitive`) and `tally`
-    (sensitive, row_count), and makes `background`, `signature`, `remainder` and, of a `whole` one, `prior`, each with
-    `_number` behind. A table is refused where it is no distribution (UsageError) or does not fit the data (DataError).
+    It reads `population` (with the columns of `background.columns`) and `tally` (sensitive, row_count), and makes
+    `background`, `signature`, `remainder` and, of a `whole` one, `prior`, each with `_number` behind. A table
+    is refused where it is no distribution (UsageError) or does not fit the data (DataError).
     """
     values = {
         "number": number,

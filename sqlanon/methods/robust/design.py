@@ -22,7 +22,6 @@ from sqlanon.wording import option
 
 NAME = "robust"
 MOST_SUPPRESSED = 0.01
-MOST_TURNS = 1000
 Guarantee = Literal["exact", "delta"]
 GUARANTEES = get_args(Guarantee)
 CLASSES = ("signatures", "distributions")  # what rows of one class have in common
@@ -35,18 +34,16 @@ NOTHING_TO_ACCEPT = (
     + " makes no difference: groups of distributions that are learned from the data hold rows of one signature, whose"
     + " posterior is 1/n; leave it out, or let groups mix signatures with "
     + option("background")
-    + " or "
-    + option("repair")
 )
 NOT_FOLLOWED = (
     f"with {option('ledger')}, groups hold rows of one signature: name the adversary's columns with"
-    f" {option('background_from')}, and leave {option('background')} and {option('repair')} away"
+    f" {option('background_from')}, and leave {option('background')} away"
 )
 NOT_TOGETHER = (
     "with several sensitive columns, or several rows of a person, groups hold rows of one signature: in mixed ones no"
     " condition on each column holds"
     " against who knows how the columns go together; name the adversary's columns with"
-    f" {option('background_from')}, and leave {option('background')} and {option('repair')} away"
+    f" {option('background_from')}, and leave {option('background')} away"
 )
 WITHOUT_DATABASE = (
     "compile reads no data, and a background is data: name its columns with "
@@ -61,9 +58,7 @@ class ClassGrouping(Grouped):
 
     r: > 1; no posterior is to be above 1/r, and groups hold at least ceil(r) rows. signature: our names of the quasi
     columns that any background reads. backgrounds: what the adversary knows. most_suppressed: share of the rows, 0 … 1,
-    that may be left over. early: refuse before rows are drawn for. promised: what proves that no posterior is above
-    1/r: exact, or the paper's condition (delta). turns: how many other classes each row that is left over may ask for a
-    group; 0 repairs nothing.
+    that may be left over. promised: what proves that no posterior is above 1/r: exact, or the paper's condition, delta.
     """
 
     r: float
@@ -71,8 +66,6 @@ class ClassGrouping(Grouped):
     backgrounds: tuple[Background, ...]
     most_suppressed: float
     promised: str
-    turns: int = 0
-    early: bool = True
 
     @property
     def merges(self) -> bool:
@@ -109,14 +102,13 @@ class Robustness(ClassGrouping):
     @property
     def known(self) -> tuple[Beside | Statement, ...]:
         """Return the backgrounds that prove the groups: those of one signature prove themselves, others do not."""
-        # whatever is learned from the data stays apart by its signatures, until a repair
-        return (*self.tables, *(self.kept_tables if self.turns else ()))
+        # whatever is learned from the data stays apart by its signatures
+        return self.tables
 
     @property
     def range_query(self) -> tuple[Statement, Row] | None:
         """Return the query of the quasi columns' ranges, where rows are packed."""
-        # rows that are repaired change their places by their quasi values
-        return None if self.turns else packing.range_query(self.request)
+        return packing.range_query(self.request)
 
     @property
     def kept_tables(self) -> tuple[Statement, ...]:
@@ -163,41 +155,37 @@ def design(
     background_from: Sequence[Sequence[str]],
     guarantee: str,
     max_suppressed: float,
-    repair: int,
     known_size: bool,
     block: int | None,
 ) -> Robustness:
     """Decide on the classes. Raises UsageError where no background is named, or one fits no published columns."""
     several = len(request.roles.sensitive) > 1 or request.sets
-    if several and (background or repair):
+    if several and background:
         raise UsageError(NOT_TOGETHER)
-    layout = None if repair else packing.layout_of(request)
+    layout = packing.layout_of(request)
     attribute, *further = (
         attributes_of(request, NAME, "r", math.ceil(r), block, layout=layout)
         if several
         else [qit_st.attribute(NAME, request, "r", math.ceil(r), block, layout)]
     )
     if request.following is not None:
-        if background or repair:
+        if background:
             raise UsageError(NOT_FOLLOWED)
         attribute = add_ledger_columns(attribute, request.following)
     backgrounds = _backgrounds(request, background, background_from)
-    if guarantee == "delta" and not (background or repair):
+    if guarantee == "delta" and not background:
         raise UsageError(NOTHING_TO_ACCEPT)
     kind = partial(SeveralRobustness, further=tuple(further), known_size=known_size) if several else Robustness
     return kind(
         request=request,
         attribute=attribute,
         layout=layout,
-        promise=promise(r, guarantee, bool(background or repair)),
+        promise=promise(r, guarantee, bool(background)),
         r=r,
         signature=signature(request, backgrounds),
         backgrounds=backgrounds,
         most_suppressed=max_suppressed,
-        # repair may still place rows that are left over: refuse only after it
-        early=not repair,
         promised=guarantee,
-        turns=repair,
         tables=tuple(background),
     )
 

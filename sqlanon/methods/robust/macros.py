@@ -1,7 +1,7 @@
 """The macros of r-robust publishing: the chapters of `plan.py` as one SELECT, for a signature that is one list.
 
 The adversary's knowledge is given as columns (`background_names`): groups have rows of one signature, as for
-distributions that are learned from the data. One SELECT cannot loop, so it neither merges classes nor repairs groups.
+distributions that are learned from the data. One SELECT cannot loop, so it merges no classes.
 """
 
 from sqlanon.methods import grouping, macro_steps
@@ -42,13 +42,17 @@ def _groups(refusals: list[Refusal]) -> tuple[Chapter, ...]:
     surplus = {
         "signature": SIGNATURE,
         "size": size,
-        "r": Sql("r"),
-        "shown_column": macro_steps.column(),
+        "codes": (),
+        "parameter": "r",
+        "asked": Sql("r"),
+        "who": "rows",
+        "alike": "one signature",
+        "differ": Sql(f"'have different values of ' || {macro_steps.column()}"),
         "most": Sql("format('{:.4g}', 100.0 * cast(max_suppressed as double))"),
         "most_millionths": Sql("cast(round(1000000 * cast(max_suppressed as double)) as bigint)"),
         "merges": False,
         "taught": False,
-        "early": True,
+        "final": False,
     }
     purpose = macro_steps.purpose_of(NAME)
     return (
@@ -58,7 +62,7 @@ def _groups(refusals: list[Refusal]) -> tuple[Chapter, ...]:
         grouping.tally(SIGNATURE),
         Chapter("robust/classes", {"signature": SIGNATURE, "size": size, "purpose": purpose, "spelled": SPELLED}),
         macro_steps.count_values(NAME, "r", SIGNATURE),
-        Chapter("robust/surplus", surplus),
+        Chapter("surplus", surplus),
         *macro_steps.own_values(draws=False),
         *macro_steps.group(NAME, SIGNATURE),
     )

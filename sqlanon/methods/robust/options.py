@@ -9,7 +9,7 @@ from sqlanon.methods.name_types import ColumnSets, Files, Tables
 from sqlanon.methods.parameter_types import Share
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import Names, RequestOptions, SeveralSensitive
-from sqlanon.methods.robust.design import MOST_SUPPRESSED, MOST_TURNS, Guarantee
+from sqlanon.methods.robust.design import MOST_SUPPRESSED, Guarantee
 
 LARGEST_R = 2**31
 
@@ -67,20 +67,6 @@ class RobustOptions(RequestOptions, total=False):
         float,
         Share(),
         Parameter("Share of the rows that may be left out, e.g. 0.01 or 1%.", MOST_SUPPRESSED, within=LEFT_OUT),
-    ]
-    repair: Annotated[
-        int,
-        Parameter(
-            "Other classes that each row left over may ask for a group (turns). Such rows carry frequent values"
-            " of their class, and their groups show them.",
-            0,
-            within=Range(
-                f"{{option}} {{value}} is no number of turns; give a whole number from 0 to {MOST_TURNS}",
-                least=0,
-                most=MOST_TURNS,
-            ),
-            compiled=False,
-        ),
     ]
     known_size: KnownSize
     block: Blocks

@@ -29,17 +29,23 @@ from sqlanon.plans.chapters import Chapter
 MOST_CUTS = 20  # levels of the tree of classes; classes whose leaf still differs then are parts by themselves
 
 
-def _limits(design: ClassGrouping) -> dict[str, object]:
-    """Return how many rows may be left over, and what is told where there are more."""
-    return {
-        "r": f"{design.r:g}",
+def _refuse_surplus(design: ClassGrouping, final: bool) -> Chapter:
+    """Return the chapter that refuses more rows left over than may be; final: they are those that are left out."""
+    values = {
+        "codes": (),
+        "signature": design.signature,
         "size": design.attribute.size,
-        "shown_column": repr(design.attribute.column),
+        "parameter": "r",
+        "asked": f"{design.r:g}",
+        "who": "rows",
+        "alike": "one signature",
+        "differ": f"have different values of {design.attribute.column!r}",
         **several.allow(design.most_suppressed),
         "merges": design.merges,
         "taught": any(known.relation is None and len(known.columns) > 1 for known in design.backgrounds),
-        "early": design.early,
+        "final": final,
     }
+    return Chapter("surplus", values)
 
 
 def group_arrivals(design: ClassGrouping) -> Steps:
@@ -51,14 +57,13 @@ def group_arrivals(design: ClassGrouping) -> Steps:
         "purpose": design.attribute.purpose,
         "spelled": None,
     }
-    limits = _limits(design) | {"signature": signature}
     return (
         *republication.match_persons(design, signature),
         grouping.tally(signature),
         Chapter("robust/classes", classes),
         grouping.count_values(design, signature),
         # a first release that leaves too many rows over is refused; later ones let rows wait
-        *((Chapter("robust/surplus", limits),) if is_first else ()),
+        *((_refuse_surplus(design, final=False),) if is_first else ()),
         *republication.call_arrivals(design, signature, design.most_suppressed),
         grouping.shuffle(design, signature),
         grouping.group(design, signature),
@@ -69,15 +74,11 @@ def group_by_class(design: ClassGrouping) -> Steps:
     """Return the chapters that end in `grouped`: classes, their groups, and who is left over."""
     request, signature, size = design.request, design.signature, design.attribute.size
     purpose, knowledge = design.attribute.purpose, list(enumerate(design.backgrounds, start=1))
-    backgrounds: list[dict[str, object]] = [
-        {"number": number, "columns": known.columns, "names": background.names_of(known), "relation": known.relation}
-        for number, known in knowledge
-    ]
-    tables = [known for known in backgrounds if known["relation"] is not None]
+    tables = [(number, known) for number, known in knowledge if known.relation is not None]
     chapters: list[Chapter] = [grouping.population(request)]
-    if tables or design.turns:
+    if tables:
         chapters.append(grouping.tally())
-        chapters += (background.chapter(known, number, request.show_values) for number, known in knowledge)
+        chapters += (background.read_table(known, number, request.show_values) for number, known in tables)
     signed = {"signature": signature, "size": size}
     chapters += [
         *grouping.bind(design),
@@ -89,43 +90,27 @@ def group_by_class(design: ClassGrouping) -> Steps:
         taught = {column for _, known in knowledge if known.relation is None for column in known.columns}
         values = {
             **signed,
-            "tables": tables,
+            "tables": [
+                {"number": number, "columns": known.columns, "names": background.names_of(known)}
+                for number, known in tables
+            ],
             "apart": tuple(name for name in signature if name in taught),
             "guarantee": design.promised,
             "r": design.r,
             "nulls_are_values": request.nulls == "value",
             "divisors": tuple(2**level for level in range(MOST_CUTS + 1)),
-            # a repair takes classes of equal rows alone
-            "joins": not design.turns,
         }
         chapters.append(Chapter("robust/merging", values))
-    limits = _limits(design)
-    chapters += [grouping.count_values(design, signature), Chapter("robust/surplus", limits | {"signature": signature})]
-    steps: Steps = (
+    return (
         *chapters,
+        grouping.count_values(design, signature),
+        _refuse_surplus(design, final=True),
         *check_quasi(design),
         *check_sensitive(design),
         *grouping.identify(design, signature),
         grouping.shuffle(design, signature),
         grouping.group(design, signature),
     )
-    if design.turns:
-        priors = [
-            {**known, "name": f"prior_{known['number']}{kept}"}
-            for known in backgrounds
-            for kept in (("", "_kept") if known["relation"] is not None else ("",))
-        ]
-        values = {
-            "backgrounds": backgrounds,
-            "priors": priors,
-            "signature": signature,
-            "payload": design.attribute.payload,
-            "guarantee": design.promised,
-            "r": design.r,
-            "turns": design.turns,
-        }
-        steps += (Chapter("robust/repair", values),)
-    return (*steps, Chapter("robust/suppressed", limits))
 
 
 def group_classes(design: Robustness) -> Steps:
@@ -174,5 +159,6 @@ ROBUST: Method[Robustness] = Method(
         "l": json_schema.whole(2),
         "backgrounds": json_schema.several(json_schema.several(json_schema.column("quasi"), 1), 1),
         "classes": json_schema.word(*CLASSES),
+        "repair": json_schema.whole(),  # of 0.2.0, whose rows could join groups of other classes
     },
 )

@@ -16,8 +16,7 @@ placed as (
     select
         counted.*,
         row_number() over (partition by "quasi_2", column_number order by row_count desc nulls last, code asc nulls last) - 1 as place,
-        cast(sum(row_count) over (partition by "quasi_2", column_number) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by "quasi_2", column_number order by row_count desc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as head
+        cast(sum(row_count) over (partition by "quasi_2", column_number order by row_count asc nulls last, code desc nulls last rows unbounded preceding) as bigint) as tail
     from counted
 ),
 bounded as (
@@ -25,7 +24,7 @@ bounded as (
         "quasi_2", 
         column_number,
         max(row_count) as largest,
-        case when count(*) = 3 then min((class_rows - head) // (3 - place)) else 0 end as most
+        case when count(*) = 3 then min(tail // (3 - place)) else 0 end as most
     from placed
     where place < 3
     group by "quasi_2", column_number
@@ -61,8 +60,7 @@ placed as (
     select
         counted.*,
         row_number() over (partition by "quasi_2", column_number order by row_count desc nulls last, code asc nulls last) - 1 as place,
-        cast(sum(row_count) over (partition by "quasi_2", column_number) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by "quasi_2", column_number order by row_count desc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as head
+        cast(sum(row_count) over (partition by "quasi_2", column_number order by row_count asc nulls last, code desc nulls last rows unbounded preceding) as bigint) as tail
     from counted
 ),
 bounded as (
@@ -70,7 +68,7 @@ bounded as (
         "quasi_2", 
         column_number,
         max(row_count) as largest,
-        case when count(*) = 3 then min((class_rows - head) // (3 - place)) else 0 end as most
+        case when count(*) = 3 then min(tail // (3 - place)) else 0 end as most
     from placed
     where place < 3
     group by "quasi_2", column_number

@@ -27,7 +27,7 @@ PATIENTS = "select * from (values ('F', 30, 'flu'), ('F', 30, 'hiv'), ('M', 40, 
 def found(con, known, show_values=False):
     """Return the whole prior as {(signature, value): probability}."""
     given_ = {"population": Sql('"population"'), "tally": Sql('"tally"')}
-    steps = build([background.chapter(known, 1, show_values)], "t_", given_)
+    steps = build([background.read_table(known, 1, show_values)], "t_", given_)
     plan = Plan("background", steps, Publication(()), key=Sql('"t_key"'))
     engine = DuckDBEngine(con)
     with run_plan(plan, engine, Key.fresh()):
@@ -61,15 +61,6 @@ def test_unlisted_values_share_what_is_left_over(con):
         (("M",), "flu"): 2 / 3, (("M",), "hiv"): 0, (("M",), None): 1 / 3,
         ((None,), "flu"): 1, ((None,), "hiv"): 0, ((None,), None): 0,
     })  # fmt: skip
-
-
-def test_the_data_teaches_its_own_frequencies(con):
-    data(con)
-    known = background.learned(["AGE", "sex"], COLUMNS)
-    assert known.attributes == ("Sex", "age")
-    prior = found(con, known)
-    assert prior[("F", 30), "hiv"] == 0.5 and prior[("M", 40), "flu"] == 1 and prior[(None, 40), "flu"] == 0
-    assert len(prior) == 9 and sum(prior.values()) == 3
 
 
 entries = st.dictionaries(
@@ -226,7 +217,6 @@ def test_every_statement_runs_on_the_other_engines():
     selected = [(Sql('"sex"'), "signature_1"), (Sql('"disease"'), "sensitive"), (Sql("0.5"), "probability")]
     table = background.Background(("Sex",), ("quasi_1",), "disease", "it", Sql('"known"'), tuple(selected))
     given_ = {"population": Sql('"population"'), "tally": Sql('"tally"')}
-    for known in (table, background.learned(["sex"], COLUMNS)):
-        for dialect in ("spark", "postgres"):
-            for step in build([background.chapter(known, 1)], "t_", given_, dialect):
-                assert translate(step.sql if hasattr(step, "sql") else step.statement.sql, dialect)
+    for dialect in ("spark", "postgres"):
+        for step in build([background.read_table(table, 1)], "t_", given_, dialect):
+            assert translate(step.sql if hasattr(step, "sql") else step.statement.sql, dialect)
