@@ -99,12 +99,7 @@ def dead_folders(parent: Path, stem: str) -> list[tuple[Path, IO[str]]]:
     """Find and lock the folders that dead runs left in `parent`; the living keep their locks."""
     # if several runs look at once, the lock lets only one clean up
     dead = []
-    for path in parent.iterdir() if parent.is_dir() else ():
-        if not path.name.startswith(stem) or not _TOKEN.fullmatch(path.name[len(stem) :]):
-            continue
-        # in a folder that others write to, a stranger may have laid a link or a folder of this name
-        if path.is_symlink() or not path.is_dir() or not _ours(path):
-            continue
+    for path in _folders(parent, stem):
         try:
             dead.append((path, _lock(path)))
         except OSError:  # its run lives, or it is another user's
@@ -112,10 +107,16 @@ def dead_folders(parent: Path, stem: str) -> list[tuple[Path, IO[str]]]:
     return dead
 
 
-def _ours(path: Path) -> bool:
-    """Return whether only we can have filled the folder: a stranger's is neither put back nor removed."""
-    status = path.stat()
-    return status.st_uid == os.geteuid() and status.st_mode & 0o077 == 0
+def _folders(parent: Path, stem: str) -> Iterator[Path]:
+    """Yield the folders of runs, dead or living, that only we can have filled: nothing of a stranger's is moved."""
+    for path in parent.iterdir() if parent.is_dir() else ():
+        if not path.name.startswith(stem) or not _TOKEN.fullmatch(path.name[len(stem) :]):
+            continue
+        # in a folder that others write to, a stranger may have laid a link or a folder of this name
+        if not path.is_symlink() and path.is_dir():
+            status = path.stat()
+            if status.st_uid == os.geteuid() and status.st_mode & 0o077 == 0:
+                yield path
 
 
 def remove_dead_folders(parent: Path, stem: str) -> None:
@@ -247,9 +248,8 @@ def _changed_places(folder: Path) -> bool:
 
 def is_written(parent: Path, stem: str) -> bool:
     """Tell whether a run that lives has a folder of this stem."""
-    folders = [path for path in parent.iterdir() if path.name.startswith(stem)]
     # what dead runs left is gone by now: a folder of ours is one whose lock is held
-    return any(_TOKEN.fullmatch(path.name[len(stem) :]) and path.is_dir() and _ours(path) for path in folders)
+    return any(True for _ in _folders(parent, stem))
 
 
 @contextmanager

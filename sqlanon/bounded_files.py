@@ -86,13 +86,11 @@ def parse_json(text: str) -> Any:
             text, parse_int=partial(_parse, int), parse_float=partial(_parse, float), parse_constant=_refuse,
             object_pairs_hook=_members,
         )  # fmt: skip
+        too_deep = _is_deep(value, _DEEPEST)
     except RecursionError:
-        value = None
         too_deep = True
     except json.JSONDecodeError:
         raise ValueError("no JSON") from None
-    else:
-        too_deep = _is_deep(value, _DEEPEST)
     if too_deep:
         raise ValueError(f"brackets within brackets, more than {_DEEPEST}")
     return value

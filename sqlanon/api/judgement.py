@@ -8,10 +8,8 @@ from sqlanon.api.verbs import (
     AgainstQuery,
     Background,
     Coarsen,
-    FilePath,
     Labels,
     Model,
-    Names,
     Persons,
     Quasi,
     Query,
@@ -35,6 +33,8 @@ from sqlanon.methods.parameter_types import (
     Words,
 )
 from sqlanon.methods.parameters import Parameter
+from sqlanon.methods.request_options import FilePath, Names
+from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file
 from sqlanon.risks.limits import Required, RequiredPair, RequiredWhole
 from sqlanon.sql.sources.queried_source import read_files
@@ -177,12 +177,8 @@ def compare(
     ] = None,
     quick: Annotated[bool, Parameter("Attack nothing, which takes longer than all else.")] = False,
     max_suppressed: Annotated[float, Share(), Parameter("Share of the rows that robust may leave out.")] = 0.01,
-    nulls: Annotated[
-        Literal["refuse", "value", "drop"], Parameter("NULL sensitive values: refuse, value or drop.")
-    ] = "refuse",
-    unique_quasi: Annotated[
-        Literal["refuse", "keep"], Parameter("A quasi column of unique values: refuse or keep.")
-    ] = "refuse",
+    nulls: Annotated[Nulls, Parameter("NULL sensitive values: refuse, value or drop.")] = "refuse",
+    unique_quasi: Annotated[UniqueQuasi, Parameter("A quasi column of unique values: refuse or keep.")] = "refuse",
     out: Annotated[
         FilePath | None, PathName(), Parameter("Folder for the table and all answers with their truths.")
     ] = None,

@@ -4,12 +4,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from sqlanon.api.verbs import FilePath, Names, replacing, verb
+from sqlanon.api.verbs import replacing, verb
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import Columns, Place
 from sqlanon.methods.parameters import Parameter
-from sqlanon.methods.request_options import Into, Out, Overwrite
+from sqlanon.methods.request_options import FilePath, Into, Names, Out, Overwrite
+from sqlanon.plans.plan import Unit
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -46,9 +47,7 @@ def adopt(
         Columns(),
         Parameter(f"Columns of {option('against')} that tell persons apart: one row each, or refused."),
     ] = (),
-    unit: Annotated[
-        Literal["person", "row"], Parameter("row: persons have several rows; what is promised is per row.")
-    ] = "person",
+    unit: Annotated[Unit, Parameter("row: persons have several rows; what is promised is per row.")] = "person",
     out: Out = None,
     into: Into = None,
     overwrite: Overwrite = False,

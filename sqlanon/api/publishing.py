@@ -2,9 +2,9 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, ParamSpec, TypeVar, Unpack
+from typing import Any, ParamSpec, TypeVar, Unpack
 
-from sqlanon.api.verbs import Model, Quasi, Secret, Sensitive, Views, verb, with_parameters
+from sqlanon.api.verbs import Dialect, Model, Quasi, ScriptTable, Secret, Sensitive, Views, verb, with_parameters
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
@@ -12,8 +12,7 @@ from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
 from sqlanon.methods.mondrian.plan import MondrianOptions
 from sqlanon.methods.name_types import named_place
-from sqlanon.methods.parameter_types import Choice
-from sqlanon.methods.parameters import REQUIRED, Parameter, checked
+from sqlanon.methods.parameters import checked
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions
 from sqlanon.methods.uncertain.plan import UncertainOptions
@@ -36,7 +35,7 @@ def _described(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def describe(function: Callable[P, R]) -> Callable[P, R]:
         keyword = inspect.Parameter.KEYWORD_ONLY
         parameters = [
-            inspect.Parameter(argument, keyword, default=_default(parameter), annotation=parameter.python_type)
+            inspect.Parameter(argument, keyword, default=parameter.default, annotation=parameter.python_type)
             for argument, parameter in method.arguments.items()
         ]
         shared = list(inspect.signature(function).parameters.values())[:3]
@@ -45,10 +44,6 @@ def _described(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return function
 
     return describe
-
-
-def _default(parameter: Parameter) -> Any:
-    return inspect.Parameter.empty if parameter.default is REQUIRED else parameter.default
 
 
 @_described("anatomy")
@@ -129,10 +124,6 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
     target = arguments["out"], arguments["into"], arguments["overwrite"]
     accept = require(map(threshold_of, arguments["require"]))
     return publishing.publish(request, engine, *target, accept=accept, **parameters)
-
-
-ScriptTable = Annotated[str, Parameter("Table of the other engine, e.g. schema.patients.", metavar="source")]
-Dialect = Annotated[str, Choice(tuple(ENGINES)), Parameter("The engine's SQL.")]
 
 
 def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from sqlanon.api.verbs import AgainstQuery, Background, FilePath, Labels, ScoredBy, Vary, replacing, verb
+from sqlanon.api.verbs import AgainstQuery, Background, Labels, ScoredBy, Vary, replacing, verb
 from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.errors import UsageError
@@ -12,6 +12,7 @@ from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.methods.name_types import PathName, Place
 from sqlanon.methods.parameter_types import Choice
 from sqlanon.methods.parameters import Parameter
+from sqlanon.methods.request_options import FilePath
 from sqlanon.wording import option
 
 if TYPE_CHECKING:

@@ -6,15 +6,16 @@ signature's. Parameters that several verbs share are declared here.
 
 import functools
 import inspect
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import COARSEN, Columns, Place, Places, Selects
-from sqlanon.methods.parameters import REQUIRED, Parameter, declaration
-from sqlanon.methods.request_options import RowOfPerson
+from sqlanon.methods.parameter_types import Choice
+from sqlanon.methods.parameters import Parameter, declaration
+from sqlanon.methods.request_options import Names, RowOfPerson
+from sqlanon.plans.engines import ENGINES
 from sqlanon.removed import removed
 from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.wording import option, spoken
@@ -22,13 +23,12 @@ from sqlanon.wording import option, spoken
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Names = str | Iterable[str]
-FilePath = str | os.PathLike[str]
-
 Source = Annotated[
-    object, Place(), Parameter("Parquet, CSV or JSON path or glob; with --database a table or view.", metavar="SOURCE")
+    object,
+    Place(),
+    Parameter("Parquet, CSV or JSON path or glob; with --database a table or view.", None, metavar="SOURCE"),
 ]
-Query = Annotated[str | None, Parameter("In place of SOURCE: SELECT columns FROM tables or files [WHERE …].")]
+Query = Annotated[str | None, Parameter("In place of SOURCE: SELECT columns FROM tables or files [WHERE …].", None)]
 Quasi = Annotated[Names, Columns(), Parameter("Columns that others may know; commas between, or repeat.")]
 Sensitive = Annotated[Names, Columns(), Parameter("Sensitive columns, each on its own.")]
 Persons = Annotated[Names, Columns(), Parameter("What tells persons apart.")]
@@ -64,6 +64,9 @@ Model = Annotated[
     Literal["unrestricted", "restricted"], Parameter("restricted: the adversary knows that an id has one property.")
 ]
 
+ScriptTable = Annotated[str, Parameter("Table of the other engine, e.g. schema.patients.", metavar="source")]
+Dialect = Annotated[str, Choice(tuple(ENGINES)), Parameter("The engine's SQL.", "duckdb")]
+
 
 def replacing(what: str) -> Parameter:
     """Return the parameter of what may be replaced."""
@@ -96,9 +99,7 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
     hints, signature = inspect.unwrap(function).__annotations__, inspect.signature(function)
     found = [(own.default, declaration(name, hints[name])) for name, own in signature.parameters.items()]
     return {
-        parameter.name: replace(parameter, default=REQUIRED if default is inspect.Parameter.empty else default)
-        for default, parameter in found
-        if parameter is not None
+        parameter.name: replace(parameter, default=default) for default, parameter in found if parameter is not None
     }
 
 
@@ -137,4 +138,4 @@ def with_parameters(text: str | None, parameters: Mapping[str, Parameter]) -> st
 
 def _sentence(parameter: Parameter) -> str:
     words = spoken(parameter.help, "python")
-    return words if parameter.default is REQUIRED else f"{words} Default: {parameter.type.shown(parameter.default)!r}."
+    return words if parameter.required else f"{words} Default: {parameter.type.shown(parameter.default)!r}."

@@ -30,7 +30,7 @@ def typed_option(parameter: Parameter) -> inspect.Parameter:
 def _typed_default(parameter: Parameter) -> Any:
     """Return a parameter's default as the command line writes it."""
     if parameter.required:
-        return inspect.Parameter.empty
+        return REQUIRED
     if getattr(parameter.type.typed, "__origin__", None) is list:
         return []
     value = parameter.type.shown(parameter.default)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import typer
 
+from sqlanon.api.verbs import Dialect, Query, ScriptTable, Source
 from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of, options_of, sign, typed_option
 from sqlanon.cli.help_page import Command
@@ -15,13 +16,13 @@ from sqlanon.cli.publication import (
     CompilationOptions,
     PlanOptions,
     PublicationOptions,
-    ScriptOptions,
     print_script,
     publish_release,
 )
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
+from sqlanon.methods.parameters import declaration
 
 # scripts beside those of the methods, each with its sentence and an example
 _SCRIPTS = {
@@ -73,10 +74,12 @@ def _add(app: typer.Typer, method: Method[Any], verb: str) -> None:
     options: type = PublicationOptions
     if not publishes:
         declared = {name: argument for name, argument in declared.items() if argument.compiled}
-        options = CompilationOptions if method.reads_source else ScriptOptions
+        options = CompilationOptions if method.reads_source else object
     elif name := method.plans_promises:
         # with --plan it need not be given: what is missing without it is told when that is known
         options, declared[name] = PlanOptions, replace(declared[name], default=None)
+    shared = {"source": Source, "query": Query} if publishes else {"source": ScriptTable, "dialect": Dialect}
+    declared |= {name: found for name, each in shared.items() if (found := declaration(name, each))}
     arguments = [*map(typed_option, declared.values()), *options_of(options)]
     # required ones first, as Python's signatures want it; the order is the declaration's otherwise
     arguments.sort(key=lambda argument: argument.default is not inspect.Parameter.empty)

@@ -29,11 +29,6 @@ def _describe_engines() -> list[str]:
     return [", ".join(filter(None, (name, declared.reads))) for name, declared in ENGINES.items()]
 
 
-_SOURCE = typer.Argument(metavar="SOURCE", help="Parquet, CSV or JSON path or glob; with --database a table or view.")
-OptionalSource = Annotated[str | None, _SOURCE]
-QueryOption = Annotated[
-    str | None, typer.Option("--query", help="In place of SOURCE: SELECT columns FROM tables or files [WHERE …].")
-]
 ReleaseArgument = Annotated[str, typer.Argument(help="Release directory; with --database the name of its schema.")]
 DatabaseOption = Annotated[str | None, typer.Option("--database", help="DuckDB file that holds the table or schema.")]
 EngineOption = Annotated[

@@ -12,11 +12,8 @@ from sqlanon.cli.console import write_out
 from sqlanon.cli.options import (
     DUCKDB,
     DatabaseOption,
-    EngineName,
     Format,
     KeyFile,
-    OptionalSource,
-    QueryOption,
     chosen_key,
     say,
 )
@@ -37,8 +34,6 @@ if TYPE_CHECKING:
 class PublicationOptions(SessionOptions):
     """What publish takes on the command line alone, beside what methods declare."""
 
-    source: OptionalSource = None
-    query: QueryOption = None
     key_file: KeyFile = None
     show_steps: Annotated[
         int | None,
@@ -62,15 +57,8 @@ class PlanOptions(PublicationOptions):
     ] = False
 
 
-class ScriptOptions:
-    """What compile takes beside what methods declare."""
-
-    source: Annotated[str, typer.Argument(help="Table of the other engine, e.g. schema.patients.")]
-    dialect: Annotated[EngineName, typer.Option("--dialect", help="The engine's SQL.")] = DUCKDB
-
-
-class CompilationOptions(ScriptOptions):
-    """The same of a method whose script depends on the source's columns; database: where these are read."""
+class CompilationOptions:
+    """What compile takes on the command line alone where a script depends on the source's columns: where they are."""
 
     database: DatabaseOption = None
 
@@ -246,7 +234,7 @@ def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
     request = request_of(arguments, method.name, given["source"])
     engine = open_duckdb(given["database"]) if method.reads_source else None
     parameters = {name: arguments[name] for name in method.parameters if name in declared}
-    write_out(compiled(request, given["dialect"].value, engine, **parameters))
+    write_out(compiled(request, given["dialect"], engine, **parameters))
 
 
 def _arguments(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:

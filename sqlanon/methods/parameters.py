@@ -5,6 +5,7 @@ file, the `parameters` of release.json, and what each refuses. A method declares
 fields are `Annotated[type, Parameter(…)]`.
 """
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Required, get_args, get_origin, get_type_hints
@@ -15,13 +16,7 @@ from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
 from sqlanon.wording import option
 
-
-class _Required:
-    def __repr__(self) -> str:
-        return "required"
-
-
-REQUIRED = _Required()
+REQUIRED = inspect.Parameter.empty
 MOST = 2**31 - 1  # products of two such numbers are numbers of every engine
 
 

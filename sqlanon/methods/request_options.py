@@ -17,7 +17,7 @@ from sqlanon.wording import option
 
 # What every method takes where releases of the same people follow each other under a ledger, declared once.
 Names = str | Iterable[str]
-Place = str | os.PathLike[str]
+FilePath = str | os.PathLike[str]
 
 
 class PathText(ParameterType):
@@ -43,7 +43,7 @@ class LedgerOptions(TypedDict, total=False):
     """How a release follows others of the same people."""
 
     ledger: Annotated[
-        Place | None,
+        FilePath | None,
         PathText(),
         Parameter("What keeps releases in step: a file, as secret as the source.", None, compiled=False),
     ]
@@ -54,7 +54,7 @@ class LedgerOptions(TypedDict, total=False):
         ),
     ]
     since: Annotated[
-        Place | None,
+        FilePath | None,
         ReleasePlace(),
         Parameter("With a ledger: the release that has to be its last one.", None, compiled=False),
     ]
@@ -113,7 +113,7 @@ Sensitive = Annotated[str, Columns(), Parameter("Sensitive column.")]
 SeveralSensitive = Annotated[Names, Columns(), Parameter("Sensitive columns; commas, repeatable.")]
 # where a release goes
 Out = Annotated[
-    Place | None,
+    FilePath | None,
     PathText(),
     Parameter("Directory to appear, with Parquet files and release.json.", None, compiled=False, job=False),
 ]

@@ -130,12 +130,8 @@ def _is_plain(schema: Schema, value: Any) -> bool:
         fits = "pattern" not in schema or _pattern(schema["pattern"]).fullmatch(value)
         return bool(fits) and len(value) <= schema.get("maxLength", LONGEST_TEXT)
     if isinstance(value, list):
-        return _within(schema, len(value), "Items")
+        return bool(schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", MOST))
     return isinstance(value, bool) or not isinstance(value, int | float) or _in_range(schema, value)
-
-
-def _within(schema: Schema, count: int, what: str) -> bool:
-    return bool(schema.get(f"min{what}", 0) <= count <= schema.get(f"max{what}", MOST))
 
 
 def _in_range(schema: Schema, value: float) -> bool:

@@ -9,7 +9,7 @@ from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.plans.plan import Constants, Loop, Plan, Report, Request, Source, refuse_as_said
+from sqlanon.plans.plan import Constants, Loop, Plan, Report, Source, refuse_as_said
 from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
@@ -134,17 +134,8 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
         plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, table=table, dialect=dialect, **parameters)
         return write_script(plan, dialect, method.paper)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
-    request = Request(
-        Source(table_elsewhere(str(asked.source), dialect)),
-        roles,
-        nulls=asked.nulls,
-        draws=asked.draws,
-        identity=asked.identity_elsewhere,
-        unit=asked.unit,
-        unique_quasi=asked.unique_quasi,
-        unique_sensitive=asked.unique_sensitive,
-        engine=dialect,
-    )
+    source = Source(table_elsewhere(str(asked.source), dialect))
+    request = asked.to_plan(source, roles, identity=asked.identity_elsewhere, engine=dialect)
     return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
 
 

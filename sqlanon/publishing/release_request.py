@@ -15,7 +15,7 @@ from sqlanon.methods import METHODS
 from sqlanon.plans.coarsening import label_tables
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi, Unit
-from sqlanon.plans.roles import resolve_roles
+from sqlanon.plans.roles import Roles, resolve_roles
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.sources.queried_source import QueriedSource, source_of_release
 from sqlanon.wording import option
@@ -56,6 +56,11 @@ class ReleaseRequest:
     def identity_elsewhere(self) -> Identity:
         """Return how rows are told apart where the key is another's: as they are, whatever numbers them."""
         return "identifier" if self.identifier and self.unit == "person" else "row"
+
+    def to_plan(self, source: Source, roles: Roles, **found: Any) -> Request:
+        """Return the request that a method plans from, with what was found of the source."""
+        names = ("nulls", "draws", "unit", "unique_quasi", "unique_sensitive", "show_values")
+        return Request(source, roles, **{name: getattr(self, name) for name in names}, **found)
 
 
 def request_of(
@@ -131,17 +136,11 @@ def prepare(
     if of_persons and dialect is None and following is None:
         sets = bool(read_persons(engine, source.relation, roles.identifier)["repeating_persons"])
     source, types = coarsen_source(engine, source, types, asked.coarsen, roles.quasi)
-    request = Request(
+    request = asked.to_plan(
         source if table is None else _elsewhere(source, table),
         roles,
-        nulls=asked.nulls,
-        draws=asked.draws,
         identity=identity or asked.identity,
-        unit=asked.unit,
         sets=sets,
-        unique_quasi=asked.unique_quasi,
-        unique_sensitive=asked.unique_sensitive,
-        show_values=asked.show_values,
         coarsen={column: rule.rule for column, (rule, _) in source.coarse.items()},
         types=types,
         following=following,
