@@ -16,7 +16,7 @@ from sqlanon.adversary import background_knowledge, background_report, voter_lis
 from sqlanon.errors import DataError, UsageError
 from sqlanon.forms import form_of, has_several
 from sqlanon.forms.form import SINCE, Form
-from sqlanon.plans.coarsening import MAPPING, Coarsening
+from sqlanon.plans.coarsening import LOOKED_UP, MAPPING, Coarsening
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
@@ -65,7 +65,7 @@ def _coarse_columns(published: PublishedTables) -> Mapping[str, Sequence[str]]:
     columns = {table: published.columns(table) for table in published.tables} if rules else {}
     # a label stands for what only the publisher knows
     coarse = {
-        table: [n for n, t in types.items() if rules.get(n, MAPPING) != MAPPING and not t.endswith("]")]
+        table: [n for n, t in types.items() if rules.get(n, MAPPING) not in LOOKED_UP and not t.endswith("]")]
         for table, types in columns.items()
     }
     return {table: names for table, names in coarse.items() if names}
