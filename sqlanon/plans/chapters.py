@@ -24,7 +24,7 @@ from typing import Any, Literal
 import jinja2
 
 from sqlanon.errors import TemplateError
-from sqlanon.plans.templates import HEAD_MARK, Reading, Sql, environment, readings, relation_mark
+from sqlanon.plans.templates import HEAD_MARK, Sql, environment, readings, relation_mark
 
 Part = Literal["table", "view", "check", "report"]
 TURN = relation_mark("turn")  # what stands in a loop's SQL for the number of the turn, from 0 on
@@ -141,7 +141,7 @@ def _names_of(template: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the relations that a chapter makes, and the names that it reads; those of what it includes as well."""
     environment().get_template(template)
     source, _, _ = environment().loader.get_source(environment(), template)  # type: ignore[union-attr]
-    reading = readings.get(template, Reading())
+    reading = readings[template]
     made, variables = set(_STATIC_HEAD.findall(source)), set(reading.names)
     for name in reading.included | reading.imported:
         inner_made, inner_variables = _names_of(name)

@@ -202,13 +202,18 @@ class Reading:
 class _Generator(CodeGenerator):
     """Write a template's code, and note what it reads, so that no template is parsed twice."""
 
+    def visit_Template(self, node: Any, frame: Any = None) -> None:  # noqa: N802 - Jinja's name
+        """Begin with nothing read."""
+        self._reading = readings[str(self.name)] = Reading()
+        super().visit_Template(node, frame)
+
     def enter_frame(self, frame: Any) -> None:
         """Note the names that are looked up."""
         super().enter_frame(frame)
         loads = frame.symbols.loads.values()
         self._reading.names |= {name for action, name in loads if action == VAR_LOAD_RESOLVE} - {*GLOBALS}
 
-    def visit_Include(self, node: Any, frame: Any) -> None:  # noqa: N802 - Jinja's name
+    def visit_Include(self, node: Any, frame: Any) -> None:  # noqa: N802
         """Note what is included."""
         self._reading.included.add(node.template.value)
         super().visit_Include(node, frame)
@@ -217,10 +222,6 @@ class _Generator(CodeGenerator):
         """Note what is imported."""
         self._reading.imported.add(node.template.value)
         super().visit_FromImport(node, frame)
-
-    @property
-    def _reading(self) -> Reading:
-        return readings.setdefault(str(self.name), Reading())
 
 
 GLOBALS = {"option": option, "range": range}
