@@ -213,14 +213,16 @@ def attack_release(
     background: object = (),
     telling: bool = True,
     orders: bool = True,
+    quick_rows: int | None = None,
 ) -> Attack:
     """Attack a release; the SQL runs over the published tables, learning is a loop of the driver's.
 
     against: the source, which scores guesses. identifier: columns that tell its rows apart. others: releases of the
     same people. background: distributions that the adversary knows. telling: find out which quasi columns give most
-    away, which no other figure needs. orders: whether orders are matched. Raises UsageError and DataError.
+    away, which no other figure needs. orders: whether orders are matched. quick_rows: from how many rows is learned at
+    most where that is to be quick; who learns from fewer names fewer. Raises UsageError and DataError.
     """
-    return _attack_columns(Asked(release, against, identifier, others, background, telling, orders))
+    return _attack_columns(Asked(release, against, identifier, others, background, telling, orders, quick_rows))
 
 
 def _attack_columns(asked: Asked) -> Attack:

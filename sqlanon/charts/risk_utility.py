@@ -31,7 +31,7 @@ def draw_risk_utility(
     right, low, high = _ends(points, target)
     x_scale, y_scale = alt.Scale(domain=[0, right], nice=False), alt.Scale(type="log", domain=[low, high], nice=False)
     x = alt.X("reached:Q", scale=x_scale, title="best attack", axis=alt.Axis(format="~%", tickCount=5))
-    y = alt.Y("error:Q", scale=y_scale, title="median relative error", axis=alt.Axis(format="~%", tickCount=4))
+    y = alt.Y("error:Q", scale=y_scale, title="relative error", axis=alt.Axis(format="~%", tickCount=4))
     methods = list(dict.fromkeys(point["method"] for point in points))
     colours = alt.Scale(domain=methods, range=[COLOURS.get(method, FAINT) for method in methods])
     colour = alt.Color("method:N", scale=colours, legend=alt.Legend(columns=4), title=None)

@@ -60,6 +60,12 @@ VERBS = {
     "guide": ("guide", "Show a guide: what a method promises, how a verb is used, with examples that run."),
 }
 
+# what people type that there is in another form
+_INSTEAD = {
+    "--where": "there is no --where; in the place of SOURCE say --query 'SELECT … FROM … WHERE …'",
+    "--pseudonym": "say --coarsen COLUMN=pseudonym:FILE; FILE holds a key of its own: openssl rand -hex 32",
+    "--keep-suppressed": "there is no --keep-suppressed; --missing '*' reads cells that are suppressed as no value",
+}
 # how the library says what a value is not
 _WORDS = {
     r"Input should be a valid integer\b.*": "it is no whole number",
@@ -83,6 +89,8 @@ def _faults_in_one_line() -> Iterator[None]:
         for name in filter(None, names):
             if words := removed(name, value[1] if value else "") or removed(verb, name):
                 raise UsageError(words) from None
+        if instead := next((_INSTEAD[name] for name in names if name in _INSTEAD), ""):
+            raise UsageError(instead) from None
         if "unexpected extra argument" in error.format_message() and any(word.endswith(",") for word in sys.argv[1:]):
             raise UsageError(
                 "a blank behind a comma ends a list: write --quasi age,sex without it, or put the list in quotes"

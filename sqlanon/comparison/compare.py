@@ -98,15 +98,17 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     def attack(trial: Candidate) -> Resistance | None:
         """Return what attacks reach on a candidate, None where the data does not allow it."""
         log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
-        with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
-            original = trial.original(question.source)
-            return attack_candidate(release, original, roles.identifier, telling=True)
+        with suppress(DataError, UsageError):
+            return _attack(question, roles, trial, engine, limit=question.resist or 0.0, telling=True)
         return None
 
     def try_candidate(candidate: Candidate, begin: float) -> None:
         log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
         try:
-            outcome, failures = _answers(question, roles, candidate, queries, engine)
+            # what was found not to resist is not attacked once more
+            known = None if question.resist is None else attack(candidate)
+            known = None if resists(known, question.resist or 0.0) else known
+            outcome, failures = _answers(question, roles, candidate, queries, engine, known)
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
             refused[candidate], place = error, ""
@@ -135,11 +137,19 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     if not outcomes:
         raise next(iter(refused.values()))
     return replace(
-        summarize(question, roles, outcomes, row["row_count"], notes),
+        summarize(
+            question, roles, outcomes, row["row_count"], notes, lambda each: _attack(question, roles, each, engine)
+        ),
         failed=tuple(
             (each.method, each.parameter, str(error)) for each, error in refused.items() if each not in capped
         ),
     )
+
+
+def _attack(question: CompareQuestion, roles: Roles, candidate: Candidate, engine: Engine, **how: Any) -> Resistance:
+    """Publish a candidate and attack it; how: as `attack_candidate` takes it."""
+    with _published(question, roles, candidate, engine) as release:
+        return attack_candidate(release, candidate.original(question.source), roles.identifier, **how)
 
 
 def _say_progress(done: int, whole: int, seconds: float) -> None:
@@ -171,19 +181,24 @@ def _answers(
     candidate: Candidate,
     queries: Sequence[AskedQuery],
     engine: Engine,
+    attacked: Resistance | None,
 ) -> tuple[Found, list[str]]:
-    """Publish a candidate, ask it everything and attack it where that is asked; return also what has no answer."""
-    attacked = None
+    """Publish a candidate, ask it everything and attack it where that is asked; return also what has no answer.
+
+    attacked: what attacks reach, where that is known.
+    """
     with _published(question, roles, candidate, engine) as release:
         lines, failures = _ask(release, candidate, queries, roles)
-        if not question.quick:
+        confidence = candidate.confidence(release.manifest["verified"])
+        if attacked is None and not question.quick:
             log.info("attacking %s, %s", candidate.method, candidate.parameter)
             try:
                 original = candidate.original(question.source)
-                attacked = attack_candidate(release, original, roles.identifier)
+                limit = confidence + CLEAR if question.resist is None else question.resist
+                attacked = attack_candidate(release, original, roles.identifier, limit)
             except (DataError, UsageError) as error:
                 failures.append(f"{candidate.method}, {candidate.parameter} is not attacked: {error}")
-        return Found(candidate, 0.0, candidate.confidence(release.manifest["verified"]), lines, attacked), failures
+        return Found(candidate, 0.0, confidence, lines, attacked), failures
 
 
 def _resisting(
@@ -269,14 +284,14 @@ def _ask(
     failures = []
     answers = release.estimate_each(query.text for query in queries)
     for number, (query, answer) in enumerate(zip(queries, answers, strict=True), start=1):
-        if isinstance(answer, SqlanonError) and _reads_left_out(query, candidate, roles):
-            lines += write_lines(number, query, pd.DataFrame(), answered=False)
-            continue
         if isinstance(answer, SqlanonError):
+            lines += write_lines(number, query, pd.DataFrame(), answered=False)
+            if _reads_left_out(query, candidate, roles):
+                continue
             place = f"line {query.line}: " if query.line else f"{query.workload}: "
             failures.append(f"{place}{candidate.method}, {candidate.parameter} has no answer: {answer}")
-            continue
-        lines += write_lines(number, query, answer)
+        else:
+            lines += write_lines(number, query, answer)
     return lines, failures
 
 

@@ -37,7 +37,7 @@ class Comparison:
     """What methods cost in accuracy on one table.
 
     answers: a line per candidate and figure asked: query, truth, estimate, low, high, error. lines: a line per
-    candidate, workload and band, as HEADS names them. overall: median error and coverage by candidate. summary: two
+    candidate, workload and band, as HEADS names them. overall: error and coverage by candidate. summary: two
     sentences. notes: what was left out and why. command: what publishes the strongest promise within target_error or,
     with resist, the most accurate release that resists; without either the most accurate one of which attacks reach no
     more than it promises, else the one of which they reach least; '' where none is.
@@ -92,7 +92,7 @@ class Comparison:
 
         sure: the share of the people whose value is told with more than 80 % confidence, `told` in what is shown.
         """
-        renamed = {"method": "candidate", "promised": "confidence", "error": "median"}
+        renamed = {"method": "candidate", "promised": "confidence"}
         return [{name: line[renamed.get(name, name)] for name in CANDIDATE} for line in self.overall]
 
     def as_plain(self) -> dict[str, Any]:
@@ -113,21 +113,21 @@ class Comparison:
         The most accurate one comes first, of those that resist; what this data does not allow comes last, as notes say.
         """
         attacked = any(line["reached"] is not None for line in self.overall)
-        shorter = any(line["without"] for line in self.overall)
+        shorter = any(line["unanswered"] for line in self.overall)
         heads = ["method", "parameter", "promise", *(["best attack", "by", "told", "left out"] if attacked else ())]
         lines: list[list[Any]] = []
         for line in self.overall:
             known = f" by {line['knowing']}" if line["knowing"] else ""
             first = [line["candidate"], f"{line['parameter']}{known}", _percent(line["confidence"])]
             reached = [
-                _percent(line["reached"]),
+                ("≥ " if line["at_least"] else "") + _percent(line["reached"]),
                 line["family"] or "",
                 _percent(line["sure"], 2),
                 _percent(line["left_out"], 2),
             ]
-            rest = (line["median"], line["half_width"], line["coverage"], *([line["unanswered"]] if shorter else ()))
+            rest = (line["error"], line["half_width"], line["coverage"], *([line["unanswered"]] if shorter else ()))
             lines.append([*first, *(reached if attacked else ()), *map(_percent, rest), f"{line['seconds']:.1f}"])
-        costs = ["median error", "half width", "coverage", *(["unanswered"] if shorter else ())]
+        costs = ["error", "half width", "coverage", *(["unanswered"] if shorter else ())]
         heads = [*heads, *costs, "seconds"]
         blank = [""] * (len(heads) - 3)
         return heads, lines + [[method, parameter, NOT_POSSIBLE, *blank] for method, parameter, _ in self.failed]

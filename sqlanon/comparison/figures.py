@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _WORDS = ["comparison/words.txt"]
 # what a line says of attacks, None where none was run, and what `Resistance` calls it
-ATTACKED = {"reached": "named", "sure": "sure", "danger": "reached", "family": "family", "left_out": "left_out"}
+ATTACKED = {"reached": "named", "sure": "sure", "danger": "reached", "family": "family", "left_out": "left_out",
+            "at_least": "at_least"}  # fmt: skip
 DIGITS = 12  # of an answer that counts
 
 
@@ -49,10 +50,16 @@ def write_lines(number: int, asked: AskedQuery, answer: "pd.DataFrame", answered
 
 
 def summarize(
-    question: CompareQuestion, roles: Roles, found: Sequence[Found], rows: int, notes: Sequence[str]
+    question: CompareQuestion,
+    roles: Roles,
+    found: Sequence[Found],
+    rows: int,
+    notes: Sequence[str],
+    settle: Callable[[Candidate], Resistance],
 ) -> Comparison:
     """Turn every candidate's answers into lines, a summary, and the command that the target asks for.
 
+    settle: attacks all rows of a candidate that is about to be proposed, and was attacked by some of them.
     A figure whose truth is 0 has no relative error: it is left out and counted. Raises DataError where none is left.
     """
     import pandas as pd
@@ -72,9 +79,12 @@ def summarize(
     overall = [_overall(outcome, judged) for outcome in found]
     overall = [line for line in overall if line["figures"]]
     chosen, remark = _choose(question, overall)
+    while chosen is not None and chosen["at_least"]:
+        chosen.update(_reached(settle(chosen["candidate"])))
+        chosen, remark = _choose(question, overall)
     remarks += [remark] if remark else []
     strongest = max(overall, key=_strength)
-    overall.sort(key=lambda line: (not _resists(question, line), line["median"]))
+    overall.sort(key=lambda line: (not _resists(question, line), line["error"]))
     return Comparison(
         answers=answers,
         lines=tuple(line for outcome in found for line in _lines(outcome, judged)),
@@ -157,18 +167,25 @@ def _overall(outcome: Found, judged: "pd.DataFrame") -> dict[str, Any]:
     answers = _of(candidate, judged)
     if (answers["selectivity"] != SMALL_COUNTS).any():
         answers = answers[answers["selectivity"] != SMALL_COUNTS]
+    unanswered = float(1 - answers["answered"].mean())
+    given = answers.loc[answers["answered"], "error"]
     return {
         "candidate": candidate,
         "figures": len(answers),
-        "median": float(answers["error"].median()),
+        # a median alone hides what less than half of the figures cost: one without an answer is off by 100 %
+        "error": unanswered + (1 - unanswered) * (float(given.median()) if len(given) else 0.0),
         "half_width": float(((answers["high"] - answers["low"]) / 2 / answers["truth"].abs()).median()),
         "coverage": float(answers["inside"].mean()),
-        "unanswered": float(1 - answers["answered"].mean()),
+        "unanswered": unanswered,
         "confidence": outcome.confidence,
         "knowing": _knowing(candidate),
         "seconds": outcome.seconds,
-        **{name: getattr(attacked, attribute, None) for name, attribute in ATTACKED.items()},
+        **_reached(attacked),
     }
+
+
+def _reached(attacked: Resistance | None) -> dict[str, Any]:
+    return {name: getattr(attacked, attribute, None) for name, attribute in ATTACKED.items()}
 
 
 def _resists(question: CompareQuestion, line: Mapping[str, Any]) -> bool:
@@ -180,7 +197,7 @@ def _resists(question: CompareQuestion, line: Mapping[str, Any]) -> bool:
     return line["danger"] is not None and line["danger"] <= question.resist and promised
 
 
-def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any] | None, str]:
+def _choose(question: CompareQuestion, published: Sequence[dict[str, Any]]) -> tuple[dict[str, Any] | None, str]:
     """Return the candidate to publish, if one meets all targets, and what to say where none does.
 
     Where attacks were run it is the most accurate of those that resist, else the strongest promise.
@@ -188,26 +205,26 @@ def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -
     if question.target_error is None and question.resist is None:
         counted = [line for line in published if line["danger"] is not None]
         keeping = [line for line in counted if line["danger"] <= line["confidence"] + CLEAR]
-        return min(keeping, key=lambda line: line["median"]) if keeping else _least_attacked(published), ""
+        return min(keeping, key=lambda line: line["error"]) if keeping else _least_attacked(published), ""
     resisting = [line for line in published if _resists(question, line)]
     values = {
         "resist": question.resist,
         "target": question.target_error,
         "clear": CLEAR,
         "least_attacked": _least_attacked(published),
-        "nearest": min(resisting, key=lambda line: line["median"], default=None),
+        "nearest": min(resisting, key=lambda line: line["error"], default=None),
     }
     if not resisting:
         return None, write_parts(_WORDS, ["none_resists"], values)["none_resists"]
-    reached = [line for line in resisting if line["median"] <= (question.target_error or math.inf)]
+    reached = [line for line in resisting if line["error"] <= (question.target_error or math.inf)]
     if not reached:
         return None, write_parts(_WORDS, ["none_is_near"], values)["none_is_near"]
     if question.resist is None:
         return max(reached, key=_strength), ""
-    return min(reached, key=lambda line: line["median"]), ""
+    return min(reached, key=lambda line: line["error"]), ""
 
 
-def _least_attacked(published: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _least_attacked(published: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     counted = [line for line in published if line["danger"] is not None]
     return min(counted, key=lambda line: line["danger"], default=None)
 
@@ -215,7 +232,7 @@ def _least_attacked(published: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]
 def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:
     """Order promises: by their number; at the same one, robust resists more than anatomy, and splu promises another."""
     candidate = line["candidate"]
-    return candidate.value, candidate.strength.rank, -line["median"]
+    return candidate.value, candidate.strength.rank, -line["error"]
 
 
 Line = Mapping[str, Any]
@@ -226,8 +243,8 @@ def _summary(question: CompareQuestion, overall: Sequence[Line], strongest: Line
     if math.isnan(strongest["coverage"]):
         strongest = {**strongest, "coverage": None}
     values = {
-        "least": min(overall, key=lambda line: line["median"]),
-        "most": max(overall, key=lambda line: line["median"]),
+        "least": min(overall, key=lambda line: line["error"]),
+        "most": max(overall, key=lambda line: line["error"]),
         "strongest": strongest,
         "chosen": chosen,
         "aimless": question.target_error is None and question.resist is None,

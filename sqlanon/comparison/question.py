@@ -23,7 +23,7 @@ USUAL_SUPPRESSED = 0.01
 LEAST_BOX = 10  # rows of a box of Mondrian, where l asks for no more
 USUAL_GAMMA: tuple[int, ...] = (5,)
 SEARCHED_GAMMA = (5, 10)
-USUAL_QUERIES = 200
+USUAL_QUERIES = 100
 MOST_QUERIES = 20_000
 
 

@@ -181,12 +181,18 @@ def pair_figures(asked: AskedQuery, answer: "pd.DataFrame") -> Iterator[tuple[st
     A row that the release's answer lacks is estimated as 0, with no interval.
     """
     keys = asked.shape.keys
-    answers = {_key(row, keys): row for row in answer.to_dict("records")}
-    for true_row in asked.truth.to_dict("records"):
+    answers = {_key(row, keys): row for row in _rows(answer)}
+    for true_row in _rows(asked.truth):
         row = answers.get(_key(true_row, keys), {})
         for name in asked.shape.figures:
             yield (name, _number(true_row[name]), _number(row.get(name), 0.0), _number(row.get(f"{name}_low")),
                    _number(row.get(f"{name}_high")))  # fmt: skip
+
+
+def _rows(frame: "pd.DataFrame") -> list[dict[Any, Any]]:
+    """Return the rows of a small frame, which pandas' own way takes ten times as long for."""
+    values = zip(*(frame[name].tolist() for name in frame), strict=True)
+    return [dict(zip(frame, row, strict=True)) for row in values]
 
 
 def _key(row: Mapping[Any, Any], keys: Sequence[str]) -> tuple[Any, ...]:

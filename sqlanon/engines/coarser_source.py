@@ -1,14 +1,16 @@
-"""A source whose quasi columns are read coarser than they are: by rules, or by tables of values and labels."""
+"""A source whose quasi columns are read coarser than they are: by rules, tables of values and labels, or a key."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import fresh_prefix
 from sqlanon.errors import DataError, UsageError
+from sqlanon.key import Key
 from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.coarsening import Coarsening, resolve_rules
-from sqlanon.plans.plan import Row, Source
+from sqlanon.plans.coarsening import PSEUDONYM, Coarsening, resolve_rules
+from sqlanon.plans.plan import Row, Source, relation_name
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.wording import option
@@ -18,11 +20,17 @@ SHOWN_PLACES = (1, 2, 3)  # of the values that have no label
 
 
 def coarsen_source(
-    engine: Engine, source: Source, types: Mapping[str, str], rules: Mapping[str, str], quasi: tuple[str, ...]
+    engine: Engine,
+    source: Source,
+    types: Mapping[str, str],
+    rules: Mapping[str, str],
+    quasi: tuple[str, ...],
+    key: Key | None = None,
 ) -> tuple[Source, Mapping[str, str]]:
     """Return the source with quasi columns read coarser, and the types of its columns then.
 
-    rules: by column, as they are typed; quasi: the columns that may have one.
+    rules: by column, as they are typed; quasi: the columns that may have one; key: of the draws, which hashes nothing.
+    What holds the key of pseudonyms (`Source.keys`) stays in the session until it is dropped.
     Raises UsageError for rules that are not for these columns and for tables that map no values, DataError where values
     of the source have no label, or no year.
     """
@@ -35,19 +43,16 @@ def coarsen_source(
     mapped = {column: rule for column, rule in resolved.items() if rule.table}
     if mapped:
         names, lines, tables = list(types), [], dict[str, Sql]()
+        keys = {rule.table: _keep_key(engine, rule, key) for rule in mapped.values() if rule.rule == PSEUDONYM}
         for column, rule in mapped.items():
-            table, table_types = engine.find_source(rule.table, as_text=True)
-            from_name, to_name = _find_columns(column, rule, list(table_types))
             expression = source.expression(column).removesuffix(' collate "C"')
             reading = Sql(f'cast({expression} as varchar) collate "C"')
-            relations = {"origin": source.relation, "labels": table.relation}
-            values = {"from_name": from_name, "to_name": to_name, "reading": reading, "places": SHOWN_PLACES}
-            queries = render_queries(Chapter("labels", values), relations)
-            _refuse_faults(column, rule, *engine.rows(queries["faults"]))
-            _refuse_unmapped(column, rule, *engine.rows(queries["unmapped"]))
+            if rule.rule == PSEUDONYM:
+                relations = {"origin": source.relation, "key": keys[rule.table]}
+                tables[column] = Sql(f"(\n{render_query('pseudonym', {'reading': reading}, relations)}\n)")
+            else:
+                tables[column] = _find_labels(engine, source.relation, reading, column, rule)
             names.append(free_name("value", names))
-            value, label = (f"cast({ident(name)} as varchar)" for name in (from_name, to_name))
-            tables[column] = Sql(f'(select {value} collate "C" as value, {label} as label from {table.relation})')
             lines.append((column, reading, names[-1], tables[column]))
         number_name = free_name("row_number", names)
         values = {
@@ -64,8 +69,35 @@ def coarsen_source(
             casts={name: sql_type for name, sql_type in source.casts.items() if name not in mapped},
             floats={name: sql_type for name, sql_type in source.floats.items() if name not in mapped},
             labels=tables,
+            keys=tuple(map(str, keys.values())),
         )
     return source.coarsened(types, resolved)
+
+
+def _find_labels(engine: Engine, origin: Sql, reading: Sql, column: str, rule: Coarsening) -> Sql:
+    """Return the table of each value and its label that a rule names, once every value of the column has one."""
+    table, table_types = engine.find_source(rule.table, as_text=True)
+    from_name, to_name = _find_columns(column, rule, list(table_types))
+    values = {"from_name": from_name, "to_name": to_name, "reading": reading, "places": SHOWN_PLACES}
+    queries = render_queries(Chapter("labels", values), {"origin": origin, "labels": table.relation})
+    _refuse_faults(column, rule, *engine.rows(queries["faults"]))
+    _refuse_unmapped(column, rule, *engine.rows(queries["unmapped"]))
+    value, label = (f"cast({ident(name)} as varchar)" for name in (from_name, to_name))
+    return Sql(f'(select {value} collate "C" as value, {label} as label from {table.relation})')
+
+
+def _keep_key(engine: Engine, rule: Coarsening, key: Key | None) -> Sql:
+    """Put the key of pseudonyms into the session, where no text of SQL shows it; return the relation."""
+    own = Key.from_file(rule.table)
+    if key is not None and key.text == own.text:
+        raise UsageError(
+            "the key of pseudonyms is that of the draws: who gets it, to hash another table alike, could undo the"
+            " release; make another one with: openssl rand -hex 32",
+            about=["coarsen"],
+        )
+    relation = relation_name(fresh_prefix(), "pseudonym_key")
+    engine.keep_key(relation, own)
+    return relation
 
 
 def refuse_endless(

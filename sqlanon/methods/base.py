@@ -14,6 +14,7 @@ from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
 from sqlanon.plans.build import build_phases
 from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.coarsening import is_pseudonym
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import (
@@ -260,6 +261,11 @@ class Method(Generic[D]):
                 f"{len(quasi):,} quasi columns are more than the {self.most_columns} that {self.name} takes; name those"
                 " that others may know of people, and leave out the rest"
             )
+
+    def refuse_pseudonyms(self, rules: Mapping[str, str]) -> None:
+        """Raise UsageError for pseudonyms where columns are published as boxes; rules: by column, as they are typed."""
+        if (mark := self.lacks.get("pseudonyms")) and any(map(is_pseudonym, rules.values())):
+            raise UsageError(f"{self.name} publishes no pseudonyms: {mark.why}", about=["coarsen"])
 
     def plan(self, request: Request, prefix: str = "sqlanon_", key: Sql | None = None, **given: Any) -> Plan:
         """Return the plan of a release.

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,7 @@ from sqlanon.methods.parameter_types import (
     is_whole,
 )
 from sqlanon.plans import json_schema
-from sqlanon.plans.coarsening import PATTERN, TABLE, Coarsening
+from sqlanon.plans.coarsening import LOOKED_UP, PATTERN, Coarsening
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.plan import Beside
 
@@ -129,12 +130,12 @@ class TableByColumn(ParameterType):
 
 
 def _rule_of_job(folder: Any, text: str) -> str:
-    """Return a rule whose file of labels lies beside the job; what is none is told with its column's name."""
+    """Return a rule whose file of labels or key lies beside the job; what is none is told with its column's name."""
     try:
-        table = Coarsening.read("", text).table
+        rule = Coarsening.read("", text)
     except UsageError:
         return text
-    return f"{TABLE}{folder.place(table)}" if table else text
+    return replace(rule, table=str(folder.place(rule.table))).typed if rule.table else text
 
 
 class RuleByColumn(ParameterType):
@@ -148,10 +149,10 @@ class RuleByColumn(ParameterType):
         rules: dict[str, str] = {}
         for text in given:
             # a column's name may hold commas and equals signs: split only where that is unambiguous
-            named = f"={TABLE}" in text
+            named = next((beginning for beginning in LOOKED_UP.values() if f"={beginning}" in text), "")
             for part in [text] if text.count("=") == 1 or named else text.split(","):
-                name, equals, rule = part.partition(f"={TABLE}") if named else part.rpartition("=")
-                rule = f"{TABLE}{rule}" if named else rule
+                name, equals, rule = part.partition(f"={named}") if named else part.rpartition("=")
+                rule = f"{named}{rule}"
                 if not equals or not name.strip() or not rule.strip():
                     raise UsageError(f"{option} {part!r} is not COLUMN=RULE, as in age=10")
                 _refuse_repeated(option, name.strip(), rules)

@@ -173,8 +173,8 @@ class RowTreatment(TypedDict, total=False):
         Mapping[str, str],
         COARSEN,
         Parameter(
-            "COLUMN=RULE, repeatable: publish a quasi column coarser: age=10, born=year, zip='3 letters', or by a table"
-            " of values and labels: job=labels.csv.",
+            "COLUMN=RULE, repeatable: publish a quasi column coarser: age=10, born=year, zip='3 letters', by a table"
+            " of values and labels: job=labels.csv, or as pseudonyms under a key: ward=pseudonym:FILE.",
             {},
             compiled=False,
         ),

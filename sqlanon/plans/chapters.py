@@ -22,11 +22,9 @@ from functools import cache
 from typing import Any, Literal
 
 import jinja2
-import jinja2.meta
-from jinja2 import nodes
 
 from sqlanon.errors import TemplateError
-from sqlanon.plans.templates import HEAD_MARK, Sql, environment, relation_mark
+from sqlanon.plans.templates import HEAD_MARK, Sql, environment, readings, relation_mark
 
 Part = Literal["table", "view", "check", "report"]
 TURN = relation_mark("turn")  # what stands in a loop's SQL for the number of the turn, from 0 on
@@ -141,13 +139,12 @@ def variables_of(chapter: str) -> frozenset[str]:
 @cache
 def _names_of(template: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the relations that a chapter makes, and the names that it reads; those of what it includes as well."""
+    environment().get_template(template)
     source, _, _ = environment().loader.get_source(environment(), template)  # type: ignore[union-attr]
-    tree = environment().parse(source)
-    made, variables = set(_STATIC_HEAD.findall(source)), set(jinja2.meta.find_undeclared_variables(tree))
-    for kind in (nodes.Include, nodes.FromImport):
-        for node in tree.find_all(kind):
-            named = getattr(node, "template")  # noqa: B009 - mypy knows none
-            inner_made, inner_variables = _names_of(named.value)
-            made |= inner_made
-            variables |= inner_variables if kind is nodes.Include else set()
+    reading = readings[template]
+    made, variables = set(_STATIC_HEAD.findall(source)), set(reading.names)
+    for name in reading.included | reading.imported:
+        inner_made, inner_variables = _names_of(name)
+        made |= inner_made
+        variables |= inner_variables if name in reading.included else set()
     return frozenset(made), frozenset(variables)

@@ -2,7 +2,7 @@
 
 Coarsened values keep their order: 40 stands for the numbers from 40 to below 50 where the step is 10, and the first day
 of a month for the month. Coarsening twice is the same as once. Any other grouping of values comes from a table of
-values and labels, which the source is joined with.
+values and labels, which the source is joined with; pseudonyms are labels that a key makes, one for each value.
 """
 
 import re
@@ -17,10 +17,12 @@ from sqlanon.wording import option
 UNITS = ("year", "quarter", "month", "week")
 YEARS = {"decade": 10, "century": 100}
 MAPPING = "mapping"  # what a manifest says of a table of values and labels
+PSEUDONYM = "pseudonym"  # and of keyed hashes
 TABLE = "map:"  # what stands before its name
+LOOKED_UP = {MAPPING: TABLE, PSEUDONYM: "pseudonym:"}  # labels, and what stands before the table or the key's file
 # how a manifest writes a rule
 _NUMBERS = r"[1-9]\d{0,8}(\.\d{0,8}[1-9])?|0\.\d{0,8}[1-9]"
-PATTERN = rf"{_NUMBERS}|{'|'.join((*UNITS, *YEARS, MAPPING))}|[1-9]\d{{0,3}} letters"
+PATTERN = rf"{_NUMBERS}|{'|'.join((*UNITS, *YEARS, *LOOKED_UP))}|[1-9]\d{{0,3}} letters"
 _FILE = re.compile(r"\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson)(\.gz|\.zst)?\Z", re.IGNORECASE)
 _LETTERS = re.compile(r"([1-9]\d{0,3})\s*letters?", re.ASCII)
 _STEP = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
@@ -34,9 +36,11 @@ _MOST_DIGITS = 38  # of a DECIMAL
 
 @dataclass(frozen=True)
 class Coarsening:
-    """How the values of one column are made coarser; rule: `10`, `2.5`, `year`, `decade`, `3 letters`, `mapping`.
+    """How the values of one column are made coarser; rule: `10`, `2.5`, `year`, `decade`, `3 letters`, `mapping`,
+    `pseudonym`.
 
-    table: of a mapping, the table of values and labels, as a source is named; a manifest does not say it.
+    table: of a mapping, the table of values and labels, as a source is named; of pseudonyms, the file of their key. A
+    manifest does not say it.
     """
 
     rule: str
@@ -45,14 +49,15 @@ class Coarsening:
     @property
     def typed(self) -> str:
         """Return the rule as it is typed."""
-        return f"{TABLE}{self.table}" if self.table else self.rule
+        return f"{LOOKED_UP[self.rule]}{self.table}" if self.table else self.rule
 
     @classmethod
     def read(cls, column: str, text: str) -> "Coarsening":
         """Read a rule; raise UsageError for what is none."""
         words = " ".join(text.split()).lower()
-        if text.startswith(TABLE) and text.removeprefix(TABLE).strip():
-            return cls(MAPPING, text.removeprefix(TABLE).strip())
+        for rule, beginning in LOOKED_UP.items():
+            if text.startswith(beginning) and text.removeprefix(beginning).strip():
+                return cls(rule, text.removeprefix(beginning).strip())
         if letters := _LETTERS.fullmatch(words):
             return cls(f"{letters[1]} letters")
         if _STEP.fullmatch(words) and float(words) > 0:
@@ -66,7 +71,8 @@ class Coarsening:
         raise UsageError(
             f"{option('coarsen')} {column}={text!r} is no way to coarsen values: say a step of numbers ({column}=10), a"
             f" unit of time ({', '.join((*UNITS, *YEARS))}), how many letters to keep ({column}='3 letters'), or a"
-            f" table of values and labels, with columns from and to ({column}=labels.csv, {column}={TABLE}labels)",
+            f" table of values and labels, with columns from and to ({column}=labels.csv, {column}={TABLE}labels), or"
+            f" the file of a key for pseudonyms ({column}={LOOKED_UP[PSEUDONYM]}FILE)",
             about=["coarsen"],
         )
 
@@ -75,6 +81,8 @@ class Coarsening:
         """Say what a published value stands for."""
         if self.rule == MAPPING:
             return "a label that the publisher gave to several values"
+        if self.rule == PSEUDONYM:
+            return "a pseudonym, the same in every table that was hashed under the same key"
         if letters := _LETTERS.fullmatch(self.rule):
             return f"the first {letters[1]} letters" if letters[1] != "1" else "the first letter"
         if self.rule in UNITS:
@@ -89,7 +97,7 @@ class Coarsening:
     def type_of(self, column: str, sql_type: str) -> str:
         """Return the type of what a column of a type becomes; raise UsageError where the rule is not for that type."""
         family = sql_type.partition("(")[0].strip()
-        if self.rule == MAPPING:
+        if self.rule in LOOKED_UP:
             if sql_type != "NESTED":
                 return "VARCHAR"
         elif _LETTERS.fullmatch(self.rule):
@@ -136,7 +144,7 @@ class Coarsening:
 
         sql_type: the expression's type.
         """
-        if self.rule == MAPPING:
+        if self.rule in LOOKED_UP:
             return sql
         if letters := _LETTERS.fullmatch(self.rule):
             text, after = f"cast({sql} as varchar)", f"substring(cast({sql} as varchar), {int(letters[1]) + 1}) || '.'"
@@ -174,9 +182,19 @@ def example_rule(sql_type: str) -> str:
     return next((rule for rule, families in rules.items() if family in families), "")
 
 
+def is_pseudonym(rule: str) -> bool:
+    """Tell whether a rule, as it is typed, makes pseudonyms."""
+    return rule.startswith(LOOKED_UP[PSEUDONYM])
+
+
 def label_tables(rules: Mapping[str, str]) -> list[str]:
-    """Return the tables of values and labels that rules name, as they were typed."""
-    return [rule.removeprefix(TABLE) for rule in rules.values() if rule.startswith(TABLE)]
+    """Return the tables of values and labels, and the files of keys, that rules name, as they were typed."""
+    return [
+        rule.removeprefix(beginning)
+        for rule in rules.values()
+        for beginning in LOOKED_UP.values()
+        if rule.startswith(beginning)
+    ]
 
 
 def resolve_rules(rules: Mapping[str, str], quasi: Sequence[str], types: Mapping[str, str]) -> dict[str, Coarsening]:

@@ -34,10 +34,10 @@ class Source:
     `lacking` names columns that some of its files lack: how many, and of how many. `floats` names columns of numbers
     among which "no number" (NaN) has many bit patterns, which could hold anything: it is read as one. `coarse` names
     columns that are read coarser than they are, with the type that they have; `labels` those of them that are looked up
-    in a table of each `value` and its `label`. `notes` says how columns of text files are read
-    where something else may be meant.`collated` names columns whose texts may differ and be one value (a
-    collation). `persons` names the columns that tell persons apart, where what is published of a person is no row but
-    different values; `required` those whose values a row of theirs must have.
+    in a table of each `value` and its `label`, and `keys` the relations that hold keys for it. `notes` says how columns
+    of text files are read where something else may be meant. `collated` names columns whose texts may differ and be one
+    value (a collation). `persons` names the columns that tell persons apart, where what is published of a person is no
+    row but different values; `required` those whose values a row of theirs must have.
     """
 
     relation: Sql
@@ -49,6 +49,7 @@ class Source:
     floats: Mapping[str, str] = field(default_factory=dict)
     coarse: Mapping[str, tuple[Coarsening, str]] = field(default_factory=dict)
     labels: Mapping[str, Sql] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
     collated: frozenset[str] = frozenset()
     persons: tuple[str, ...] = ()

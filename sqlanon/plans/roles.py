@@ -9,6 +9,7 @@ from sqlanon.errors import UsageError
 from sqlanon.wording import option
 
 NO_COLUMN = "no column {missing} in the source; its columns are {columns}"
+NAMELESS = "the first line of the file is to hold the names of its columns, and seems not to"
 NO_QUASI = "name at least one quasi-identifier column with " + option("quasi")
 TWO_ROLES = "column {column} stands in {one} and in {other}; a column has one role"
 
@@ -65,11 +66,15 @@ def resolve_names(columns: Sequence[str], names: Iterable[str]) -> tuple[str, ..
         if words and all(word.lower() in spelled for word in words):
             raise UsageError(f"{' '.join(words)!r} is several columns: write {','.join(words)}", about=missing)
         message = NO_COLUMN.format(missing=_listed(missing), columns=_listed(columns))
-        # DuckDB calls columns so where the first line of a text file looks like all others
-        if all(re.fullmatch(r"column\d+", name) for name in columns):
-            message += "; the first line of the file is to hold the names of its columns, and seems not to"
+        if is_nameless(columns):
+            message += f"; {NAMELESS}"
         raise UsageError(message + _nearest(missing, spelled), about=missing)
     return tuple(spelled[name.lower()] for name in names)
+
+
+def is_nameless(columns: Iterable[str]) -> bool:
+    """Tell whether DuckDB made up the names, as where the first line of a text file looks like all others."""
+    return all(re.fullmatch(r"column\d+", name) for name in columns)
 
 
 def checked_roles(quasi: tuple[str, ...], sensitive: tuple[str, ...], identifier: tuple[str, ...]) -> Roles:

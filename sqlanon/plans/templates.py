@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
-import jinja2.meta
+from jinja2.compiler import CodeGenerator
+from jinja2.idtracking import VAR_LOAD_RESOLVE
 from markupsafe import Markup
 
 from sqlanon.errors import TemplateError
@@ -188,6 +190,44 @@ class TemplateLoader(jinja2.FileSystemLoader):
         return _HEAD.sub(lambda head: HEAD_MARK + head[0], text), path, is_current
 
 
+@dataclass
+class Reading:
+    """What a template reads: names of values and relations; templates, by whether their values are its own."""
+
+    names: set[str] = field(default_factory=set)
+    included: set[str] = field(default_factory=set)
+    imported: set[str] = field(default_factory=set)
+
+
+class _Generator(CodeGenerator):
+    """Write a template's code, and note what it reads, so that no template is parsed twice."""
+
+    def visit_Template(self, node: Any, frame: Any = None) -> None:  # noqa: N802 - Jinja's name
+        """Begin with nothing read."""
+        self._reading = readings[str(self.name)] = Reading()
+        super().visit_Template(node, frame)
+
+    def enter_frame(self, frame: Any) -> None:
+        """Note the names that are looked up."""
+        super().enter_frame(frame)
+        loads = frame.symbols.loads.values()
+        self._reading.names |= {name for action, name in loads if action == VAR_LOAD_RESOLVE} - {*GLOBALS}
+
+    def visit_Include(self, node: Any, frame: Any) -> None:  # noqa: N802
+        """Note what is included."""
+        self._reading.included.add(node.template.value)
+        super().visit_Include(node, frame)
+
+    def visit_FromImport(self, node: Any, frame: Any) -> None:  # noqa: N802
+        """Note what is imported."""
+        self._reading.imported.add(node.template.value)
+        super().visit_FromImport(node, frame)
+
+
+GLOBALS = {"option": option, "range": range}
+readings: dict[str, Reading] = {}  # of each template that was loaded
+
+
 @cache
 def environment() -> jinja2.Environment:
     """Return what renders templates: its filters alone let values into SQL."""
@@ -214,7 +254,8 @@ def environment() -> jinja2.Environment:
         "word": word,
     }
     made.tests = {}
-    made.globals = {"option": option, "range": range}
+    made.globals = dict(GLOBALS)
+    made.code_generator_class = _Generator
     return made
 
 

@@ -135,7 +135,8 @@ def prepare(
     sets = False
     if of_persons and dialect is None and following is None:
         sets = bool(read_persons(engine, source.relation, roles.identifier)["repeating_persons"])
-    source, types = coarsen_source(engine, source, types, asked.coarsen, roles.quasi)
+    method.refuse_pseudonyms(asked.coarsen)
+    source, types = coarsen_source(engine, source, types, asked.coarsen, roles.quasi, asked.key)
     request = asked.to_plan(
         source if table is None else _elsewhere(source, table),
         roles,

@@ -17,7 +17,7 @@ from sqlanon.forms import form_of, has_several
 from sqlanon.forms.form import SINCE, Form
 from sqlanon.methods.name_types import COARSEN, check_names, named_place
 from sqlanon.methods.request_options import Names
-from sqlanon.plans.coarsening import MAPPING, Coarsening
+from sqlanon.plans.coarsening import LOOKED_UP, MAPPING, Coarsening
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
@@ -67,7 +67,7 @@ def _coarse_columns(published: PublishedTables) -> Mapping[str, Sequence[str]]:
     columns = {table: published.columns(table) for table in published.tables} if rules else {}
     # a label stands for what only the publisher knows
     coarse = {
-        table: [n for n, t in types.items() if rules.get(n, MAPPING) != MAPPING and not t.endswith("]")]
+        table: [n for n, t in types.items() if rules.get(n, MAPPING) not in LOOKED_UP and not t.endswith("]")]
         for table, types in columns.items()
     }
     return {table: names for table, names in coarse.items() if names}

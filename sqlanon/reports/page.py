@@ -52,7 +52,7 @@ def _draw_map(facts: Facts) -> str:
     """Return what the candidates of a comparison cost beside what attacks reach, nothing where none was attacked."""
     if not facts.candidates:
         return ""
-    heads = ["candidate", "best attack", "promised", "median error"]
+    heads = ["candidate", "best attack", "promised", "error"]
     lines = [
         [f"{line['method']}, {line['parameter']}", *(f"{line[name]:.1%}" for name in ("reached", "promised", "error"))]
         for line in facts.candidates

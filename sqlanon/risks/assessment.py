@@ -22,6 +22,7 @@ from sqlanon.errors import DataError, UsageError
 from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import NAMELESS, is_nameless
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.check import Check
 from sqlanon.risks.failing import write_failing
@@ -226,6 +227,8 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
     roles = suggest_roles(columns)
     command, reason = suggest_command(question.source, columns, roles)
     notes = [reason] if reason else []
+    if is_nameless(types):
+        notes.insert(0, NAMELESS)
     if any(why == SAYS_NOTHING for _, why in roles):
         notes.append(NOT_RECOGNIZED)
     return Check(

@@ -12,7 +12,7 @@ from sqlanon.html_tables import write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.coarsening import MAPPING, TABLE, Coarsening
+from sqlanon.plans.coarsening import LOOKED_UP, Coarsening
 from sqlanon.plans.manifest import Manifest, of_people
 from sqlanon.plans.plan import LinkedRows, Row, Source
 from sqlanon.plans.roles import resolve_names
@@ -201,11 +201,11 @@ class PublishedTables:
                 raise UsageError(
                     f"{option('coarsen')} {column}={text!r} is not how this release was made: its manifest has {said}"
                 )
-        lacking = [column for column, rule in rules.items() if rule == MAPPING and column not in typed]
+        lacking = [column for column, rule in rules.items() if rule in LOOKED_UP and column not in typed]
         if lacking:
             raise UsageError(
-                f"{lacking[0]} was published through a table of labels, which no release holds; to compare with the"
-                f" source say it again: {option('coarsen')} {lacking[0]}={TABLE}TABLE"
+                f"{lacking[0]} was published through a table of labels or a key, which no release holds; to compare"
+                f" with the source say it again: {option('coarsen')} {lacking[0]}={LOOKED_UP[rules[lacking[0]]]}PLACE"
             )
         return rules | typed
 

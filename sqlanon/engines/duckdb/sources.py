@@ -268,6 +268,9 @@ def _find_files(text: str) -> tuple[str, bool] | None:
         raise SourceError(f"{text!r} is a directory; name its files, for example {str(path / '*.parquet')!r}")
     reader = _reader_of(text)
     if reader is None:
+        if text.startswith(("postgres://", "postgresql://")):
+            named = f"{option('engine', 'postgres')} {option('dsn', 'URL')}"
+            raise SourceError(f"a database of PostgreSQL is named by {named}, and the source is a table of it")
         if "://" in text:
             raise SourceError(
                 f"the URL {text!r} has no ending that tells its format; its path ends in .parquet, .csv or .json, or"

@@ -220,6 +220,7 @@ MONDRIAN: Method[Mondrian] = Method(
     reads_source=True,
     recorded=RECORDED,
     lacks={
+        "pseudonyms": Mark(NEVER, "a box of pseudonyms holds rows that are alike in nothing"),
         "macros": Mark(ENGINE, "a macro is one SELECT, which cannot cut in turns"),
         "ledger": Mark(NEVER, "boxes are cut anew through everybody who is there, and old and new boxes intersect"),
     },

@@ -177,6 +177,9 @@ UNCERTAIN: Method[Uncertain] = Method(
     " nothing to save",
     recorded=RECORDED,
     lacks={
+        "pseudonyms": Mark(
+            NEVER, "alternatives are ordered and put together by what they mean, and a pseudonym means nothing"
+        ),
         "macros": Mark(ENGINE, "a macro is one SELECT, which cannot merge in turns"),
         "ledger": Mark(
             NEVER,
