@@ -276,7 +276,10 @@ class QueryRun:
         lines, cells = self.limit_lines(whole, self.limits_of(0)), self.count_answered(whole)
         if count is not None:
             lines = choose_lines(lines, ~np.isnan(lines["bucket"].astype(float)))
-        inference, present = self.infer(lines, cells).narrow(chosen), averages[0].present if averages else chosen
+        inference, present = (
+            self.infer(lines, cells).narrow(chosen),
+            averages[0].present if averages else np.zeros(int(chosen.sum())),
+        )
         rows = inference.answer(LinearAggregate(COUNT.of_values, None, present, present), estimate)
         rows = replace(rows, value=np.nan_to_num(rows.value))
         self.tell_limits(inference.moments.row_count, upper_bound=False)

@@ -141,8 +141,8 @@ class Recovery:
         anything, C x J, given that and its error.
         """
         if measured.function.counts:
-            linear = self._linear(measured, unbiased, error)
-            return *linear.drawn(), linear.std_error < NOTHING
+            found = self._linear(measured, unbiased, error)
+            return *found.drawn(), found.std_error < NOTHING
         counted, centred, centre = self._centred(measured)
         present = LinearAggregate(COUNT, None, measured.present, measured.present)
         drawn = []
