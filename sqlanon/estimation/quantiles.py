@@ -23,6 +23,7 @@ from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
 
 MOST, FEWEST = 200, 24  # thresholds of one quantile
+STEPS = (36, 6, 1)  # of those that are looked at: all, then those near where F reaches the level
 MOST_SHARES = 480  # shares of single cells at all thresholds
 _ROUNDING = 1e-9  # of a share
 _TYPES = "MEDIAN and quantiles are of numbers, dates and timestamps; one was asked of {} values"
@@ -79,6 +80,7 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
     if in_expression and not thresholds.numeric:
         raise QueryError(_DERIVED)
     linear, chosen = run.vectorize(run.query.aggregates[0], weights)
+    averages = [replace(linear, function=AVG, number=1)]
     if of_values:
         codes = run.space.engine.arrays(
             f"select value.code, different.rank from {run.relations['value']} as value inner join"
@@ -89,12 +91,25 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
         rank = rank[selected.code[chosen]]
         present = np.isfinite(rank).astype(float)
         averages = [LinearAggregate(AVG, None, (rank <= most).astype(float), present) for most in thresholds.rank]
-        shares = run.estimate_shares(averages, chosen, None, estimate)
     else:
         run.bucket = thresholds.write_bucket(argument.sql)
-        linear = replace(linear, function=AVG, number=1)
-        shares = run.estimate_shares([linear], chosen, len(thresholds.rank), estimate)
-    return _invert(quantile, thresholds, *shares)
+    count = len(thresholds.rank)
+    rows, share = run.prepare_shares(averages, chosen, None if of_values else count, estimate)
+    places = np.arange(min(STEPS[0], count) - 1 if count > FEWEST else 0, count, STEPS[0] if count > FEWEST else 1)
+    places = np.union1d(places, np.arange(count)[-1:])
+    shares = share(places)
+    for step in STEPS[1:] if count > FEWEST else ():  # nearer to where F reaches the level, and its ends do
+        ranks = thresholds.rank[places]
+        after = np.unique(np.searchsorted(ranks, _reach_ends(quantile, ranks, rows, shares)))
+        between = [np.arange(places[place - 1] if place else -1, places[place], step)[1:] for place in after]
+        more = np.concatenate(between).astype(np.int64)
+        both, sides = (
+            np.concatenate([places, more]),
+            zip(vars(shares).values(), vars(share(more)).values(), strict=True),
+        )
+        order = np.argsort(both)
+        places, shares = both[order], Estimate(*(np.concatenate(side)[order] for side in sides))
+    return _invert(quantile, replace(thresholds, rank=thresholds.rank[places]), rows, shares)
 
 
 @dataclass
@@ -183,29 +198,16 @@ def _read_thresholds(run: QueryRun, argument: Piece, of_values: bool, most: int)
 def _invert(quantile: Quantile, thresholds: Thresholds, rows: Estimate, shares: Estimate) -> dict[str, Any]:
     """Return the fields of quantiles from estimates of their rows (cells x sets) and of F (T x cells x sets)."""
     shape = rows.value.shape
-    count, least = rows.value.ravel(), np.fmax(np.nan_to_num(rows.low.ravel()), 1.0)
-    null = ~(count > 0) | (len(thresholds.rank) == 0)
-    nothing = np.full(len(count), np.nan) if thresholds.numeric else np.full(len(count), np.datetime64("NaT", "us"))
+    null = ~(rows.value.ravel() > 0) | (len(thresholds.rank) == 0)
+    nothing = np.full(len(null), np.nan) if thresholds.numeric else np.full(len(null), np.datetime64("NaT", "us"))
     if null.all():
         none = np.full(shape, np.nan)
         fields = {name: nothing.reshape(shape) for name in ("value", "low", "high", "centre")}
         return fields | {"std_error": none}
-    value, low, high = (
-        np.asarray(array, dtype=float).reshape(len(thresholds.rank), -1)
-        for array in (shares.value, shares.low, shares.high)
-    )
-    value = _order(np.nan_to_num(value))
-    whole = np.where(null, 1.0, np.maximum(np.rint(count), 1.0))  # estimates may be no whole numbers
-    first_row, second_row, nearness = quantile.rank_rows(whole)
-    lower, upper = quantile.bound_levels(least)
+    low, high = (np.asarray(side, dtype=float).reshape(len(thresholds.rank), -1) for side in (shares.low, shares.high))
     is_open = ~np.isfinite(low).all(axis=0) | ~np.isfinite(high).all(axis=0)
-    ranks = (
-        _reach(thresholds.rank, value, (first_row - 1e-6) / whole),
-        _reach(thresholds.rank, value, (second_row - 1e-6) / whole),
-        _reach(thresholds.rank, np.maximum.accumulate(np.nan_to_num(high)), np.maximum(lower - _ROUNDING, _ROUNDING)),
-        # from which on the lower end stays at the level
-        _reach(thresholds.rank, np.minimum.accumulate(np.nan_to_num(low)[::-1])[::-1], upper - 1e-3 * _ROUNDING),
-    )
+    *_, nearness = quantile.rank_rows(_count_whole(rows))
+    ranks = _reach_ends(quantile, thresholds.rank, rows, shares)
     first, second, bottom, top = (thresholds.read(rank) for rank in ranks)
     found = thresholds.between(first, second, nearness)
     bottom, top = np.minimum(bottom, first), np.maximum(top, second)
@@ -216,6 +218,32 @@ def _invert(quantile: Quantile, thresholds: Thresholds, rows: Estimate, shares: 
     unit: Any = 1.0 if thresholds.numeric else np.timedelta64(1, "D")
     fields = {"value": found, "std_error": (top - bottom) / unit / (2 * NORMAL_QUANTILE), "low": bottom, "high": top}
     return {name: array.reshape(shape) for name, array in {**fields, "centre": found}.items()}
+
+
+def _count_whole(rows: Estimate) -> Array:
+    """Return how many rows quantiles are of, A: at least one, and whole, as estimates may not be."""
+    return np.asarray(np.fmax(np.rint(np.nan_to_num(rows.value.ravel())), 1.0))
+
+
+def _reach_ends(quantile: Quantile, ranks: IntArray, rows: Estimate, shares: Estimate) -> IntArray:
+    """Return the ranks of the two rows that quantiles lie between, and of the ends of their intervals, 4 x A.
+
+    ranks: of the thresholds that shares (T x cells x sets) are of.
+    """
+    value, low, high = (
+        np.nan_to_num(np.asarray(side, dtype=float)).reshape(len(ranks), -1)
+        for side in (shares.value, shares.low, shares.high)
+    )
+    value, whole = _order(value), _count_whole(rows)
+    first_row, second_row, _ = quantile.rank_rows(whole)
+    lower, upper = quantile.bound_levels(np.fmax(np.nan_to_num(rows.low.ravel()), 1.0))
+    return np.stack([
+        _reach(ranks, value, (first_row - 1e-6) / whole),
+        _reach(ranks, value, (second_row - 1e-6) / whole),
+        _reach(ranks, np.maximum.accumulate(high), np.maximum(lower - _ROUNDING, _ROUNDING)),
+        # from which on the lower end stays at the level
+        _reach(ranks, np.minimum.accumulate(low[::-1])[::-1], upper - 1e-3 * _ROUNDING),
+    ])  # fmt: skip
 
 
 def _order(value: Array) -> Array:

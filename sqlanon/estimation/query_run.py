@@ -262,12 +262,13 @@ class QueryRun:
                 self.correlations[one, other] = correlation
         return self.fill_empty_counts(estimates), self.tell_occurring(selected, inferred[()].rows)
 
-    def estimate_shares(
+    def prepare_shares(
         self, averages: Sequence[LinearAggregate], chosen: BoolArray, count: int | None, estimate: Estimator
-    ) -> tuple[Estimate, Estimate]:
-        """Return the rows that a quantile is of, cells x sets, and shares of them, T x cells x sets.
+    ) -> tuple[Estimate, Callable[[IntArray], Estimate]]:
+        """Return the rows that a quantile is of, cells x sets, and what finds shares of them, T x cells x sets.
 
-        averages: T of them over the chosen values, or of T thresholds (`count`) that the bucket counts one.
+        averages: one for each threshold over the chosen values, or one of `count` thresholds that the bucket counts.
+        What finds shares takes the places of T thresholds.
         """
         # what counts the hits is made again, by other marks
         self.space.forget([str(self.relations[name]) for name in ("hit", "possible") if name in self.relations])
@@ -275,19 +276,25 @@ class QueryRun:
         lines, cells = self.limit_lines(whole, self.limits_of(0)), self.count_answered(whole)
         if count is not None:
             lines = choose_lines(lines, ~np.isnan(lines["bucket"].astype(float)))
-        inference, present = self.infer(lines, cells).narrow(chosen), averages[0].present
+        inference, present = (
+            self.infer(lines, cells).narrow(chosen),
+            averages[0].present if averages else np.zeros(int(chosen.sum())),
+        )
         rows = inference.answer(LinearAggregate(COUNT.of_values, None, present, present), estimate)
         rows = replace(rows, value=np.nan_to_num(rows.value))
         self.tell_limits(inference.moments.row_count, upper_bound=False)
-        if count is None:
-            shares = [vars(inference.answer(average, estimate)).values() for average in averages]
-            return rows, Estimate(*(np.stack(side) for side in zip(*shares, strict=True)))
-        sets = rows.value.shape[1]
-        if not (count and len(lines["cell"])):
-            return rows, Estimate(*np.zeros((5, count, cells, sets)))
-        (average,), below = averages, self.infer(cumulate(lines, count), cells * count, count).narrow(chosen)
-        sides = vars(below.answer(average, estimate)).values()
-        return rows, Estimate(*(side.reshape(cells, count, sets).transpose(1, 0, 2) for side in sides))
+
+        def share(places: IntArray) -> Estimate:
+            if not (len(places) and len(lines["cell"])):
+                return Estimate(*np.zeros((5, len(places), *rows.value.shape)))
+            if count is None:
+                found = [vars(inference.answer(averages[place], estimate)).values() for place in places]
+                return Estimate(*(np.stack(side) for side in zip(*found, strict=True)))
+            below = self.infer(cumulate(lines, count, places), cells * len(places), len(places)).narrow(chosen)
+            sides = vars(below.answer(averages[0], estimate)).values()
+            return Estimate(*(side.reshape(cells, len(places), -1).transpose(1, 0, 2) for side in sides))
+
+        return rows, share
 
     def limits_of(self, number: int) -> tuple[Piece, ...]:
         """Return the condition of FILTER of an aggregate, if it has one."""
@@ -510,22 +517,23 @@ def choose_lines(lines: "Mapping[str, Numbers]", chosen: BoolArray) -> "dict[str
     return {name: line[chosen] for name, line in lines.items()}
 
 
-def cumulate(lines: "Mapping[str, Numbers]", count: int) -> "dict[str, Numbers]":
+def cumulate(lines: "Mapping[str, Numbers]", count: int, places: IntArray) -> "dict[str, Numbers]":
     """Return lines of moments by threshold: cell becomes cell · T + t, and 1 below t is what is measured.
 
-    lines: of hits in parts, `bucket` the first threshold that is not below. count: T.
+    lines: of hits in parts, `bucket` the first of `count` thresholds that is not below. places: of the T that are told.
     """
     counted = [name for name in ("shared", "uniform") if name in lines]
     names = [name for name in lines if name not in ("bucket", *counted) and not name.startswith("flag_")]
     keys = np.stack([lines[name].astype(np.int64) for name in names])
     different, place = np.unique(keys, axis=1, return_inverse=True)
-    found: dict[str, Numbers] = {name: np.repeat(line, count) for name, line in zip(names, different, strict=True)}
-    found["cell"] = found["cell"] * count + np.tile(np.arange(count), different.shape[1])
+    told = len(places)
+    found: dict[str, Numbers] = {name: np.repeat(line, told) for name, line in zip(names, different, strict=True)}
+    found["cell"] = found["cell"] * told + np.tile(np.arange(told), different.shape[1])
     for source in counted:
         by_bucket = np.zeros((different.shape[1], count))
         np.add.at(by_bucket, (place.ravel(), lines["bucket"].astype(np.int64)), lines[source].astype(float))
-        found[source] = found[f"count_{source}_1"] = np.repeat(by_bucket.sum(axis=1), count)
-        found[f"sum_{source}_1"] = found[f"square_{source}_1"] = by_bucket.cumsum(axis=1).ravel()
+        found[source] = found[f"count_{source}_1"] = np.repeat(by_bucket.sum(axis=1), told)
+        found[f"sum_{source}_1"] = found[f"square_{source}_1"] = by_bucket.cumsum(axis=1)[:, places].ravel()
     found["positive_uniform_1"] = found["sum_uniform_1"]
     return found | {"least_1": np.zeros(len(found["cell"])), "largest_1": np.ones(len(found["cell"]))}
 

@@ -120,8 +120,11 @@ class Session:
         return None
 
     def published_domain(self, column: str) -> "Sql":
-        """Return a relation, made where it is not, in which an exact column has its values, by our name of it."""
-        raise NotImplementedError
+        """Return the published rows of an exact column, by our name of it: nothing is loaded."""
+        from sqlanon.plans.templates import Sql, ident
+
+        name = self.loaded.names[column]
+        return Sql(f"(select {ident(name)} as {column} from {self.exact_rows(frozenset([name]))})")
 
     def _start_loaded(self, query: "Query", name: str, **options: Any) -> "QueryRun":
         run = self.start(query, name, **options)

@@ -123,11 +123,6 @@ class BoxSession(Session):
         """Return the published rows for the sensitive column, which is not generalized."""
         return select_columns(columns, self.loaded.tables["data"]) if set(columns) <= set(self.sensitive) else None
 
-    def published_domain(self, column: str) -> Sql:
-        """Return the sensitive values."""
-        self.loaded.load()
-        return self.loaded.relations["value"]
-
     def loading_statements(self, query: Query) -> list[tuple[str, str]]:
         """Return what every query reads."""
         return self.loaded.loading_statements()

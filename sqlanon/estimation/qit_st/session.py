@@ -219,11 +219,6 @@ class GroupSession(Session):
             answer.messages = [*answer.messages, FACTS]
         return answer
 
-    def published_domain(self, column: str) -> Sql:
-        """Return QIT under our names, or the values."""
-        self.loaded.load_totals()
-        return self.loaded.relations["value" if column == "sensitive" else "person"]
-
     def loading_statements(self, query: Query) -> list[tuple[str, str]]:
         """Return what every query reads."""
         return listed(self.loaded.loading_steps())

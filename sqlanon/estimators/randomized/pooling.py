@@ -63,6 +63,11 @@ class Everybody:
         return tuple(len(share) for share in self.shares)
 
     @cached_property
+    def strengths(self) -> Array:
+        """Return the product of the columns' D, V."""
+        return reduce(np.multiply.outer, [column.difference for column in self.columns]).ravel()
+
+    @cached_property
     def published(self) -> Array:
         """Return the published shares, V."""
         return np.asarray(self.table / self.table.sum())
@@ -117,7 +122,7 @@ class Everybody:
 
     def _deviate(self, places: tuple[int, ...], observed: Array, chance: Array, most: float) -> tuple[Array, Array]:
         """Return the deviations of some columns together, C x their values, and t."""
-        shares, columns = ([every[place] for place in places] for every in (self.shares, self.columns))
+        shares, columns = [self.shares[place] for place in places], [self.columns[place] for place in places]
         others = tuple(1 + place for place in range(len(self.columns)) if place not in places)
         grid = observed.reshape(-1, *self.shape).sum(axis=others)
         sizes = grid.shape[1:]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sqlanon.estimators.aggregates import COUNT, SUM, LinearAggregate
 from sqlanon.estimators.channel import Array, Joint, Weighted
-from sqlanon.estimators.evidence import NORMAL_QUANTILE, Estimate, Evidence, score_interval
+from sqlanon.estimators.evidence import NORMAL_QUANTILE, BoolArray, Estimate, Evidence, score_interval
 from sqlanon.estimators.moments import Moments
 from sqlanon.estimators.one_core import on_one_core
 from sqlanon.estimators.propagation import Pair, correlate
@@ -20,7 +20,9 @@ from sqlanon.estimators.randomized.pooling import Everybody
 from sqlanon.estimators.randomized.sums import Sums
 
 SETS_AT_ONCE = 500_000  # numbers x sets: what a processor's cache holds is several times faster
-LEAST_TELLING = 16.0  # standard errors of the unbiased count in a condition's rows; with more it tells next to nothing
+# Of several columns: standard errors of the unbiased count in a condition's rows; with more it tells next to nothing,
+# and its own error is hardly known. Then it counts for nothing.
+LEAST_TELLING, NOTHING = 16.0, 1e150
 WIDER = 2.0  # then, times the posterior's deviation: the largest cells differ from the expected as few others do
 MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix answers by default
 
@@ -106,7 +108,7 @@ class Recovery:
             exact=np.zeros(plain.shape, dtype=bool), growth=growth, curve=curve, jump=jump,
         )  # fmt: skip
         if estimator == "shrinkage" and self.everybody is not None:
-            value, variance = self._asked(measured, unbiased, error)
+            value, variance, tells = self._asked(measured, unbiased, error)
             evidence = self._bounded(replace(evidence, shrunk=value), measured)
             low, high = score_interval(evidence)
             if len(self.sums.counts) == 1:  # what it is drawn to is no reason to leave the interval
@@ -115,7 +117,6 @@ class Recovery:
                 )
                 return replace(evidence, shrunk=drawn)
             if measured.function.counts:  # of several columns the unbiased count may tell nothing
-                tells = LEAST_TELLING * error <= self.sums.rows[:, :1]
                 half = NORMAL_QUANTILE * np.sqrt(variance) * np.where(tells, 1.0, WIDER)
                 low = np.where(tells, np.minimum(low, value - half), value - half)
                 high = np.where(tells, np.maximum(high, value + half), value + half)
@@ -135,12 +136,13 @@ class Recovery:
         value, error = self._corrected(parts, measured, closed, variance, orders, estimator)
         return value, error, growth, curve, jump
 
-    def _asked(self, measured: LinearAggregate, unbiased: Array, error: Array) -> tuple[Array, Array]:
-        """Return the answer about the asked sets and, of a count, its variance, C x J, given the unbiased one and its
-        error.
+    def _asked(self, measured: LinearAggregate, unbiased: Array, error: Array) -> tuple[Array, Array, BoolArray]:
+        """Return the answer about the asked sets and, of a count, its variance and whether the unbiased one tells
+        anything, C x J, given that and its error.
         """
         if measured.function.counts:
-            return self._linear(measured, unbiased, error).drawn()
+            found = self._linear(measured, unbiased, error)
+            return *found.drawn(), found.std_error < NOTHING
         counted, centred, centre = self._centred(measured)
         present = LinearAggregate(COUNT, None, measured.present, measured.present)
         drawn = []
@@ -151,7 +153,7 @@ class Recovery:
         count = np.maximum(count, 0.0)
         known = count**2 + variance
         average = centre + np.divide(rest * count, known, out=np.zeros_like(rest), where=known > 0)
-        return average if measured.function.is_ratio else average * count, np.full_like(average, np.nan)
+        return average if measured.function.is_ratio else average * count, variance, np.ones(average.shape, dtype=bool)
 
     def _centred(self, measured: LinearAggregate) -> tuple["Recovery", LinearAggregate, Array]:
         """Return the figures of the rows that an aggregate counts, the sum of what it measures less e, and e, C x J."""
@@ -183,7 +185,7 @@ class Recovery:
         everybody, total = self.everybody, float(self.sums.counts[0].sum())
         assert everybody is not None
         mass = everybody.likely
-        pooled, expected, prior, size = np.zeros((4, *unbiased.shape))
+        pooled, expected, prior, size, whole, noise = np.zeros((6, *unbiased.shape))
         for case, weights in part.weights.items():
             published, hits = (self.sums.published(measured, degree, case) for degree in (part.degree, 0))
             rows, mean = np.maximum(hits.sum(axis=1), 1.0), weights @ mass
@@ -198,6 +200,12 @@ class Recovery:
             expected, pooled = expected + among, pooled + among + scale[:, None] * (differing @ weights.T)
             prior = prior + (scale**2 * likely)[:, None] * np.maximum(weights**2 @ mass - mean**2, 0.0)
             size = size + scale[:, None] * (np.abs(weights - mean[:, None]) @ mass)
+            whole, apart = whole + scale[:, None], (weights - mean[:, None]) / everybody.strengths
+            noise = noise + (scale**2 / rows)[:, None] * (apart**2 @ mass)
+        if len(everybody.columns) > 1:
+            error = np.maximum(error, np.sqrt(noise) / 2)  # what is solved may be noise, and so is an error read off it
+            tells = LEAST_TELLING * error <= whole
+            unbiased, error = np.where(tells, unbiased, pooled), np.where(tells, error, NOTHING)
         return Linear(unbiased, error, pooled, expected, prior, size**2)
 
     def _bounded(self, evidence: Evidence, measured: LinearAggregate) -> Evidence:

@@ -533,10 +533,11 @@ WRONG = [
 
 
 @pytest.mark.parametrize("condition", WRONG)
-def test_a_constant_that_fits_nothing_is_wrong_on_any_data(hospital, condition):
-    with pytest.raises(QueryError) as caught:
-        hospital.answer(f"select count(*) from release where {condition}")
-    assert caught.value.exit_code == 2 and "pneumonia" not in str(caught.value)
+def test_a_constant_that_fits_nothing_is_refused_and_no_value_is_quoted(hospital, condition):
+    for more in ("", " and sex = 'M' and disease = 'flu'"):
+        with pytest.raises((QueryError, DataError), match=r"evaluated|ESCAPE|surrogate") as caught:
+            hospital.answer(f"select count(*) from release where {condition}{more}")
+        assert "pneumonia" not in str(caught.value) and "quasi_" not in str(caught.value)
 
 
 def test_an_error_of_the_engine_that_nobody_foresaw_quotes_nothing(hospital, monkeypatch):
@@ -582,7 +583,7 @@ def test_a_broken_file_is_a_broken_release(hospital, tmp_path):
     broken.write_bytes(b"PAR1 is no PAR1")
     tables = {**hospital.loaded.tables, "qit": Sql(f"read_parquet('{broken}')")}
     fresh = GroupSession(DuckDBEngine(hospital.con), tables, {"columns": _columns(hospital)})
-    with pytest.raises(UsageError, match=r"qit\.parquet|sqlanon verify"):
+    with pytest.raises(UsageError, match="a file is damaged"):
         fresh.answer("select count(*) from release")
 
 

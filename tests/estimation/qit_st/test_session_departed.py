@@ -79,14 +79,17 @@ def test_all_who_are_there_are_counted_exactly(con):
         assert answer["n"][0] == answer["n_low"][0] == answer["n_high"][0] == truth
 
 
+HIDDEN = "SELECT COUNT(*) AS n FROM release WHERE s = 'v1' AND age > 30"
+
+
 def test_groups_that_are_too_large_or_empty_are_no_release(con):
     departed_release(con, np.random.default_rng(7), 0.5).close()
     with pytest.raises(ReleaseError, match="the release is damaged"):
-        opened(con, 1).answer("SELECT COUNT(*) AS n FROM release")
+        opened(con, 1).answer(HIDDEN)
     con.execute("insert into st values (100000, 'v1', 1)")
     with pytest.raises(ReleaseError, match="1 group is not as large"):
-        opened(con).answer("SELECT COUNT(*) AS n FROM release")
+        opened(con).answer(HIDDEN)
     con.execute("delete from st where group_id = 100000")
     con.execute("insert into qit select 30, (select min(group_id) from qit) from range(4)")
     with pytest.raises(ReleaseError, match="group is not as large"):
-        opened(con).answer("SELECT COUNT(*) AS n FROM release")
+        opened(con).answer(HIDDEN)
