@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from sqlanon.releases.release import Release as Release
     from sqlanon.reports.page import Page as Page
     from sqlanon.risks.check import Check as Check
-    from sqlanon.version import VERSION as __version__  # noqa: F401
+
+    __version__: str
 
 # by the module that defines them, public names: each is loaded when it is first asked for, so that a program starts
 # quickly

@@ -38,7 +38,7 @@ def check_new_file(
     endings: those of the formats that it may have. mark: the option that named it. releases, read: directories of
     releases and paths, as `refuse_in_release` and `refuse_read` take them.
     """
-    if target.suffix not in endings:
+    if target.suffix.lower() not in endings:
         *others, last = endings
         listed = f"{', '.join(others)} or {last}" if others else last
         raise TargetError(f"{target.name!r} does not end in {listed}; give it such an ending")

@@ -28,25 +28,20 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _described(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Give a method's function the signature and the list of parameters that the method declares."""
-    method = METHODS[name]
-
-    def describe(function: Callable[P, R]) -> Callable[P, R]:
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters = [
-            inspect.Parameter(argument, keyword, default=parameter.default, annotation=parameter.python_type)
-            for argument, parameter in method.arguments.items()
-        ]
-        shared = list(inspect.signature(function).parameters.values())[:3]
-        function.__signature__ = inspect.Signature([*shared, *parameters], return_annotation="Release")  # type: ignore[attr-defined]
-        function.__doc__ = with_parameters(function.__doc__, method.arguments)
-        return function
-
-    return describe
+def _of_method(function: Callable[P, R]) -> Callable[P, R]:
+    """Give the function of a method, which is called as it is, the signature and the list of its parameters."""
+    declared, keyword = METHODS[function.__name__].arguments, inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter(name, keyword, default=parameter.default, annotation=parameter.python_type)
+        for name, parameter in declared.items()
+    ]
+    shared = list(inspect.signature(function).parameters.values())[:3]
+    function.__signature__ = inspect.Signature([*shared, *parameters], return_annotation="Release")  # type: ignore[attr-defined]
+    function.__doc__ = with_parameters(function.__doc__, declared)
+    return function
 
 
-@_described("anatomy")
+@_of_method
 def anatomy(con: Any, source: object = None, *, query: str | None = None, **options: Unpack[AnatomyOptions]) -> Release:
     """Publish a relation with Anatomy: QIT and ST of an l-diverse partition, verified before it appears.
 
@@ -60,7 +55,7 @@ def anatomy(con: Any, source: object = None, *, query: str | None = None, **opti
     return publish("anatomy", con, source, query=query, **options)
 
 
-@_described("robust")
+@_of_method
 def robust(con: Any, source: object = None, *, query: str | None = None, **options: Unpack[RobustOptions]) -> Release:
     """Publish a relation so that an adversary who knows distributions of the sensitive values infers none above 1/r.
 
@@ -71,7 +66,7 @@ def robust(con: Any, source: object = None, *, query: str | None = None, **optio
     return publish("robust", con, source, query=query, **options)
 
 
-@_described("splu")
+@_of_method
 def splu(con: Any, source: object = None, *, query: str | None = None, **options: Unpack[SpluOptions]) -> Release:
     """Publish a relation with SPLU-Gen: exact quasi values, sensitive values drawn from decoy groups.
 
@@ -80,7 +75,7 @@ def splu(con: Any, source: object = None, *, query: str | None = None, **options
     return publish("splu", con, source, query=query, **options)
 
 
-@_described("uncertain")
+@_of_method
 def uncertain(
     con: Any, source: object = None, *, query: str | None = None, **options: Unpack[UncertainOptions]
 ) -> Release:
@@ -92,7 +87,7 @@ def uncertain(
     return publish("uncertain", con, source, query=query, **options)
 
 
-@_described("mondrian")
+@_of_method
 def mondrian(
     con: Any, source: object = None, *, query: str | None = None, **options: Unpack[MondrianOptions]
 ) -> Release:

@@ -140,7 +140,7 @@ class Breach:
         return f"select row_number() over (order by {ORDER}) as position, breach.* from {self.relation_name} as breach"
 
     def _write(self, path: Path) -> None:
-        if path.suffix == ".parquet":
+        if path.suffix.lower() == ".parquet":
             new = path.with_name("new.parquet")
             written = self.engine.write_parquet(self._ranked, new)
             if list(written) != [new]:
@@ -149,7 +149,7 @@ class Breach:
             path.chmod(0o600)
             return
         with path.open("w", encoding="utf-8") as file:
-            if path.suffix == ".csv":
+            if path.suffix.lower() == ".csv":
                 self.write_csv(file)
             else:
                 self.write_json(file)

@@ -30,7 +30,7 @@ class Picture:
         check_new_file(target, FORMATS, option("plot"), overwrite)
         chart = self.chart
         with write_atomically(target, f"cannot write {str(target)!r}") as place:
-            save(chart, place, target.suffix)
+            save(chart, place, target.suffix.lower())
             place.chmod(0o644)
 
     def __repr__(self) -> str:

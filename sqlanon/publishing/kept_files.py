@@ -46,7 +46,7 @@ class Kept:
         with ExitStack() as stack:
             for table, path in self.tables:
                 place = stack.enter_context(write_atomically(path, f"the release is there, but not {str(path)!r}"))
-                _write_table(engine, table, place, FORMATS[path.suffix])
+                _write_table(engine, table, place, FORMATS[path.suffix.lower()])
             yield
 
 
@@ -63,7 +63,7 @@ def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: 
             f"{len(offered)} tables are learned from the data, and {len(paths)} files are to keep them;"
             " name one file for each table"
         )
-    if plan.kept_files and any(path.suffix != ".csv" for path in paths):
+    if plan.kept_files and any(path.suffix.lower() != ".csv" for path in paths):
         raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
     sources = (asked.source, *asked.files, *plan.read)
     check_paths(paths, method.parameters[method.saved].mark, overwrite, [None if out is None else Path(out)], sources)
@@ -74,7 +74,7 @@ def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: 
 def save_frame(frame: "pd.DataFrame", path: Path) -> None:
     """Write the rows of a frame, in its order, as Parquet or CSV for its owner alone; `check_paths` comes before."""
     with write_atomically(path, f"cannot write {str(path)!r}") as place:
-        _write_frame(frame, place, FORMATS[path.suffix])
+        _write_frame(frame, place, FORMATS[path.suffix.lower()])
 
 
 def check_paths(
@@ -124,7 +124,7 @@ def _write_frame(frame: "pd.DataFrame", place: Path, how: str, order: str = "") 
 def _copy_table(writer: DuckDBEngine, table: str, place: Path, how: str) -> None:
     """Write `table`, a relation and perhaps its order."""
     try:
-        if place.suffix == ".csv":
+        if place.suffix.lower() == ".csv":
             _refuse_empty_texts(writer, table, place)
         writer.execute(f"copy (select * from {table}) to {literal(str(place))} ({how}, use_tmp_file false)")
         # the engine's writer may have replaced the file that was made private

@@ -17,7 +17,6 @@ from sqlanon.errors import TargetError, UsageError
 from sqlanon.forms import form_of
 from sqlanon.interruption import has_appeared, visible_or_not
 from sqlanon.key import Key, PrivacyWarning
-from sqlanon.ledgers.ledger_run import LedgerRun
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest, new_manifest
 from sqlanon.plans.plan import Plan, Source
@@ -52,17 +51,19 @@ PREDICTABLE = (
 )
 
 
-def describe_succession(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+def _follows(before: Manifest | None, now: Manifest) -> list[str]:
     """Say what it means that a release stood at the target."""
+    if before is None:
+        return []
     if all("sha256" in file for file in now["files"].values()) and before["files"] == now["files"]:
-        return "the target held this very release already"
+        return ["the target held this very release already"]
     if "release" in now["parameters"]:  # what they tell together is what the ledger is for
-        return ""
-    return (
+        return []
+    return [
         f"the target held an earlier release ({before['rows']} rows; now {now['rows']}): this is a second release of"
         " the same people, and releases intersect. Whoever kept the earlier one learns more from both than either"
         f" promises. Releases that are published under one ledger ({option('ledger', 'FILE')}) tell no more together"
-    )
+    ]
 
 
 def publish(
@@ -84,6 +85,8 @@ def publish(
     late, place = list[str](), Place.of(out, into)
     with noting_faults(late), visible_or_not(), ExitStack() as stack:
         plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix(), place, **parameters))
+        source, types = against
+        roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
         _refuse_own_source(asked, plan, out)
         # before anything runs: of two runs to one target the second is refused at once
         target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))
@@ -109,16 +112,18 @@ def publish(
         if not appears_later:
             has_appeared()
         with noting_faults(late, stands=True):
-            late += _given_away(asked, engine, *against, size_of(manifest))
+            hides = asked.nulls == "drop", size_of(manifest)
+            notes = note_given_away(engine, source, types, roles.quasi, roles.sensitive, *hides)
+            late += [f"warning: {note}" for note in notes]
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, place)
     with noting_faults(late):
         release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
-        release.notes = _lacking(asked, *against)
-        release.notes += [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
+        release.notes = source.note_columns(roles.all)
+        release.notes += [*_notes(asked, manifest, types, into, engine), *_exposed(report), *plan.notes(reports)]
     release.notes += late
     with noting_faults(release.notes):
-        release.notes += _follows(before, manifest, ledger)
+        release.notes += [*_follows(before, manifest), *(ledger.notes if ledger is not None else ())]
     return release
 
 
@@ -163,31 +168,11 @@ def _check_request(asked: ReleaseRequest, out: str | Path | None, into: str | No
         warnings.warn(PREDICTABLE, PrivacyWarning, stacklevel=3)
 
 
-def _lacking(asked: ReleaseRequest, source: Source, types: Mapping[str, str]) -> list[str]:
-    """Tell which columns with a role files of the source lack."""
-    return source.note_columns(resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier).all)
-
-
 def size_of(manifest: Manifest) -> int:
     """Return among how many values somebody's own one hides, as far as a manifest says."""
     parameters = manifest["parameters"]
     named = next((parameters[name] for name in ("l", "r", "gamma", "k") if parameters.get(name)), 0)
     return max(2, int(max(named.values()) if isinstance(named, dict) else named))
-
-
-def _given_away(
-    asked: ReleaseRequest, engine: Engine, source: Source, types: Mapping[str, str], size: int
-) -> list[str]:
-    """Tell which quasi columns give sensitive values away, from the rows that were published."""
-    roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
-    notes = note_given_away(engine, source, types, roles.quasi, roles.sensitive, asked.nulls == "drop", size)
-    return [f"warning: {note}" for note in notes]
-
-
-def _follows(before: Manifest | None, manifest: Manifest, ledger: LedgerRun | None) -> list[str]:
-    """Tell what releases of the same people tell together, and what the ledger counted."""
-    succession = None if before is None else describe_succession(before, manifest)
-    return [*([succession] if succession else []), *([] if ledger is None else ledger.notes)]
 
 
 def _refuse_own_source(asked: ReleaseRequest, plan: Plan, out: str | Path | None) -> None:
