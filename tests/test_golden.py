@@ -183,11 +183,14 @@ def chapters() -> dict[str, dict[str, list[Statement]]]:
 def show(statements: Mapping[str, Sequence[Statement]]) -> str:
     """Write a chapter as DuckDB runs it, and where others are told otherwise: `-` what is gone, `+` what came."""
     parts = [f"-- {one.name}: {one.sentence}\n{one.sql}" for one in statements["duckdb"]]
-    read = {
-        one.name: write_tree(sqlglot.parse_one(one.sql, read="duckdb"), "duckdb").splitlines()
-        for one in statements["duckdb"]
-    }
     for engine in ENGINES:
+        # NULLs go last everywhere: where an engine has to be told so is no difference
+        nulls = sqlglot.Dialect.get_or_raise(engine).NULL_ORDERING
+        told = type(f"DuckDB_{nulls}", (sqlglot.dialects.DuckDB,), {"NULL_ORDERING": nulls})
+        read = {
+            one.name: write_tree(sqlglot.parse_one(one.sql, read="duckdb"), told).splitlines()
+            for one in statements["duckdb"]
+        }
         for one in statements.get(engine, ()) if engine != "duckdb" else ():
             said = translate(one.sql, engine).replace("`", '"').splitlines()
             lines = list(unified_diff(read.get(one.name, []), said, n=0, lineterm=""))[2:]

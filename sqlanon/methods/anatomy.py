@@ -135,7 +135,7 @@ MACROS = (
         "from anatomy_qit('patients', ['age', 'sex'], 'disease', 4)",
         (
             *macro_steps.groups(NAME, "l", [*macro_steps.column_refusals(macro_steps.QUASI, "--quasi"), _SMALL]),
-            Chapter("macros/qit", {macro_steps.QUASI: Sql(f"cast({macro_steps.QUASI} as varchar[])")}),
+            macro_steps.published_qit(),
         ),
     ),
     Macro(
@@ -145,7 +145,7 @@ MACROS = (
         "from anatomy_st('patients', 'disease', 4)",
         (
             *macro_steps.groups(NAME, "l", [_SMALL]),
-            Chapter("macros/st", {macro_steps.SENSITIVE: Sql(macro_steps.SENSITIVE)}),
+            macro_steps.published_st(),
         ),
     ),
 )

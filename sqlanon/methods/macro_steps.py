@@ -154,6 +154,16 @@ def groups(
     )
 
 
+def published_qit() -> Chapter:
+    """Return the chapter of QIT: the columns that `quasi_names` lists, and the group."""
+    return Chapter("macros/chosen", {"names": Sql(f"cast({QUASI} as varchar[])"), "counted": False})
+
+
+def published_st() -> Chapter:
+    """Return the chapter of ST: the group, the sensitive column and its count."""
+    return Chapter("macros/chosen", {"names": Sql(f"[{SENSITIVE}]"), "counted": True})
+
+
 def column_refusals(names: str, role: str) -> list[Refusal]:
     """Refuse columns that the table does not have, NULL where a choice belongs, and a column in two roles."""
     lowered = f"list_transform(cast({names} as varchar[]), lambda name: lower(name))"

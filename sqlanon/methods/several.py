@@ -27,7 +27,7 @@ from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, relation_mark
 from sqlanon.wording import option
 
 MOST_SUPPRESSED = 0.005  # of the rows
@@ -159,12 +159,23 @@ def codes_of(request: Request) -> tuple[str, ...]:
 def count_values(design: SeveralColumns) -> Steps:
     """Return the chapters that count each column's values, and refuse those that are missing and those that tell."""
     request = design.request
-    names = zip(sensitive_names(request), request.roles.sensitive, strict=True)
-    columns = [{"name": name, "column": column, "shown": repr(column)} for name, column in names]
-    values = {"sensitive": columns, "refuse_nulls": request.nulls == "refuse"}
-    if not request.sets:
-        return (Chapter("several/counted", values), *check_quasi(design), *check_sensitive(design))
+    names, sets = sensitive_names(request), request.sets
+    columns = [
+        {
+            "rows": relation_mark(f"fact_{number}" if sets else "population"),
+            "name": "sensitive" if sets else name,
+            "column": column,
+            "shown": repr(column),
+        }
+        for number, (name, column) in enumerate(zip(names, request.roles.sensitive, strict=True), start=1)
+    ]
+    everybody = relation_mark("person" if sets else "population")
+    values = {"sensitive": columns, "refuse_nulls": request.nulls == "refuse", "everybody": everybody}
+    counted = Chapter("several/counted", values)
+    if not sets:
+        return (counted, *check_quasi(design), *check_sensitive(design))
     known = {
+        "sensitive": names,
         "identifiers": identifier_names(request),
         "quasi": quasi_names(request),
         "shown_quasi": [*map(repr, request.roles.quasi)],
@@ -174,7 +185,8 @@ def count_values(design: SeveralColumns) -> Steps:
     }
     return (
         *grouping.bind(design),
-        Chapter("several/people", values | known),
+        Chapter("several/people", known),
+        counted,
         *check_quasi(design, "person"),
         *check_sensitive(design, "fact"),
     )

@@ -151,11 +151,6 @@ def _respell_collation(node: exp.Collate, dialect: str) -> None:
         node.replace(node.this)
 
 
-def _respell_join(node: exp.GroupConcat, dialect: str) -> None:
-    if isinstance(node.this, exp.Order):
-        _leave_nulls(node.this, dialect)
-
-
 def _respell_select(node: exp.Select, dialect: str) -> None:
     if is_numbered_apart(node):
         if SPELLINGS[dialect].sorts_parts:
@@ -181,23 +176,10 @@ def _respell_window(node: exp.Window, dialect: str) -> None:
     if everywhere and isinstance(node.this, exp.RowNumber) and spelling.numbering:
         put_spelling(node, spelling.numbering, dialect)
     else:
-        order, any_order = node.args.get("order"), SPELLINGS[dialect].any_order
-        if order is None and isinstance(node.this, exp.RowNumber) and any_order:
+        any_order = spelling.any_order
+        if node.args.get("order") is None and isinstance(node.this, exp.RowNumber) and any_order:
             # Spark refuses row_number() without an order; a constant keeps it arbitrary
-            order = exp.Order(expressions=[exp.Ordered(this=exp.Var(this=any_order))])
-            node.set("order", order)
-        if order:
-            _leave_nulls(order, dialect)
-
-
-def _leave_nulls(order: exp.Order, dialect: str) -> None:
-    """Leave out where NULLs go: windows are ordered by what is never NULL, or where its place makes no difference."""
-    nulls = sqlglot.Dialect.get_or_raise(dialect).NULL_ORDERING
-    for ordered in order.expressions:
-        descending = bool(ordered.args.get("desc"))
-        # sqlglot writes NULLS FIRST or LAST where this differs from the dialect's own order: say what it has anyway
-        places = {"nulls_are_small": not descending, "nulls_are_large": descending, "nulls_are_last": False}
-        ordered.set("nulls_first", places[nulls])
+            node.set("order", exp.Order(expressions=[exp.Ordered(this=exp.Var(this=any_order), nulls_first=True)]))
 
 
 def _lower(text: str, dialect: str) -> str:
@@ -220,7 +202,6 @@ _RESPELLED: dict[type[exp.Expr], Callable[..., None]] = {
     exp.Anonymous: _respell_named,
     exp.ApproxDistinct: _respell_sketch,
     exp.Collate: _respell_collation,
-    exp.GroupConcat: _respell_join,
     exp.Explode: write_list,
     exp.TryCast: try_cast,
     exp.Select: _respell_select,

@@ -215,9 +215,9 @@ from "sqlanon_numbered" as numbered
 -- +    distribute by
 -- +      ("number" % 4294967296 div 67108864)
 -- +    sort by
--- +      "number" asc,
--- +      "draw" asc,
--- +      "tie" asc
+-- +      "number" asc nulls last,
+-- +      "draw" asc nulls last,
+-- +      "tie" asc nulls last
 -- +  ) as "sorted"
 -- +)
 -- +select
@@ -242,7 +242,7 @@ from "sqlanon_numbered" as numbered
 -- +  "cell",
 -- +  ("cell" div 64) as "code",
 -- +  "first_place",
--- +  cast(sum("row_count") over (order by "cell" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_position"
+-- +  cast(sum("row_count") over (order by "cell" asc nulls last rows between unbounded preceding and current row) as bigint) - "row_count" as "first_position"
 -- +from "counted"
 
 -- spark, positioned:

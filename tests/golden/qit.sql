@@ -6,13 +6,3 @@ from "sqlanon_grouped" as grouped
 order by
     grouped.quasi_1 asc nulls last, grouped.quasi_2 asc nulls last, grouped.quasi_3 asc nulls last,
     grouped.group_id asc nulls last
-
--- spark, qit:
--- -  "grouped"."quasi_1" asc,
--- -  "grouped"."quasi_2" asc,
--- -  "grouped"."quasi_3" asc,
--- -  "grouped"."group_id" asc
--- +  "grouped"."quasi_1" asc nulls last,
--- +  "grouped"."quasi_2" asc nulls last,
--- +  "grouped"."quasi_3" asc nulls last,
--- +  "grouped"."group_id" asc nulls last

@@ -14,9 +14,3 @@ select
     line.sensitive as "disease",
     cast(1 as bigint) as "count"
 from line
-
--- spark, st:
--- -    "grouped"."group_id" asc,
--- -    "frequency"."sensitive" asc
--- +    "grouped"."group_id" asc nulls last,
--- +    "frequency"."sensitive" asc nulls last

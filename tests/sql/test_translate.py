@@ -194,10 +194,10 @@ def test_every_name_is_quoted_and_keeps_its_letters():
     assert quote_relation('"a""`b"', "spark") == '`a"``b`'
 
 
-def test_windows_say_nothing_of_nulls():
-    sql = "select sum(n) over (order by n desc, h rows unbounded preceding) as total from words"
-    for dialect in OTHERS:
-        assert "nulls" not in translate(sql, dialect)
+def test_windows_have_nulls_last_everywhere():
+    sql = "select dense_rank() over (order by n desc nulls last, h asc nulls last) as code from words"
+    assert "order by `n` desc, `h` asc nulls last)" in translate(sql, "spark")  # NULL is small there
+    assert 'order by "n" desc nulls last, "h" asc)' in translate(sql, "postgres")  # and large here
 
 
 def test_a_dialect_that_is_not_there():
@@ -361,7 +361,7 @@ def test_rows_numbered_apart_are_sent_sorted_and_numbered_where_an_engine_sorts_
     spark = " ".join(translate(NUMBERED, "spark").split())
     assert spark == (
         "select `a`, `number`, monotonically_increasing_id() as `place` from ( select `a`, `number` from `people`"
-        " distribute by (`number` div 8) sort by `number`, `b` ) as `sorted`"
+        " distribute by (`number` div 8) sort by `number` nulls last, `b` nulls last ) as `sorted`"
     )
     postgres = translate(NUMBERED, "postgres")
     assert "apart" not in postgres  # written out: not every engine has names for windows

@@ -84,7 +84,7 @@ MACROS = (
         "from robust_qit('patients', ['age', 'sex'], 'disease', ['sex'], 3)",
         (
             *_groups(column_refusals(QUASI, "--quasi")),
-            Chapter("macros/qit", {QUASI: Sql(f"cast({QUASI} as varchar[])")}),
+            macro_steps.published_qit(),
         ),
     ),
     Macro(
@@ -92,6 +92,6 @@ MACROS = (
         (TABLE, SENSITIVE, KNOWN, "r", *_OPTIONS),
         "group_id, the sensitive column and its count; under one key it belongs to robust_qit",
         "from robust_st('patients', 'disease', ['sex'], 3)",
-        (*_groups([]), Chapter("macros/st", {SENSITIVE: Sql(SENSITIVE)})),
+        (*_groups([]), macro_steps.published_st()),
     ),
 )

@@ -2,7 +2,7 @@
 with ordered as (
     select
         box.*,
-        dense_rank() over (order by case when "node_1" is null then 1 else 0 end asc nulls last, "node_1" asc nulls last, case when "low_2" is null then 1 else 0 end asc nulls last, "low_2" asc nulls last, case when "high_2" is null then 1 else 0 end asc nulls last, "high_2" asc nulls last, case when "unknown_2" is null then 1 else 0 end asc nulls last, "unknown_2" asc nulls last, case when "low_3" is null then 1 else 0 end asc nulls last, "low_3" asc nulls last, case when "high_3" is null then 1 else 0 end asc nulls last, "high_3" asc nulls last, case when "unknown_3" is null then 1 else 0 end asc nulls last, "unknown_3" asc nulls last, case when "set_4" is null then 1 else 0 end asc nulls last, "set_4" asc nulls last) as place
+        dense_rank() over (order by "node_1" asc nulls last, "low_2" asc nulls last, "high_2" asc nulls last, "unknown_2" asc nulls last, "low_3" asc nulls last, "high_3" asc nulls last, "unknown_3" asc nulls last, "set_4" asc nulls last) as place
     from "sqlanon_box" as box
 )
 select
@@ -12,9 +12,3 @@ from "sqlanon_splitting_2" as splitting
 inner join ordered on splitting.partition = ordered.partition
 inner join "sqlanon_sensitive_value" as value on splitting."code" = value.code
 order by ordered.place asc nulls last, value.code asc nulls last
-
--- spark, data:
--- -  "ordered"."place" asc,
--- -  "value"."code" asc
--- +  "ordered"."place" asc nulls last,
--- +  "value"."code" asc nulls last

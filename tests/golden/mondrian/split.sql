@@ -547,7 +547,7 @@ inner join "sqlanon_value_set_4" as value_set_4 on extent.partition = value_set_
 -- -    then 1
 -- -    else 0
 -- -  end as "open",
--- +  count(*) over () + dense_rank() over (order by "partition" asc) - 1 as "partition",
+-- +  count(*) over () + dense_rank() over (order by "partition" asc nulls last) - 1 as "partition",
 -- +  0 as "attempts",
 -- +  1 as "open",
 -- -from "sided"

@@ -28,7 +28,7 @@ with counted as (
 select
     sensitive,
     row_count,
-    cast(row_number() over (order by case when sensitive is null then 1 else 0 end asc nulls last, sensitive asc nulls last) as integer) as code
+    cast(row_number() over (order by sensitive asc nulls last) as integer) as code
 from counted
 
 -- outside_1: the values are leaves of their hierarchy
@@ -121,7 +121,7 @@ span as (
 )
 select
     placed.value,
-    cast(case when placed.value is null then 2147483647 else row_number() over (order by case when placed.value is null then 1 else 0 end asc nulls last, placed.value asc nulls last) end as integer) as code,
+    cast(case when placed.value is null then 2147483647 else row_number() over (order by placed.value asc nulls last) end as integer) as code,
     case
         when placed.value is null then 2
         when span.highest > span.lowest then span.share * coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
@@ -146,7 +146,7 @@ span as (
 )
 select
     placed.value,
-    cast(case when placed.value is null then 2147483647 else row_number() over (order by case when placed.value is null then 1 else 0 end asc nulls last, placed.value asc nulls last) end as integer) as code,
+    cast(case when placed.value is null then 2147483647 else row_number() over (order by placed.value asc nulls last) end as integer) as code,
     case
         when placed.value is null then 2
         when span.highest > span.lowest then span.share * coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
@@ -167,7 +167,7 @@ numbered as (
     select
         value,
         text,
-        row_number() over (order by case when text is null then 1 else 0 end asc nulls last, text asc nulls last) as code,
+        row_number() over (order by text asc nulls last) as code,
         count(*) over () as value_count
     from different
 )
@@ -254,10 +254,10 @@ where place = 1
 -- -    listagg(
 -- -      case when "text" like '%''%' then '"' || "text" || '"' else '''' || "text" || '''' end, ', '
 -- -      order by
--- -        "place" asc
+-- -        "place" asc nulls last
 -- -    ) as "listed"
 -- +    listagg(case when "text" like '%\'%' then '"' || "text" || '"' else '\'' || "text" || '\'' end, ', ') within group (order by
--- +      "place" asc) as "listed"
+-- +      "place" asc nulls last) as "listed"
 -- -  coalesce(cast("value_count" as text), '') || ' values of ''education'' ' || coalesce(
 -- +  coalesce(cast("value_count" as string), '') || ' values of \'education\' ' || coalesce(
 -- -    end as text),
@@ -274,8 +274,8 @@ where place = 1
 -- -    sum("held") over (partition by "level_1", "level_2") / cast(sum("held") over () as double) as "share_2",
 -- +    (cast(sum("held") over (partition by "level_1") as double) / nullif(cast(sum("held") over () as double), 0)) as "share_1",
 -- +    (cast(sum("held") over (partition by "level_1", "level_2") as double) / nullif(cast(sum("held") over () as double), 0)) as "share_2",
--- -    order by case when "different"."value" is null then 1 else 0 end asc, coalesce("weighed"."level_1", '') collate "C" asc, coalesce("weighed"."level_2", '') collate "C" asc, "different"."text" asc
--- +    order by case when "different"."value" is null then 1 else 0 end asc, coalesce("weighed"."level_1", '') asc, coalesce("weighed"."level_2", '') asc, "different"."text" asc
+-- -    order by case when "different"."value" is null then 1 else 0 end asc nulls last, coalesce("weighed"."level_1", '') collate "C" asc nulls last, coalesce("weighed"."level_2", '') collate "C" asc nulls last, "different"."text" asc nulls last
+-- +    order by case when "different"."value" is null then 1 else 0 end asc nulls last, coalesce("weighed"."level_1", '') asc nulls last, coalesce("weighed"."level_2", '') asc nulls last, "different"."text" asc nulls last
 
 -- spark, value_2:
 -- -    1 - 1 / cast(count(*) as double) as "share"

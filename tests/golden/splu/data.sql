@@ -10,14 +10,6 @@ order by
 -- spark, data:
 -- -from "sqlanon_population_6" as "randomized"
 -- +from "sqlanon_population_7" as "randomized"
--- -  "randomized"."quasi_1" asc,
--- -  "randomized"."quasi_2" asc,
--- -  "randomized"."quasi_3" asc,
--- -  "randomized"."published_1" asc
--- +  "randomized"."quasi_1" asc nulls last,
--- +  "randomized"."quasi_2" asc nulls last,
--- +  "randomized"."quasi_3" asc nulls last,
--- +  "randomized"."published_1" asc nulls last
 
 -- postgres, data:
 -- -from "sqlanon_population_6" as "randomized"

@@ -222,10 +222,10 @@ group by cell_code
 -- -    listagg(
 -- -      case when "text" like '%''%' then '"' || "text" || '"' else '''' || "text" || '''' end, ', '
 -- -      order by
--- -        "place" asc
+-- -        "place" asc nulls last
 -- -    ) as "listed"
 -- +    listagg(case when "text" like '%\'%' then '"' || "text" || '"' else '\'' || "text" || '\'' end, ', ') within group (order by
--- +      "place" asc) as "listed"
+-- +      "place" asc nulls last) as "listed"
 -- -  coalesce(cast("value_count" as text), '') || ' values of ''education'' ' || coalesce(
 -- +  coalesce(cast("value_count" as string), '') || ' values of \'education\' ' || coalesce(
 -- -    end as text),
@@ -248,7 +248,7 @@ group by cell_code
 -- +    then coalesce(cast("long_count" as string), '') || ' of the values of \'disease\' are longer than 4,096 letters, and release.json, which says the weight of every sensitive value, takes no longer ones; write shorter alternatives into the source, or publish with the method anatomy, which says none there'
 
 -- spark, sensitive_set:
--- -    array_agg("text" order by "text" asc) as "texts",
+-- -    array_agg("text" order by "text" asc nulls last) as "texts",
 -- +    sort_array(collect_list("text")) as "texts",
 
 -- postgres, hierarchy_1:

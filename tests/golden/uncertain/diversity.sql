@@ -420,8 +420,12 @@ from size
 -- -    "counted".*,
 -- -    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
 -- -    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
--- -    row_number() over (partition by "target" order by "row_count" desc, "held" asc) as "place",
--- -    cast(sum("row_count") over (partition by "target" order by "row_count" desc, "held" asc rows between unbounded preceding and current row) as bigint) as "rows_so_far"
+-- -    row_number() over (partition by "target" order by "row_count" desc, "held" asc nulls last) as "place",
+-- -    cast(sum("row_count") over (
+-- -      partition by "target"
+-- -      order by "row_count" desc, "held" asc nulls last
+-- -      rows between unbounded preceding and current row
+-- -    ) as bigint) as "rows_so_far"
 -- -  from "counted" as "counted"
 -- -), "possible" as (
 -- -  select
@@ -638,8 +642,12 @@ from size
 -- -    "counted".*,
 -- -    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
 -- -    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
--- -    row_number() over (partition by "target" order by "row_count" desc, "held" asc) as "place",
--- -    cast(sum("row_count") over (partition by "target" order by "row_count" desc, "held" asc rows between unbounded preceding and current row) as bigint) as "rows_so_far"
+-- -    row_number() over (partition by "target" order by "row_count" desc nulls last, "held" asc) as "place",
+-- -    cast(sum("row_count") over (
+-- -      partition by "target"
+-- -      order by "row_count" desc nulls last, "held" asc
+-- -      rows between unbounded preceding and current row
+-- -    ) as bigint) as "rows_so_far"
 -- -  from "counted" as "counted"
 -- -), "possible" as (
 -- -  select

@@ -81,10 +81,10 @@ cross join most
 -- -    listagg(
 -- -      case when "text" like '%''%' then '"' || "text" || '"' else '''' || "text" || '''' end, ', '
 -- -      order by
--- -        "text" asc
+-- -        "text" asc nulls last
 -- -    ) as "listed"
 -- +    listagg(case when "text" like '%\'%' then '"' || "text" || '"' else '\'' || "text" || '\'' end, ', ') within group (order by
--- +      "text" asc) as "listed"
+-- +      "text" asc nulls last) as "listed"
 -- -    then coalesce(cast("value_count" as text), '') || ' sensitive values have no weight in the influence file (show_valuesTrue names them); add a line for each'
 -- +    then coalesce(cast("value_count" as string), '') || ' sensitive values have no weight in the influence file (show_valuesTrue names them); add a line for each'
 

@@ -35,25 +35,3 @@ order by
     counted.group_id asc nulls last,
     set_values.value_1 asc nulls last, set_values.value_2 asc nulls last,
     counted.row_count asc nulls last
-
--- spark, qit:
--- -  "pattern"."qiid" asc,
--- -  "shown"."quasi_1" asc,
--- -  "shown"."quasi_2" asc,
--- -  "shown"."quasi_3" asc,
--- -  "group_number"."group_id" asc
--- +  "pattern"."qiid" asc nulls last,
--- +  "shown"."quasi_1" asc nulls last,
--- +  "shown"."quasi_2" asc nulls last,
--- +  "shown"."quasi_3" asc nulls last,
--- +  "group_number"."group_id" asc nulls last
-
--- spark, st:
--- -  "counted"."group_id" asc,
--- -  "set_values"."value_1" asc,
--- -  "set_values"."value_2" asc,
--- -  "counted"."row_count" asc
--- +  "counted"."group_id" asc nulls last,
--- +  "set_values"."value_1" asc nulls last,
--- +  "set_values"."value_2" asc nulls last,
--- +  "counted"."row_count" asc nulls last
