@@ -255,7 +255,7 @@ def pseudonyms(folder: Path) -> dict[str, object]:
     file = folder / "link.key"
     file.write_text("cd" * 32)
     rules = dict.fromkeys(("code", "age"), f"pseudonym:{file}")
-    return {**COARSENED, "quasi": ["code", "age", "born"], "coarsen": rules}
+    return {**COARSENED, "quasi": ["code", "age"], "coarsen": rules}
 
 
 def refuse_what_is_marked(con, release: sqlanon.Release, source: str, folder: Path) -> None:
