@@ -111,7 +111,7 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
         _print_statements(request, engine, arguments, parameters)
         return
     with display.progress():
-        release = publish(request, engine, out, into, overwrite, accept=accept, **parameters)
+        release = publish(request, engine, out, into, overwrite, accept=accept, expect=True, **parameters)
     single = () if arguments["unit"] == "row" else arguments["id"]
     show_publication(release, session, words_against(session, request.original, single), out, into, given["verbose"])
     if "influence" in release.learned:
@@ -139,8 +139,8 @@ def show_publication(
         for note in notes:
             say(note)
         return
-    expected = "not looked at on this engine"
-    if release.engine.in_process:
+    expected = release.expected or "not looked at on this engine"
+    if not release.expected and release.engine.in_process:
         from sqlanon.attacks.attack_release import expect_attack
 
         with display.progress("attacking the release"), noting_faults(notes):
@@ -155,7 +155,11 @@ def show_publication(
     name = str(out) if into is None else into
     attack = shlex.join(["sqlanon", "attack", name, *against])
     display.show_publication(
-        {**told, "attacks reach": expected, "warnings": "\n".join(warnings) or "none"},
+        {
+            **told,
+            "attacks reach": expected,
+            "warnings": "\n".join(warnings) or "none",
+        },
         attack,
         release.form.tables(release.manifest) if verbose else (),
     )

@@ -43,7 +43,8 @@ def coarsen_source(
     mapped = {column: rule for column, rule in resolved.items() if rule.table}
     if mapped:
         names, lines, tables = list(types), [], dict[str, Sql]()
-        keys = {rule.table: _keep_key(engine, rule, key) for rule in mapped.values() if rule.rule == PSEUDONYM}
+        files = {rule.table for rule in mapped.values() if rule.rule == PSEUDONYM}
+        keys = {file: _keep_key(engine, file, key) for file in files}
         for column, rule in mapped.items():
             expression = source.expression(column).removesuffix(' collate "C"')
             reading = Sql(f'cast({expression} as varchar) collate "C"')
@@ -86,9 +87,9 @@ def _find_labels(engine: Engine, origin: Sql, reading: Sql, column: str, rule: C
     return Sql(f'(select {value} collate "C" as value, {label} as label from {table.relation})')
 
 
-def _keep_key(engine: Engine, rule: Coarsening, key: Key | None) -> Sql:
-    """Put the key of pseudonyms into the session, where no text of SQL shows it; return the relation."""
-    own = Key.from_file(rule.table)
+def _keep_key(engine: Engine, file: str, key: Key | None) -> Sql:
+    """Put a file's key of pseudonyms into the session, where no text of SQL shows it; return the relation."""
+    own = Key.from_file(file)
     if key is not None and key.text == own.text:
         raise UsageError(
             "the key of pseudonyms is that of the draws: who gets it, to hash another table alike, could undo the"

@@ -73,16 +73,27 @@ def publish(
     into: str | None = None,
     overwrite: bool = False,
     accept: Acceptance | None = None,
+    expect: bool = False,
     **parameters: Any,
 ) -> Release:
     """Publish to a directory (`out`), a schema (`into`), or the session; return the release.
 
     accept: looks at the verified manifest before anything is visible, and at what attacks reach where it asks for them,
-    and may raise. parameters: the method's own.
+    and may raise. expect: say in README.md what an attack on the release itself reaches, which takes a second; where
+    the engine is another process its people are not fetched. parameters: the method's own.
     Raises UsageError for requests that no data could meet, DataError for those that this data cannot.
     """
     _check_request(asked, out, into)
-    late, place = list[str](), Place.of(out, into)
+    late, expected, place = list[str](), list[str](), Place.of(out, into)
+
+    def attack(manifest: Manifest, tables: Mapping[str, Sql]) -> str:
+        from sqlanon.attacks.attack_release import expect_attack
+
+        with noting_faults(late, stands=True):
+            log.info("attacking release")
+            expected.append(expect_attack(Release(engine, tables, manifest)))
+        return "".join(expected)
+
     with noting_faults(late), visible_or_not(), ExitStack() as stack:
         plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix(), place, **parameters))
         source, types = against
@@ -107,7 +118,7 @@ def publish(
             manifest, tables, report = write_verified(
                 engine, target, outputs=outputs, manifest=manifest, against=against, accept=judge,
                 backgrounds=backgrounds, by_its_run=True, linked=publication.linked,
-                before=appear,
+                before=appear, expect=attack if expect and engine.in_process else None,
             )  # fmt: skip
         if not appears_later:
             has_appeared()
@@ -119,6 +130,7 @@ def publish(
     release = open_release(out) if out is not None else Release(engine, tables, manifest, place)
     with noting_faults(late):
         release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
+        release.expected = "".join(expected)
         release.notes = source.note_columns(roles.all)
         release.notes += [*_notes(asked, manifest, types, into, engine), *_exposed(report), *plan.notes(reports)]
     release.notes += late

@@ -49,7 +49,14 @@ def run_job(job: Job, engine: Engine) -> Release:
     request = _request(job)
     with secrets_hidden(job):
         release = publish(
-            request, engine, job.out, job.into, job.overwrite, accept=require(job.thresholds), **job.parameters
+            request,
+            engine,
+            job.out,
+            job.into,
+            job.overwrite,
+            accept=require(job.thresholds),
+            expect=True,
+            **job.parameters,
         )
     release.notes = [_hidden(note, job.secrets) for note in release.notes]
     if not request.identifier:

@@ -66,10 +66,10 @@ class DirectoryTarget(Target):
             for path, count in self._written.items()
         }
 
-    def write_companions(self, manifest: Manifest) -> dict[str, Any]:
+    def write_companions(self, manifest: Manifest, expected: str = "") -> dict[str, Any]:
         """Write the texts that lie beside the tables; return bytes and sha256 of each."""
         described = {}
-        for name, text in write_companions(self._exchange.new, manifest).items():
+        for name, text in write_companions(self._exchange.new, manifest, expected).items():
             # what the replaced release's manifest does not name is its owner's, and stays
             if name not in self._replaced and os.path.lexists(self.path / name):
                 raise TargetError(

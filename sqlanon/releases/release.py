@@ -36,6 +36,7 @@ SHOWN_ROWS = 10  # of each table
 class Release(AskedRelease):
     """A release as whoever holds it has it: proved, asked, completed, shown, written elsewhere."""
 
+    expected = ""  # what an attack was expected to reach, in words, where that was asked for as it was published
     reopen: "Callable[[Sequence[str]], Release] | None" = None  # in a session that reads these files, too
 
     def table(self, name: str) -> "duckdb.DuckDBPyRelation":

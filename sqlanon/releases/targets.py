@@ -58,10 +58,10 @@ class Target(Protocol):
         """Return what the manifest says of each table (rows; for files also bytes and sha256)."""
         return {name: {"rows": count} for name, count in rows.items()}
 
-    def write_companions(self, manifest: Manifest) -> dict[str, Any]:
+    def write_companions(self, manifest: Manifest, expected: str = "") -> dict[str, Any]:
         """Write the texts that lie beside the tables; return what the manifest says of each (bytes, sha256).
 
-        Tables of a database have none.
+        expected: what an attack is expected to reach. Tables of a database have none.
         """
         return {}
 

@@ -34,6 +34,7 @@ def write_verified(
     by_its_run: bool = False,
     linked: LinkedRows | None = None,
     before: Callable[[Manifest], None] | None = None,
+    expect: Callable[[Manifest, Mapping[str, Sql]], str] | None = None,
 ) -> tuple[Manifest, dict[str, Sql], Report]:
     """Write `outputs` to `target`, verify what was written, and let it become visible only then.
 
@@ -42,7 +43,7 @@ def write_verified(
     backgrounds: distributions whose posteriors are reported, and held to 1/r where that is promised.
     by_its_run: whether the outputs are those of a plan that runs here, which nobody else has written.
     linked: what the run knows of its rows, to compare with the source and with what was written. before: what has to
-    appear before the release does.
+    appear before the release does. expect: says what an attack on the tables is expected to reach.
     Returns the finished manifest, SQL that reads each table, and the report.
     Raises VerificationError where a check fails: nothing becomes visible.
     """
@@ -76,7 +77,7 @@ def write_verified(
         "verified": form.verified_figures(report),
     }
     finished = {**manifest, **added}
-    finished["files"] |= target.write_companions(finished)
+    finished["files"] |= target.write_companions(finished, expect(finished, tables) if expect else "")
     wrong = next(manifest_faults(finished), None)
     if wrong is not None:  # whoever reads it would refuse it
         raise VerificationError(f"the manifest would say what no release says of its {shown_path(wrong)}")

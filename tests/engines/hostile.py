@@ -250,6 +250,14 @@ COARSENED = {
 }  # fmt: skip
 
 
+def pseudonyms(folder: Path) -> dict[str, object]:
+    """Return what is asked for a release with pseudonyms of texts and of numbers, under a key in a file."""
+    file = folder / "link.key"
+    file.write_text("cd" * 32)
+    rules = dict.fromkeys(("code", "age"), f"pseudonym:{file}")
+    return {**COARSENED, "quasi": ["code", "age"], "coarsen": rules}
+
+
 def refuse_what_is_marked(con, release: sqlanon.Release, source: str, folder: Path) -> None:
     """Ask an engine for all that it is marked to lack: each is refused with the mark's reason."""
     asked = {"quasi": ["age"], "sensitive": "disease", "l": 2, "key": KEY}

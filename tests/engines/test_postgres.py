@@ -39,6 +39,7 @@ from tests.engines.hostile import (
     VISITS,
     a_background,
     marked_rows,
+    pseudonyms,
     read_sets,
     refuse_what_is_marked,
     refused,
@@ -116,6 +117,16 @@ def test_postgres_makes_columns_as_coarse_as_duckdb(postgres, unit):
     release = sqlanon.anatomy(postgres, "coarse", **asked)
     assert rows_of(release) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
     assert release.verify(against="coarse").holds and sqlanon.attack(release, against="coarse", id="ssn").findings
+
+
+def test_postgres_makes_the_pseudonyms_that_duckdb_makes(postgres, tmp_path):
+    postgres.execute(COARSE.format("temporary table coarse", "generate_series(1, 240)"))
+    con = duckdb.connect()
+    con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
+    asked = pseudonyms(tmp_path)
+    release = sqlanon.anatomy(postgres, "coarse", **asked)
+    assert rows_of(release) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
+    assert release.verify(against="coarse", coarsen=asked["coarsen"]).holds
 
 
 # an alias, for engines differ in how they spell a column that a query spells otherwise than its table

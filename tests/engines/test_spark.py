@@ -30,6 +30,7 @@ from tests.engines.hostile import (
     QUERIES,
     ROWS,
     VISITS,
+    pseudonyms,
     read_sets,
     refuse_what_is_marked,
     rows_of,
@@ -100,6 +101,17 @@ def test_spark_makes_columns_as_coarse_as_duckdb(spark, tmp_path, unit):
     sqlanon.anatomy(spark, f"{tmp_path}/coarse.parquet", **asked, out=tmp_path / "release")
     assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
     assert sqlanon.open(tmp_path / "release", con=spark).verify(against=f"{tmp_path}/coarse.parquet").holds
+
+
+def test_spark_makes_the_pseudonyms_that_duckdb_makes(spark, tmp_path):
+    con = duckdb.connect()
+    con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
+    con.execute(f"copy coarse to '{tmp_path}/coarse.parquet'").fetchall()
+    asked = pseudonyms(tmp_path)
+    sqlanon.anatomy(spark, f"{tmp_path}/coarse.parquet", **asked, out=tmp_path / "release")
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
+    texts = [path.read_bytes() for path in (tmp_path / "release").iterdir()]
+    assert not any(b"cdcd" in text for text in texts) and spark.catalog.listTables() == []
 
 
 def test_a_release_of_spark_is_parquet_files_and_a_manifest(spark_release):

@@ -1,6 +1,7 @@
 """Quasi columns published through a table of values and labels: as a join by hand would, told, and nothing leaked."""
 
 import functools
+import hashlib
 import json
 
 import pytest
@@ -52,7 +53,9 @@ def test_it_is_the_release_of_a_join(method, con, tmp_path):
             sqlanon.attack(wanted, query=by_hand, id="ssn"),
         )
         assert attacks[0].most_named() == attacks[1].most_named() and attacks[0].scored
-        with pytest.raises(UsageError, match="job was published through a table of labels, which no release holds"):
+        with pytest.raises(
+            UsageError, match="job was published through a table of labels or a key, which no release holds"
+        ):
             opened.verify(against="people")
         with pytest.raises(UsageError, match="is not how this release was made: its manifest has job=mapping"):
             opened.verify(against="people", coarsen={"job": 3})
@@ -153,3 +156,43 @@ def test_under_a_ledger_values_keep_their_labels(con, tmp_path):
     con.execute("update nightly set \"from\" = '18k', \"to\" = 'ind 0' where \"from\" = '18'")
     with pytest.raises(UsageError, match=r"table of labels of 'job' is another one"):
         sqlanon.anatomy(con, "people", **night, out=tmp_path / "thursday")
+
+
+def test_pseudonyms_are_keyed_hashes_that_join_releases(con, tmp_path):
+    file = tmp_path / "link.key"
+    file.write_text("cd" * 32)
+    publish = functools.partial(sqlanon.anatomy, con, sensitive="disease", l=3)
+    rules = {"ssn": f"pseudonym:{file}"}
+    rows = publish("people", quasi=["ssn", "sex"], unique_quasi="keep", coarsen=rules, out=tmp_path / "rows")
+    query = "SELECT CAST(ssn AS VARCHAR) AS patient, job, disease FROM people WHERE job IS NOT NULL AND ssn < 200"
+    rules = {"patient": f"pseudonym:{file}"}
+    part = publish(query=query, quasi=["patient", "job"], unique_quasi="keep", coarsen=rules)
+    row_key = hashlib.sha256(b"cd" * 32 + b"pseudonym/").hexdigest()[:40]
+    wanted = {hashlib.sha256(f"{row_key}{ssn}".encode()).hexdigest()[:32]: ssn for ssn in range(360)}
+    opened = sqlanon.open(tmp_path / "rows", con=con)
+    assert {ssn for (ssn,) in con.sql(f"select ssn from {opened.tables['qit']}").fetchall()} == {*wanted}
+    joined = con.sql(f"select patient, job from {part.tables['qit']} join {opened.tables['qit']} on patient = ssn")
+    assert all(wanted[patient] % 12 == job for patient, job in joined.fetchall()) and len(joined) == len(part) > 150
+    assert opened.verify(against="people", coarsen={"ssn": f"pseudonym:{file}"}).holds
+    assert opened.manifest["parameters"]["coarsen"] == {"ssn": "pseudonym"}
+    texts = [path.read_bytes() for path in (tmp_path / "rows").iterdir()] + [rows.sql.encode()]
+    assert not any(word in text for text in texts for word in (b"cdcd", b"link.key", row_key.encode()))
+    assert b"the same in every table that was hashed under the same key" in b"".join(texts)
+
+
+def test_pseudonyms_have_a_key_of_their_own_and_columns_of_their_own(tmp_path):
+    con = connect()
+    con.execute(PEOPLE)
+    file = tmp_path / "link.key"
+    file.write_text("cd" * 32)
+    asked = {**ROLES, "coarsen": {"job": f"pseudonym:{file}"}}
+    with pytest.raises(UsageError, match="is that of the draws") as refused:
+        sqlanon.anatomy(con, "people", **asked, l=3, key="cd" * 32)
+    assert "cdcd" not in str(refused.value)
+    for method, why in (("mondrian", "a box of pseudonyms"), ("uncertain", "a pseudonym means nothing")):
+        with pytest.raises(UsageError, match=f"{method} publishes no pseudonyms: .*{why}"):
+            getattr(sqlanon, method)(con, "people", **asked, **METHODS[method])
+    with pytest.raises(UsageError, match="no key file"):
+        sqlanon.anatomy(con, "people", **{**asked, "coarsen": {"job": "pseudonym:nowhere"}}, l=3)
+    sqlanon.anatomy(con, "people", **asked, l=3, out=tmp_path / "release")
+    assert not con.sql("from duckdb_tables() where table_name like '%pseudonym_key%'").fetchall()

@@ -30,12 +30,13 @@ _TITLES = {
 COMPANIONS = ("README.md", "estimate.sql")
 
 
-def write_readme(manifest: Manifest, types: TableTypes) -> str:
-    """Return what a release says of itself, in Markdown."""
+def write_readme(manifest: Manifest, types: TableTypes, expected: str = "") -> str:
+    """Return what a release says of itself, in Markdown; expected: what an attack is expected to reach."""
     form = form_of(manifest)
     lines = form.summary(manifest, "this directory")
     sensitive = ident(manifest["columns"]["sensitive"][0])
     values = {
+        "expected": expected,
         "version": manifest["sqlanon"],
         "lines": [(title, spoken(lines[name], "recipient")) for name, title in _TITLES.items() if name in lines],
         "columns": list(describe_columns(manifest, types, code)),
@@ -46,11 +47,12 @@ def write_readme(manifest: Manifest, types: TableTypes) -> str:
     return visible(spoken(write("releases/companions/readme.md", values), "recipient"))
 
 
-def write_companions(directory: Path, manifest: Manifest) -> dict[str, str]:
-    """Return by name the texts of the release whose table files lie in `directory`."""
+def write_companions(directory: Path, manifest: Manifest, expected: str = "") -> dict[str, str]:
+    """Return by name the texts of the release whose table files lie in `directory`; expected: as for its README.md."""
     tables = form_of(manifest).verification.TABLES
     # every part of a table has the same columns
     firsts = {table: table_files(manifest["files"], table)[0] for table in tables}
     types = {table: read_types(directory / name) for table, name in firsts.items()}
-    texts = zip(COMPANIONS, (write_readme(manifest, types), form_of(manifest).write_script(manifest)), strict=True)
+    readme, script = write_readme(manifest, types, expected), form_of(manifest).write_script(manifest)
+    texts = zip(COMPANIONS, (readme, script), strict=True)
     return {name: text for name, text in texts if text is not None}
