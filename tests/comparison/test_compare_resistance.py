@@ -1,10 +1,12 @@
 """Resistance: candidates are attacked as `attack` does, robust's backgrounds are searched, bad targets refused."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 import sqlanon
+from sqlanon.comparison import resistance
 from sqlanon.comparison.question import Candidate
 from sqlanon.comparison.resistance import (
     MOST_SURE,
@@ -194,3 +196,23 @@ def test_values_that_are_missing_and_dropped_are_no_bar_to_a_target():
         sqlanon.UsageError, match=r"0\.2 is below 33\.3%, which naming the most frequent disease reaches"
     ):
         sqlanon.compare(con, "gaps", **asked, nulls="value", resist=0.2)
+
+
+def test_some_rows_rule_a_release_out_and_never_in(monkeypatch):
+    reached = iter([0.5, 0.31, 0.2, 0.9])
+    asked = []
+
+    def attack(release, source, identifier, telling, orders, quick_rows):
+        asked.append(quick_rows)
+        best = SimpleNamespace(reached=next(reached), family="learning")
+        return SimpleNamespace(most_named=lambda: best, surely=lambda limit: 0.0, telling=(), notes=())
+
+    monkeypatch.setattr(resistance, "attack_release", attack)
+    large = SimpleNamespace(manifest={"rows": 40_000, "dropped_rows": 0})
+    out = resistance.attack_candidate(large, "people", (), 0.3)
+    assert (out.named, out.at_least, out.words) == (0.5, True, "at least 50.0%")
+    # what may be chance is looked at whole, and a release of few rows at once
+    assert resistance.attack_candidate(large, "people", (), 0.3).named == 0.2
+    small = SimpleNamespace(manifest={"rows": 4_000, "dropped_rows": 0})
+    assert not resistance.attack_candidate(small, "people", (), 0.3).at_least
+    assert asked == [resistance.QUICK_ROWS, resistance.QUICK_ROWS, None, None]

@@ -151,7 +151,8 @@ def logged(done) -> dict[str, list]:
 def test_log_json_is_a_line_a_step(shell):
     done = shell("run", write(shell, JOB.replace("l: 4", "l: 4\n  draws: random")), "--log", "json")
     events = logged(done)
-    assert set(events) == {"making", "checking", "writing", "verifying", "committing", "note", "warning"}
+    attacks = {"attacking", "learning", "excluding"}
+    assert set(events) == {"making", "checking", "writing", "verifying", "committing", "note", "warning"} | attacks
     assert {line["name"] for line in events["making"]} >= {"tally", "frequency", "grouped"}
     assert [line["name"] for line in events["writing"]] == ["qit", "st"]
     steps = [line for event in ("making", "checking", "writing", "verifying", "committing") for line in events[event]]

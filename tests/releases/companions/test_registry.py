@@ -82,3 +82,10 @@ def test_a_schema_holds_tables_alone(published, tmp_path):
         assert list(made.manifest["files"]) == ["qit", "st"]
     assert sqlanon.open("ward", database=str(path)).write(tmp_path / "out").verify().holds
     assert (tmp_path / "out" / "README.md").is_file()
+
+
+def test_what_attacks_reach_is_said_first_where_it_was_looked_at(release):
+    manifest = change_manifest(release)
+    texts = registry.write_companions(release, manifest, "about 52% of the people")
+    assert texts["README.md"].index("about 52% of the people") < texts["README.md"].index("**Promised**")
+    assert "Attacks reach" not in registry.write_companions(release, manifest)["README.md"]
