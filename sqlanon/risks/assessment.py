@@ -37,9 +37,9 @@ from sqlanon.risks.suggestion import (
     mondrian_command,
     profile_columns,
     say_frequent,
-    suggest_coarser,
     suggest_command,
     suggest_roles,
+    suggest_without,
 )
 from sqlanon.wording import option
 
@@ -274,7 +274,7 @@ def _assess(checked: Checked) -> Check:
     lines = tuple(each.as_line() for each in given_away)
     return Check(
         figures, tuple(found), uniqueness, lines, feasible=tuple(feasible), notes=tuple(notes),
-        command=boxes or suggest_coarser(question, given_away),
+        command=boxes or suggest_without(question, given_away),
     )  # fmt: skip
 
 

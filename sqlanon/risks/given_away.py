@@ -29,8 +29,8 @@ class GivenAway:
     """How much of a sensitive column a quasi column, or a pair, gives away.
 
     named: the mean confidence in somebody's true value, in a group of `size` people with different values, of whoever
-    knows how values go with the columns; 1 / size by chance. rule: one that makes the column coarser, to begin with;
-    empty where none does, and of a pair.
+    knows how values go with the columns; 1 / size by chance. rule: one that makes the column so coarse that it gives
+    little away, `then`; empty where none was found, and of a pair.
     """
 
     columns: tuple[str, ...]
@@ -38,6 +38,7 @@ class GivenAway:
     named: float
     size: int
     rule: str = ""
+    then: float = 0.0
 
     @property
     def known(self) -> str:
@@ -59,7 +60,7 @@ class GivenAway:
         if not self.is_notable:
             return ""
         way = option("coarsen", f"{self.known}={self.rule}")
-        coarser = f", or publish it coarser, as {way} does" if self.rule else ""
+        coarser = f", or publish it coarser: {self.then:.0%} with {way}" if self.rule else ""
         out = "leave one of them out" if len(self.columns) > 1 else "leave it out"
         return (
             f"{self.known} gives {self.sensitive} away: in a group of {self.size} people with different values, who"
@@ -86,33 +87,43 @@ def find_given_away(
         return []
     names = list(quasi)
     (row,) = engine.rows(f"select count(*) as row_count from {relation} as looked_at where {published}")
+
+    def measure(columns: Sequence[Sql], features: Sequence[tuple[int, ...]]) -> list[float]:
+        """Return how sure each feature makes; features: the places of their columns, from 0."""
+        values = {
+            "columns": columns,
+            "features": [[place + 1 for place in places] for places in features],
+            "published": Sql(published),
+            "share": MOST_ROWS / max(row["row_count"], MOST_ROWS),
+            "others": size - 1,
+        }
+        run = ChapterRun(engine, {"counted_rows": relation})
+        try:
+            run.take([Chapter("check/given_away", values)])
+            sure = {line["feature_number"]: float(line["named"]) for line in run.rows("given_away")}
+        finally:
+            run.drop()
+        return [sure.get(number, 0.0) for number, _ in enumerate(features, start=1)]
+
+    def advise(found: GivenAway) -> GivenAway:
+        """Add a rule that helps enough, where there is one."""
+        column, sql_type = quasi[found.known]
+        rule = find_rule(engine, relation, column, sql_type)
+        if not rule:
+            return found
+        (then,) = measure([Coarsening.read(column, rule).write(ident(column), sql_type)], [(0,)])
+        return found if replace(found, named=then).is_notable else replace(found, rule=rule, then=then)
+
     pairs = list(combinations(range(len(names)), 2)) if len(names) <= MOST_COLUMNS else []
     features: list[tuple[int, ...]] = [*((place,) for place in range(len(names))), *pairs]
-    values = {
-        "columns": [ident(ours) for ours, _ in quasi.values()],
-        "features": [[place + 1 for place in places] for places in features],
-        "published": Sql(published),
-        "share": MOST_ROWS / max(row["row_count"], MOST_ROWS),
-        "others": size - 1,
-    }
-    run = ChapterRun(engine, {"counted_rows": relation})
-    try:
-        run.take([Chapter("check/given_away", values)])
-        told = {line["feature_number"]: float(line["named"]) for line in run.rows("given_away")}
-    finally:
-        run.drop()
-    found = {places: told.get(number, 0.0) for number, places in enumerate(features, start=1)}
+    found = dict(zip(features, measure([ident(ours) for ours, _ in quasi.values()], features), strict=True))
     findings = [GivenAway((name,), sensitive, found[place,], size) for place, name in enumerate(names)]
+    told = [advise(each) if each.is_notable and each.known not in coarse else each for each in findings]
     for one, other in pairs:
         pair = GivenAway((names[one], names[other]), sensitive, found[one, other], size)
         alone = max(findings[one].named, findings[other].named)
-        findings += [pair] if pair.is_notable and pair.named >= alone + NEWS else []
-    return [
-        replace(each, rule=find_rule(engine, relation, *quasi[each.columns[0]]))
-        if each.is_notable and len(each.columns) == 1 and each.columns[0] not in coarse
-        else each
-        for each in findings
-    ]
+        told += [pair] if pair.is_notable and pair.named >= alone + NEWS else []
+    return told
 
 
 def find_rule(engine: Engine, relation: Sql, column: str, sql_type: str) -> str:

@@ -235,18 +235,23 @@ def mondrian_command(source: object, quasi: Sequence[str], sensitive: str, ident
     return shlex.join([*words, "-k", str(MONDRIAN_K), "--out", "release"])
 
 
-def suggest_coarser(question: CheckQuestion, given_away: Sequence[GivenAway]) -> str:
-    """Return the command that checks the table with the most telling column coarser; '' where none gives much away."""
-    rules = {
-        each.known: each.rule for each in sorted(given_away, key=lambda each: each.named) if each.note and each.rule
-    }
-    if not rules or not isinstance(question.source, str | QueriedSource):
+def suggest_without(question: CheckQuestion, given_away: Sequence[GivenAway]) -> str:
+    """Return the command that checks the table with the most telling column coarser, or without it where no rule helps.
+
+    '' where none gives much away. Of a pair the column goes that tells more by itself.
+    """
+    worst = max((each for each in given_away if each.note), key=lambda each: each.named, default=None)
+    if worst is None or not isinstance(question.source, str | QueriedSource):
         return ""
-    worst = list(rules)[-1]
-    words = ["sqlanon", "check", *source_words(question.source)]
-    for flag in ("quasi", "sensitive", "identifier"):
-        words += [word for name in getattr(question, flag) for word in (f"--{flag.replace('identifier', 'id')}", name)]
-    coarser = {**question.coarsen, worst: rules[worst]}
-    return shlex.join(
-        [*words, *(word for column, rule in coarser.items() for word in ("--coarsen", f"{column}={rule}"))]
-    )
+    alone = {each.known: each.named for each in given_away if len(each.columns) == 1}
+    column = max(worst.columns, key=lambda name: alone[name])
+    left_out = () if worst.rule else (column,)
+    quasi = [name for name in question.quasi if name not in left_out]
+    rules = {name: rule for name, rule in question.coarsen.items() if name in quasi}
+    if worst.rule:
+        rules[column] = worst.rule
+    if not quasi:
+        return ""
+    words = ["sqlanon", "check", *source_words(question.source), *_flagged("--quasi", quasi)]
+    words += [*_flagged("--sensitive", question.sensitive), *_flagged("--id", question.identifier)]
+    return shlex.join([*words, *(word for name, rule in rules.items() for word in ("--coarsen", f"{name}={rule}"))])

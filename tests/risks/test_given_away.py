@@ -74,6 +74,8 @@ def test_a_pair_that_tells_more_than_its_columns_is_said(con):
     assert [line["known"] for line in found.given_away] == ["hospital", "ward", "sex", "hospital with ward"]
     (note,) = [one for one in found.notes if "gives" in one]
     assert note.startswith("hospital with ward gives disease away") and note.endswith("leave one of them out")
+    assert found.command.startswith("sqlanon check stays --quasi ") and found.command.count("--quasi") == 2
+    assert "--quasi sex" in found.command
     release = sqlanon.anatomy(con, "stays", **asked, id="id", l=5)
     assert f"warning: {note}" in release.notes
 
@@ -132,33 +134,31 @@ def test_names_of_any_kind(con):
     assert line["known"] == odd and line["named"] > 0.5
 
 
-def test_check_offers_to_look_at_the_table_with_the_column_coarser():
+def test_check_offers_to_look_at_the_table_with_the_column_coarser_or_without_it():
     con = connect()
     con.execute(WAGES)
-    command = sqlanon.check(con, "wages", **ASKED).command
-    assert command == "sqlanon check wages --quasi year --quasi sex --sensitive income --id id --coarsen year=10"
-    assert not sqlanon.check(con, "wages", **ASKED, coarsen={"year": 10}).command
+    answer = sqlanon.check(con, "wages", **ASKED)
+    begin = "sqlanon check wages"
+    assert answer.command == f"{begin} --quasi year --quasi sex --sensitive income --id id --coarsen year=10"
+    (note,) = [spoken(note, "command line") for note in answer.notes if "gives income away" in note]
+    coarser = sqlanon.check(con, "wages", **ASKED, coarsen={"year": 10})
+    assert note.endswith(f"coarser: {coarser.given_away[0]['named']:.0%} with --coarsen year=10")
+    assert not coarser.command
+    little = sqlanon.check(con, "wages", **ASKED, coarsen={"year": 2})
+    assert little.command == f"{begin} --quasi sex --sensitive income --id id"
     assert not sqlanon.check(con, "wages", **{**ASKED, "quasi": "sex"}).command
     assert not sqlanon.check(con, con.sql("from wages"), **ASKED).command
 
 
-def test_no_rule_is_advised_that_is_there_or_changes_nothing(con):
+def test_no_rule_is_advised_that_is_there_or_helps_too_little(con):
     con.execute(
         "create or replace table told as select i as pid, ['Male', 'Female'][i % 2 + 1] as gender,"
         " ['aa', 'ab', 'bc'][i % 3 + 1] as word, 2000 + i % 30 as year, 'd' || i % 120 as d from range(4000) r(i)"
     )
-    for column, coarsen, advised in (
-        ("gender", {}, ""),
-        ("word", {}, "word=1letter"),
-        ("year", {}, "year=10"),
-        ("year", {"year": "10"}, ""),
-        ("year", {"year": "5"}, ""),
-    ):
+    for column, coarsen in (("gender", {}), ("word", {}), ("year", {}), ("year", {"year": "10"})):
         asked = {"quasi": column, "sensitive": "d", "id": "pid", "coarsen": coarsen}
         answer = sqlanon.check(con, "told", **asked, l=2)
         release = sqlanon.anatomy(con, "told", l=2, **asked)
         notes = [note for note in (*answer.notes, *release.notes) if "gives d away" in note]
-        assert len(notes) == 2
-        for note in notes:
-            assert ("coarser" in note) == bool(advised) and (f"{advised}" in spoken(note, "command line"))
-        assert answer.command.endswith(f"--coarsen {advised}") if advised else answer.command == ""
+        assert len(notes) == 2 and all(note.endswith("leave it out") for note in notes)
+        assert answer.command == ""  # nothing else is left that others may know
