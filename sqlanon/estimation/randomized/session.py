@@ -11,7 +11,8 @@ import numpy as np
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import AnswerError, QueryError
-from sqlanon.estimation.exact import select_columns
+from sqlanon.estimation.answered import Answered
+from sqlanon.estimation.exact import answer_exactly, select_columns
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized
@@ -28,6 +29,7 @@ from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
+from sqlanon.sql.exact_query import read_distinct, read_exact
 from sqlanon.wording import option, spoken
 
 if TYPE_CHECKING:
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
 _NO_ITERATION = (
     "the iteration counts rows, so that SUM, AVG, FILTER and quantiles of quasi columns are not answered by"
     f" {option('estimator', 'iterative')}; use shrinkage"
+)
+UNLISTED = (
+    "values of {} that no row publishes may belong to somebody all the same: the count is the least; a release with"
+    " `--values list` lists all of them"
 )
 LARGEST_DERIVED = 200_000_000  # cells x asked sets x values for which published counts are held to be random, too
 LARGEST_COMBINED = 50_000_000  # asked sets x combinations of values
@@ -298,6 +304,23 @@ class RandomizedSession(Session):
     def exact_rows(self, columns: frozenset[str]) -> Sql | None:
         """Return the published rows for quasi columns, which are not randomized."""
         return None if set(columns) & set(self.sensitive) else select_columns(columns, self.loaded.tables["data"])
+
+    def _ask_exactly(self, sql: str, name: str, **options: Any) -> Answered | None:
+        """Count the different values of a whole column, too: those that are listed, or the fewest there may be."""
+        if (column := read_distinct(sql, self.sensitive)) is None:
+            return super()._ask_exactly(sql, name, **options)
+        listed = self.loaded.tables.get(f"values_{self.sensitive.index(column) + 1}")
+        exact = read_exact(
+            sql, lambda columns: select_columns(columns, listed or self.loaded.tables["data"]), self.sensitive, None
+        )
+        assert exact is not None
+        answer = answer_exactly(self, exact, None)
+        if listed is None:
+            frame = answer.df()
+            for end in ("std_error", "high"):
+                frame[f"{frame.columns[0]}_{end}"] = np.nan
+            answer.messages = answer.warnings = [UNLISTED.format(repr(column))]
+        return answer
 
     def loading_statements(self, query: Query) -> list[tuple[str, str]]:
         """Return what a query of these columns reads."""
