@@ -116,6 +116,7 @@ class View:
     def close(self) -> None:
         """Drop what was made."""
         self.workspace.close()
+        self.published.close()
 
     def render(self, template: str, given: Mapping[str, Sql], /, **values: object) -> str:
         """Render a query; what it reads, is not given, and is one of `MADE`, is made first."""

@@ -1,6 +1,7 @@
 """A release as it was asked for, and how the source, the roles and the tables beside it become a plan."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import coarsen_source
 from sqlanon.engines.runner import read_persons
-from sqlanon.errors import UsageError
+from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.methods import METHODS
@@ -137,29 +138,43 @@ def prepare(
         sets = bool(read_persons(engine, source.relation, roles.identifier)["repeating_persons"])
     method.refuse_pseudonyms(asked.coarsen)
     source, types = coarsen_source(engine, source, types, asked.coarsen, roles.quasi, asked.key)
-    request = asked.to_plan(
-        source if table is None else _elsewhere(source, table),
-        roles,
-        identity=identity or asked.identity,
-        sets=sets,
-        coarsen={column: rule.rule for column, (rule, _) in source.coarse.items()},
-        types=types,
-        following=following,
-        engine=dialect or engine.dialect,
-    )
-    values = {name: _look_up(value, engine) for name, value in parameters.items()}
-    for parameter, value in values.items():
-        if isinstance(value, Mapping):
-            values[parameter] = {
-                name: _fit_lines(engine, source, types, name, part) if isinstance(part, Beside) else part
-                for name, part in value.items()
-            }
-    # what is asked of the source is asked here
-    if method.probe is not None and (question := method.probe(replace(request, source=source), **values)):
-        request = replace(request, probed=engine.rows(question)[0])
-    if sets:
-        source = replace(source, persons=roles.identifier, required=roles.sensitive if asked.nulls == "drop" else ())
-    return method.plan(request, prefix=prefix, **values), (source, types)
+    with _dropped_where_refused(engine, source.keys):
+        request = asked.to_plan(
+            source if table is None else _elsewhere(source, table),
+            roles,
+            identity=identity or asked.identity,
+            sets=sets,
+            coarsen={column: rule.rule for column, (rule, _) in source.coarse.items()},
+            types=types,
+            following=following,
+            engine=dialect or engine.dialect,
+        )
+        values = {name: _look_up(value, engine) for name, value in parameters.items()}
+        for parameter, value in values.items():
+            if isinstance(value, Mapping):
+                values[parameter] = {
+                    name: _fit_lines(engine, source, types, name, part) if isinstance(part, Beside) else part
+                    for name, part in value.items()
+                }
+        # what is asked of the source is asked here
+        if method.probe is not None and (question := method.probe(replace(request, source=source), **values)):
+            request = replace(request, probed=engine.rows(question)[0])
+        if sets:
+            source = replace(
+                source, persons=roles.identifier, required=roles.sensitive if asked.nulls == "drop" else ()
+            )
+        return method.plan(request, prefix=prefix, **values), (source, types)
+
+
+@contextmanager
+def _dropped_where_refused(engine: Engine, keys: Sequence[str]) -> Iterator[None]:
+    """Drop the relations of keys where a request is refused: who made them is told of none."""
+    try:
+        yield
+    except BaseException:
+        with suppress(SqlanonError):
+            engine.drop(keys)
+        raise
 
 
 def _elsewhere(source: Source, table: Sql) -> Source:

@@ -1,7 +1,7 @@
 """A published release: its tables and its manifest, opened, verified, asked, shown, written elsewhere."""
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,8 +95,8 @@ class Release(AskedRelease):
         from sqlanon.releases.verification_run import verify_release
 
         # the manifest of a form with nested values names values by their texts, which were written in UTC
-        with self.engine.snapshot() if self.form.nested else nullcontext():
-            return verify_release(self.published_tables, self.form, self.place, evidence)
+        with self.engine.snapshot() if self.form.nested else nullcontext(), closing(self.published_tables) as published:
+            return verify_release(published, self.form, self.place, evidence)
 
     def verification_sql(self, *, since: "str | Path | Release | None" = None, **evidence: Any) -> str:
         """Return the statements that `verify` would run, in order, each under its name in a comment; none is run.
@@ -106,7 +106,8 @@ class Release(AskedRelease):
         from sqlanon.releases.verification_run import Evidence, since_query, verification_statements
 
         given = Evidence.of(self.engine.dialect, **evidence)
-        statements = verification_statements(self.published_tables, self.form, given)
+        with closing(self.published_tables) as published:
+            statements = verification_statements(published, self.form, given)
         if since is not None:
             statements.append(("since", since_query(self.published_tables, self._earlier(since))))
         return "\n\n".join(f"-- {' '.join(visible(name).split())}\n{sql};" for name, sql in statements) + "\n"

@@ -9,6 +9,7 @@ import logging
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from sqlanon.methods import METHODS
 from sqlanon.plain_values import plain, records
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
@@ -103,7 +105,13 @@ def _line(row: Sequence[Any], keys: int, truths: dict[tuple[str, ...], int]) -> 
 
 
 def _count_truly(release: Release, names: Sequence[str], against: object) -> dict[tuple[str, ...], int]:
-    source, types = PublishedTables(release.engine, release.tables, release.manifest).find_original(against)
+    with closing(PublishedTables(release.engine, release.tables, release.manifest)) as published:
+        return _count_values(release, names, *published.find_original(against))
+
+
+def _count_values(
+    release: Release, names: Sequence[str], source: Source, types: Mapping[str, str]
+) -> dict[tuple[str, ...], int]:
     columns = resolve_names(list(types), names)
     if any(types[name] == "NESTED" for name in columns):
         return {}

@@ -197,6 +197,7 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
         return answer
     finally:
         checked.run.drop()
+        engine.drop(source.keys)
 
 
 def _with_usual_quasi(
@@ -330,7 +331,10 @@ def _population_figures(checked: Checked) -> dict[str, Any]:
         source, _ = coarsen_source(run.engine, source, types, question.coarsen, question.quasi)
         names = dict(zip(question.quasi, checked.question.ours(question.quasi), strict=True))
         run.relations["population"] = select_columns(source, names)
-        row = checked.ask("check/columns/population_risk", "", quasi=[*names.values()])["population_risk"]
+        try:
+            row = checked.ask("check/columns/population_risk", "", quasi=[*names.values()])["population_risk"]
+        finally:
+            run.engine.drop(source.keys)
         # the risk of a row that is not in the population would be 1/0
         if row["missing_rows"]:
             raise DataError(

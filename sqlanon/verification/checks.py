@@ -144,7 +144,8 @@ class PublishedTables:
 
     answers: where several looks at the same tables ask the same, the answers by the text of the query.
     linked: what the run that wrote them still knows of its rows. original: the microdata, with the types of its
-    columns, that this run compares them with; None for anybody else. described: columns that were looked up.
+    columns, that this run compares them with; None for anybody else. described: columns that were looked up. keys:
+    relations with keys of pseudonyms, which `close` drops.
     """
 
     engine: Engine
@@ -154,6 +155,7 @@ class PublishedTables:
     linked: LinkedRows | None = None
     original: tuple[Source, Mapping[str, str]] | None = None
     described: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
+    keys: list[str] = field(default_factory=list, compare=False, repr=False)
 
     def answer(self, sql: str) -> Row:
         """Return the one row of a query over the tables."""
@@ -188,7 +190,13 @@ class PublishedTables:
             required = [*columns["sensitive"], *columns.get("beside", ())] if drops else []
             source = source.of_people(list(types), told.identifier, columns["quasi"], told.vary, required)
         rules = self._typed_rules(told.rules)
-        return coarsen_source(self.engine, source, types, rules, resolve_names(list(types), rules))
+        source, types = coarsen_source(self.engine, source, types, rules, resolve_names(list(types), rules))
+        self.keys.extend(source.keys)
+        return source, types
+
+    def close(self) -> None:
+        """Drop the keys that the microdata were read with."""
+        self.engine.drop(self.keys)
 
     def _typed_rules(self, typed: Mapping[str, str]) -> dict[str, str]:
         """Return the rules of the manifest, with the tables of labels as they are typed; both by column."""

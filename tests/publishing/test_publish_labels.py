@@ -194,5 +194,13 @@ def test_pseudonyms_have_a_key_of_their_own_and_columns_of_their_own(tmp_path):
             getattr(sqlanon, method)(con, "people", **asked, **METHODS[method])
     with pytest.raises(UsageError, match="no key file"):
         sqlanon.anatomy(con, "people", **{**asked, "coarsen": {"job": "pseudonym:nowhere"}}, l=3)
+    rules, scored = {"coarsen": asked["coarsen"]}, {"against": "people", "id": "ssn"}
     sqlanon.anatomy(con, "people", **asked, l=3, out=tmp_path / "release")
+    release = sqlanon.open(tmp_path / "release", con=con)
+    assert sqlanon.attack(release, **scored, **rules).scored and sqlanon.report(release, **scored, **rules).holds
+    assert release.verify("people", **rules).holds and "join" in release.verification_sql(against="people", **rules)
+    measured = {name: ROLES[name] for name in ("quasi", "sensitive", "id")}
+    assert sqlanon.check(con, "people", **measured, **rules, population="people").figures["rows"]
+    with pytest.raises(UsageError, match="no column .nothing. in the source"):  # after the key was read
+        sqlanon.robust(con, "people", **asked, r=2, background_from="nothing")
     assert not con.sql("from duckdb_tables() where table_name like '%pseudonym_key%'").fetchall()
