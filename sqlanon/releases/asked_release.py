@@ -219,9 +219,20 @@ class AskedRelease:
         """
         return self._open_session().script(sql, estimator)
 
+    def _require_columns(self) -> None:
+        """Raise ReleaseError where tables have other columns than the manifest says, whatever is asked."""
+        published, form = self.published_tables, self.form.verification
+        found = {table: [*published.columns(table)] for table in form.TABLES}
+        if found != form.published_columns(self.manifest):
+            raise ReleaseError(
+                "the tables of this release have other columns than its manifest says: it was changed or damaged; get a"
+                " fresh copy from its publisher"
+            )
+
     def _open_session(self) -> Session:
         if self._session is None:
             log.info("loading the release")
+            self._require_columns()
             self._session = self.form.session(self.engine, self.tables, self.manifest)
         return self._session
 
