@@ -87,6 +87,8 @@ class Everybody:
 
         observed: by how much its published shares differ from everybody's. chance: (1-π)/n.
         """
+        if not len(observed):
+            return observed, chance
         margins = [self._deviate((place,), observed, chance, 1.0) for place in range(len(self.columns))]
         likely = np.max([one[1] for one in margins], axis=0)
         if len(self.columns) == 1:
@@ -103,6 +105,8 @@ class Everybody:
 
     def differ_in_sums(self, observed: Array, chance: Array) -> tuple[Array, Array]:
         """Return the same of sums of a number about its mean, in units of its size: chance is 1/n."""
+        if not len(observed):
+            return observed, chance
         found = [
             self._deviate((place,), observed, chance, 1 / max(size - 1, 1)) for place, size in enumerate(self.shape)
         ]
