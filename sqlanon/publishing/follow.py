@@ -1,11 +1,10 @@
 """A request with the ledger that it names: the plan that follows what was published, and the target in step with it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import SqlanonError
 from sqlanon.interruption import hold_back
 from sqlanon.ledgers.ledger_run import LedgerRun, open_ledger
 from sqlanon.ledgers.place import note_directory, note_schema
@@ -28,15 +27,10 @@ def prepared(
     """
     with _ledger_of(asked, engine, place) as ledger:
         following = None if ledger is None else ledger.following
-        plan, against = prepare(asked, engine, prefix, following=following, **parameters)
-        if ledger is not None:
-            ledger.check(plan, asked.identifier, against, place)
-        try:
+        with prepare(asked, engine, prefix, following=following, **parameters) as (plan, against):
+            if ledger is not None:
+                ledger.check(plan, asked.identifier, against, place)
             yield plan, against, ledger
-        finally:
-            if keys := against[0].keys:
-                with suppress(SqlanonError):
-                    engine.drop(keys)
 
 
 def _ledger_of(asked: ReleaseRequest, engine: Engine, place: Place) -> AbstractContextManager[LedgerRun | None]:

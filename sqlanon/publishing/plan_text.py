@@ -43,8 +43,11 @@ def plan_promises(
     from sqlanon.methods.splu.channel_noise import promises
 
     # only counts are read off this plan: its own gamma decides nothing
-    plan, _against = prepare(asked, engine, fresh_prefix(), gamma=SMALLEST)
-    with engine.snapshot(), run_plan(_counting(plan), engine, Key.fresh()) as reports:
+    with (
+        prepare(asked, engine, fresh_prefix(), gamma=SMALLEST) as (plan, _against),
+        engine.snapshot(),
+        run_plan(_counting(plan), engine, Key.fresh()) as reports,
+    ):
         for name, row in reports.items():
             if name.startswith("known"):  # rows without a value, or none at all
                 refuse_as_said(row)
@@ -61,7 +64,8 @@ def plan_promises(
 
 def plan_statements(asked: ReleaseRequest, engine: Engine) -> str:
     """Return the statements that `plan_promises` would run, in order."""
-    return plan_text(_counting(prepare(asked, engine, PREFIX, gamma=SMALLEST)[0]), engine) + "\n"
+    with prepare(asked, engine, PREFIX, gamma=SMALLEST) as (plan, _):
+        return plan_text(_counting(plan), engine) + "\n"
 
 
 def _counting(plan: Plan) -> Plan:
@@ -131,8 +135,9 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
     method = METHODS[asked.method]
     if engine is not None:
         table = None if dialect == engine.dialect else table_elsewhere(str(asked.source), dialect)
-        plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, table=table, dialect=dialect, **parameters)
-        return write_script(plan, dialect, method.paper)
+        identity = asked.identity_elsewhere
+        with prepare(asked, engine, PREFIX, identity, table=table, dialect=dialect, **parameters) as (plan, _):
+            return write_script(plan, dialect, method.paper)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
     source = Source(table_elsewhere(str(asked.source), dialect))
     request = asked.to_plan(source, roles, identity=asked.identity_elsewhere, engine=dialect)

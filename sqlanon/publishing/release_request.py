@@ -1,6 +1,6 @@
 """A release as it was asked for, and how the source, the roles and the tables beside it become a plan."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal, InvalidOperation
@@ -89,6 +89,7 @@ def _ledger(arguments: Mapping[str, Any]) -> LedgerRequest | None:
     return None
 
 
+@contextmanager
 def prepare(
     asked: ReleaseRequest,
     engine: Engine,
@@ -98,8 +99,10 @@ def prepare(
     table: Sql | None = None,
     dialect: str | None = None,
     **parameters: Any,
-) -> tuple[Plan, tuple[Source, Mapping[str, str]]]:
-    """Resolve the source and the roles; return the plan, and the source with its columns' types.
+) -> Iterator[tuple[Plan, tuple[Source, Mapping[str, str]]]]:
+    """Resolve the source and the roles; give the block the plan, and the source with its columns' types.
+
+    Keys of pseudonyms, which the source is read with, go with the block, and where the request is refused.
 
     identity: how rows are told apart; what serves the key best if None. following: the ledger to publish under. table:
     the table of another engine that the plan is to read, whose columns are those of the source. dialect: of
@@ -109,19 +112,7 @@ def prepare(
     source, types = engine.find_source(asked.source)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
     method.refuse_many(roles.quasi)
-    source.refuse_collated(roles.all)
-    # of nested columns only lists of single values can be alternatives
-    lists = source.lists if method.takes_lists else {}
-    for name in roles.all:
-        if types[name] == "NESTED" and (name not in lists or name in roles.identifier):
-            raise UsageError(f"column {name!r} holds nested values; roles take columns of single values")
-        if types[name].startswith("GEOMETRY"):
-            raise UsageError(
-                f"column {name!r} is a GEOMETRY, which is not published: read its text, ST_AsText({name}) AS {name}, in"
-                f" a {option('query')}"
-            )
-        if types[name] == '"NULL"' and name in roles.quasi:
-            raise UsageError(f"column {name!r} has no type, for it is always NULL; cast it to one, or leave it out")
+    _refuse_types(source, types, roles, source.lists if method.takes_lists else {})
     of_persons = bool(roles.identifier) and asked.unit == "person" and method.takes_sets
     for name, given in (("vary", asked.vary), ("known_size", parameters.get("known_size"))):
         if given and not of_persons:
@@ -138,7 +129,7 @@ def prepare(
         sets = bool(read_persons(engine, source.relation, roles.identifier)["repeating_persons"])
     method.refuse_pseudonyms(asked.coarsen)
     source, types = coarsen_source(engine, source, types, asked.coarsen, roles.quasi, asked.key)
-    with _dropped_where_refused(engine, source.keys):
+    try:
         request = asked.to_plan(
             source if table is None else _elsewhere(source, table),
             roles,
@@ -163,18 +154,26 @@ def prepare(
             source = replace(
                 source, persons=roles.identifier, required=roles.sensitive if asked.nulls == "drop" else ()
             )
-        return method.plan(request, prefix=prefix, **values), (source, types)
+        yield method.plan(request, prefix=prefix, **values), (source, types)
+    finally:
+        if source.keys:
+            with suppress(SqlanonError):
+                engine.drop(source.keys)
 
 
-@contextmanager
-def _dropped_where_refused(engine: Engine, keys: Sequence[str]) -> Iterator[None]:
-    """Drop the relations of keys where a request is refused: who made them is told of none."""
-    try:
-        yield
-    except BaseException:
-        with suppress(SqlanonError):
-            engine.drop(keys)
-        raise
+def _refuse_types(source: Source, types: Mapping[str, str], roles: Roles, lists: Mapping[str, str]) -> None:
+    """Refuse columns that cannot have their role; lists: of nested columns, those that can be alternatives."""
+    source.refuse_collated(roles.all)
+    for name in roles.all:
+        if types[name] == "NESTED" and (name not in lists or name in roles.identifier):
+            raise UsageError(f"column {name!r} holds nested values; roles take columns of single values")
+        if types[name].startswith("GEOMETRY"):
+            raise UsageError(
+                f"column {name!r} is a GEOMETRY, which is not published: read its text, ST_AsText({name}) AS {name}, in"
+                f" a {option('query')}"
+            )
+        if types[name] == '"NULL"' and name in roles.quasi:
+            raise UsageError(f"column {name!r} has no type, for it is always NULL; cast it to one, or leave it out")
 
 
 def _elsewhere(source: Source, table: Sql) -> Source:

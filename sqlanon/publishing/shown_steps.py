@@ -46,9 +46,8 @@ def show_steps(
     def look(name: str, row: Row) -> None:
         show(ShownStep(name, "query", checks[name].sentence, 1, [row]))
 
-    plan, _against = prepare(asked, engine, fresh_prefix(), **parameters)
-    with engine.snapshot():
-        plan = plan.with_ranges(engine.rows)
+    with prepare(asked, engine, fresh_prefix(), **parameters) as (prepared, _), engine.snapshot():
+        plan = prepared.with_ranges(engine.rows)
         checks = {step.statement.name: step.statement for step in plan.steps if isinstance(step, Report)}
         with run_plan(plan, engine, asked.key or Key.fresh(), look, read) as reports:
             for output in plan.published(reports).outputs:

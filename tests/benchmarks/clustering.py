@@ -56,7 +56,8 @@ def plan(
     asked = ReleaseRequest("uncertain", source, tuple(quasi), ("occupation",), nulls="drop")
     hierarchy = {name: Beside(str(path), fetched=True, as_text=True) for name, path in trees.items()}
     beside = {"influence": Beside("influence", fetched=True, as_text=True), "hierarchy": hierarchy}
-    return prepare(asked, engine, PREFIX, k=K, l=L, **beside, **parameters)[0]
+    with prepare(asked, engine, PREFIX, k=K, l=L, **beside, **parameters) as (made, _):
+        return made
 
 
 def clusters(con: duckdb.DuckDBPyConnection, engine: DuckDBEngine, made: Plan) -> tuple[list[Any], list[list[int]]]:

@@ -108,10 +108,12 @@ def timed(generator: Path, rows: int, repeat: int) -> None:
 
     def grouped(method: str, **parameters: object) -> float:
         start = time.monotonic()
-        plan, _ = prepare(
-            ReleaseRequest(method, "census_like_rows", GENERATED, ("occupation",)), engine, "timed_", **parameters
-        )
-        with engine.snapshot(), run_plan(plan, engine, Key.fresh()):
+        asked = ReleaseRequest(method, "census_like_rows", GENERATED, ("occupation",))
+        with (
+            prepare(asked, engine, "timed_", **parameters) as (plan, _),
+            engine.snapshot(),
+            run_plan(plan, engine, Key.fresh()),
+        ):
             return time.monotonic() - start
 
     grouped("anatomy", l=5)  # warm-up

@@ -42,7 +42,9 @@ class History:
         following = Following(number, changed, self.relations, losses)
         soon = patch.multiple(republication, MOST_FAILING=1e9, COINS=0) if hurries else nullcontext()
         with soon:
-            plan, _ = prepare(asked, self.engine, fresh_prefix(), following=following, block=64, **self.parameters)
+            named = {**self.parameters, "following": following, "block": 64}
+            with prepare(asked, self.engine, fresh_prefix(), **named) as (plan, _):
+                pass
         with run_plan(plan, self.engine, KEY) as reports:
             tables = [self.con.execute(output.sql).fetchall() for output in plan.outputs]
             for name, relation in plan.ledger.items():

@@ -7,8 +7,11 @@ import json
 import pytest
 
 import sqlanon
+from sqlanon.engines.connect import engine_of
 from sqlanon.errors import DataError, UsageError
 from sqlanon.methods.name_types import COARSEN
+from sqlanon.publishing.release_request import ReleaseRequest
+from sqlanon.publishing.shown_steps import show_steps
 from tests.conftest import METHODS, NASTY_NAMES, NASTY_VALUES
 from tests.databases import connect
 
@@ -203,4 +206,7 @@ def test_pseudonyms_have_a_key_of_their_own_and_columns_of_their_own(tmp_path):
     assert sqlanon.check(con, "people", **measured, **rules, population="people").figures["rows"]
     with pytest.raises(UsageError, match="no column 'nothing' in the source"):  # after the key was read
         sqlanon.robust(con, "people", **asked, r=2, background_from="nothing")
-    assert not con.sql("from duckdb_tables() where table_name like '%pseudonym_key%'").fetchall()
+    engine, steps = engine_of(con), []
+    request = ReleaseRequest("anatomy", "people", ("job", "sex"), ("disease",), ("ssn",), coarsen=asked["coarsen"])
+    show_steps(request, engine, 1, steps.append, l=3)
+    assert steps and not con.sql("from duckdb_tables() where table_name like '%pseudonym_key%'").fetchall()

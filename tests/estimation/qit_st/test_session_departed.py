@@ -40,7 +40,8 @@ def publish(con, key, number, known):
     engine = DuckDBEngine(con)
     asked = ReleaseRequest("anatomy", "microdata", ("age",), ("s",), ("id",), key=key)
     following = Following(number, "leave", known, True)
-    plan, _ = prepare(asked, engine, fresh_prefix(), following=following, l=3, block=64)
+    with prepare(asked, engine, fresh_prefix(), following=following, l=3, block=64) as (plan, _):
+        pass
     with run_plan(plan, engine, key):
         for table, output in zip(("qit", "st"), plan.outputs, strict=True):
             con.execute(f"create or replace table {table} as {output.sql}")
