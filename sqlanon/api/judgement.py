@@ -36,7 +36,7 @@ from sqlanon.methods.parameters import Parameter
 from sqlanon.methods.request_options import FilePath, Names
 from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file
-from sqlanon.risks.limits import Required, RequiredPair, RequiredWhole
+from sqlanon.risks.limits import RequiredPair
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import option
@@ -64,28 +64,19 @@ def check(
         object, Place(), Parameter("A table of the population with the quasi columns: the journalist's risk.")
     ] = None,
     sampled: Annotated[float | None, Parameter("The share of the population that the source is, e.g. 0.01.")] = None,
-    k: Annotated[
-        int | None, RequiredWhole(), Parameter("Rows in every class (k-anonymity, Samarati and Sweeney).", flag="-k")
-    ] = None,
-    l: Annotated[
-        int | None, RequiredWhole(), Parameter("Different sensitive values in every class.", flag="-l")
-    ] = None,
-    entropy_l: Annotated[
-        float | None, Required(), Parameter("exp of the entropy of a class's values, at least.")
-    ] = None,
+    k: Annotated[int | None, Parameter("Rows in every class (k-anonymity, Samarati and Sweeney).", flag="-k")] = None,
+    l: Annotated[int | None, Parameter("Different sensitive values in every class.", flag="-l")] = None,
+    entropy_l: Annotated[float | None, Parameter("exp of the entropy of a class's values, at least.")] = None,
     recursive: Annotated[
         tuple[float, int] | None, RequiredPair(), Parameter("c,l: r_1 < c (r_l + … + r_m) in every class.")
     ] = None,
-    alpha: Annotated[float | None, Required(), Parameter("Share of a class's most frequent value, at most.")] = None,
+    alpha: Annotated[float | None, Parameter("Share of a class's most frequent value, at most.")] = None,
     t: Annotated[
         float | None,
-        Required(),
         Parameter("Distance of a class from the table, at most: by order for numbers.", flag="-t"),
     ] = None,
-    beta: Annotated[float | None, Required(), Parameter("(p - q) / q of any value of a class, at most.")] = None,
-    delta: Annotated[
-        float | None, Required(), Parameter("ln(p / q) of any value of a class, at most, up or down.")
-    ] = None,
+    beta: Annotated[float | None, Parameter("(p - q) / q of any value of a class, at most.")] = None,
+    delta: Annotated[float | None, Parameter("ln(p / q) of any value of a class, at most, up or down.")] = None,
     subsets: Annotated[
         int | None, Parameter("How many quasi columns are looked at together, to find who is unique (2).")
     ] = None,

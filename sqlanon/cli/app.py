@@ -2,10 +2,11 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, cast
 
 import typer
@@ -85,20 +86,43 @@ def _faults_in_one_line() -> Iterator[None]:
             raise
         value = re.search(r"'([^']*)' is not one of ", error.format_message())
         names = [getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())]
-        verb = getattr(getattr(getattr(error, "ctx", None), "command", None), "name", None) or ""
+        context = getattr(error, "ctx", None)
+        verb = getattr(getattr(context, "command", None), "name", None) or ""
         for name in filter(None, names):
             if words := removed(name, value[1] if value else "") or removed(verb, name):
                 raise UsageError(words) from None
         if instead := next((_INSTEAD[name] for name in names if name in _INSTEAD), ""):
             raise UsageError(instead) from None
-        if "unexpected extra argument" in error.format_message() and any(word.endswith(",") for word in sys.argv[1:]):
-            raise UsageError(
-                "a blank behind a comma ends a list: write --quasi age,sex without it, or put the list in quotes"
-            ) from None
+        if getattr(getattr(context, "parent", None), "info_name", None) == COMPILE:
+            _refuse_in_script(verb, names)
+        if "unexpected extra argument" in error.format_message():
+            _explain_arguments(sys.argv[1:])
         text = error.format_message().rstrip(".").replace(". Did you", "; did you")
         for pattern, words in _WORDS.items():
             text = re.sub(pattern, words, text)
-        raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(getattr(error, 'ctx', None))}") from None
+        raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(context)}") from None
+
+
+def _refuse_in_script(method: str, names: Iterable[str | None]) -> None:
+    """Raise UsageError for an option that publish has, and no script."""
+    from sqlanon.methods import METHODS
+
+    if method in METHODS:
+        METHODS[method].refuse_in_scripts(filter(None, names))
+
+
+def _explain_arguments(words: Sequence[str]) -> None:
+    """Raise UsageError where a list was cut by a blank, or the shell has made several files of a pattern."""
+    if any(word.endswith(",") for word in words):
+        raise UsageError(
+            "a blank behind a comma ends a list: write --quasi age,sex without it, or put the list in quotes"
+        )
+    files = [word for word in words if Path(word).is_file()]
+    if len(files) > 1:
+        raise UsageError(
+            f"{len(files)} files were given, and a source is one text: put a pattern into quotes, so that the shell"
+            " leaves it as it is, for example '*.parquet'"
+        )
 
 
 def _remedy(context: Any) -> str:

@@ -3,8 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import typer
 
@@ -19,7 +18,6 @@ from sqlanon.cli.publication import (
     print_script,
     publish_release,
 )
-from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import declaration
@@ -36,10 +34,6 @@ _SCRIPTS = {
         "sqlanon compile check ward.patients --quasi age,sex --sensitive disease --dialect spark",
     ),
 }
-
-
-# what wrong words on a command line raise; typer has no name for it
-_WRONG_WORDS = cast(type[Exception], typer.BadParameter.__mro__[1])
 
 
 def command_of_method(verb: str, name: str) -> Any:
@@ -85,34 +79,4 @@ def _add(app: typer.Typer, method: Method[Any], verb: str) -> None:
     arguments.sort(key=lambda argument: argument.default is not inspect.Parameter.empty)
     sign(command, method.name, method.sentence if publishes else method.compile_sentence, arguments)
     epilog = f"Example: sqlanon {verb} {method.name} {method.example if publishes else method.compile_example}"
-    app.command(method.name, cls=SourceCommand if publishes else ScriptCommand, epilog=epilog)(command)
-
-
-class SourceCommand(Command):
-    """A command with one source: several are what a shell makes of a pattern without quotes."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line; raise UsageError for more than one file."""
-        words = list(args)  # reading them empties the list
-        try:
-            return super().parse_args(ctx, args)
-        except _WRONG_WORDS as error:
-            files = [word for word in words if Path(word).is_file()]
-            if "unexpected extra argument" in str(error) and len(files) > 1:
-                raise UsageError(
-                    f"{len(files)} files were given, and a source is one text: put a pattern into quotes, so that the"
-                    " shell leaves it as it is, for example '*.parquet'"
-                ) from None
-            raise
-
-
-class ScriptCommand(SourceCommand):
-    """The command of a method's script."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line; raise UsageError for an option that publish has, and no script."""
-        try:
-            return super().parse_args(ctx, args)
-        except _WRONG_WORDS as error:
-            METHODS[self.name or ""].refuse_in_scripts([getattr(error, "option_name", "")])
-            raise
+    app.command(method.name, cls=Command, epilog=epilog)(command)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqlanon.cli.console import write_out
+from sqlanon.cli.declared import read_typed
 from sqlanon.cli.options import (
     DUCKDB,
     DatabaseOption,
@@ -230,15 +231,12 @@ def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], p
 
 def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
     """Print the method's script for another engine."""
-    from sqlanon.publishing.plan_text import compiled
-    from sqlanon.publishing.release_request import request_of
+    from sqlanon.api.publishing import compile as compile_script
 
     declared = {name: argument for name, argument in method.arguments.items() if argument.compiled}
-    arguments = _arguments(declared, given)
-    request = request_of(arguments, method.name, given["source"])
-    engine = open_duckdb(given["database"]) if method.reads_source else None
-    parameters = {name: arguments[name] for name in method.parameters if name in declared}
-    write_out(compiled(request, given["dialect"], engine, **parameters))
+    con = open_duckdb(given["database"]) if method.reads_source else None
+    options = read_typed(declared, given)
+    write_out(compile_script(method.name, given["source"], dialect=given["dialect"], con=con, **options))
 
 
 def _arguments(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def coarsen_source(
     Raises UsageError for rules that are not for these columns and for tables that map no values, DataError where values
     of the source have no label, or no year.
     """
-    resolved = resolve_rules(rules, quasi, types)
+    resolved, own_keys, relations_of_keys = resolve_rules(rules, quasi, types), dict[str, Key](), dict[str, Sql]()
     for column, rule in resolved.items():
         if rule.reads_years(types[column]):
             named = f"{option('coarsen')} {column}={rule.rule!r}: "
@@ -44,12 +44,13 @@ def coarsen_source(
     if mapped:
         names, lines, tables = list(types), [], dict[str, Sql]()
         files = {rule.table for rule in mapped.values() if rule.rule == PSEUDONYM}
-        keys = {file: _keep_key(engine, file, key) for file in files}
+        own_keys = {file: _read_key(file, key) for file in files}
+        relations_of_keys = {file: relation_name(fresh_prefix(), "pseudonym_key") for file in files}
         for column, rule in mapped.items():
             expression = source.expression(column).removesuffix(' collate "C"')
             reading = Sql(f'cast({expression} as varchar) collate "C"')
             if rule.rule == PSEUDONYM:
-                relations = {"origin": source.relation, "key": keys[rule.table]}
+                relations = {"origin": source.relation, "key": relations_of_keys[rule.table]}
                 tables[column] = Sql(f"(\n{render_query('pseudonym', {'reading': reading}, relations)}\n)")
             else:
                 tables[column] = _find_labels(engine, source.relation, reading, column, rule)
@@ -70,9 +71,17 @@ def coarsen_source(
             casts={name: sql_type for name, sql_type in source.casts.items() if name not in mapped},
             floats={name: sql_type for name, sql_type in source.floats.items() if name not in mapped},
             labels=tables,
-            keys=tuple(map(str, keys.values())),
+            keys=tuple(map(str, relations_of_keys.values())),
         )
-    return source.coarsened(types, resolved)
+    coarser = source.coarsened(types, resolved)
+    # last: a request that is refused leaves no key in the session
+    try:
+        for file, own in own_keys.items():
+            engine.keep_key(relations_of_keys[file], own)
+    except BaseException:
+        engine.drop(source.keys)
+        raise
+    return coarser
 
 
 def _find_labels(engine: Engine, origin: Sql, reading: Sql, column: str, rule: Coarsening) -> Sql:
@@ -87,8 +96,8 @@ def _find_labels(engine: Engine, origin: Sql, reading: Sql, column: str, rule: C
     return Sql(f'(select {value} collate "C" as value, {label} as label from {table.relation})')
 
 
-def _keep_key(engine: Engine, file: str, key: Key | None) -> Sql:
-    """Put a file's key of pseudonyms into the session, where no text of SQL shows it; return the relation."""
+def _read_key(file: str, key: Key | None) -> Key:
+    """Return a file's key of pseudonyms; refuse that of the draws."""
     own = Key.from_file(file)
     if key is not None and key.text == own.text:
         raise UsageError(
@@ -96,9 +105,7 @@ def _keep_key(engine: Engine, file: str, key: Key | None) -> Sql:
             " release; make another one with: openssl rand -hex 32",
             about=["coarsen"],
         )
-    relation = relation_name(fresh_prefix(), "pseudonym_key")
-    engine.keep_key(relation, own)
-    return relation
+    return own
 
 
 def refuse_endless(

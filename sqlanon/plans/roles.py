@@ -1,11 +1,11 @@
 """Which column is a quasi-identifier, sensitive, or an identifier; which name is free."""
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlanon.errors import UsageError
+from sqlanon.near_texts import find_near
 from sqlanon.wording import option
 
 NO_COLUMN = "no column {missing} in the source; its columns are {columns}"
@@ -68,7 +68,8 @@ def resolve_names(columns: Sequence[str], names: Iterable[str]) -> tuple[str, ..
         message = NO_COLUMN.format(missing=_listed(missing), columns=_listed(columns))
         if is_nameless(columns):
             message += f"; {NAMELESS}"
-        raise UsageError(message + _nearest(missing, spelled), about=missing)
+        near = dict.fromkeys(match for name in missing for match in find_near(name, columns, most=1))
+        raise UsageError(message + (f"; did you mean {_listed(near)}?" if near else ""), about=missing)
     return tuple(spelled[name.lower()] for name in names)
 
 
@@ -103,12 +104,6 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
         number += 1
         name = f"{wanted}_{number}"
     return name
-
-
-def _nearest(missing: Iterable[str], spelled: Mapping[str, str]) -> str:
-    """Ask whether columns of nearly the same names were meant; say nothing where there are none."""
-    near = [match for name in missing for match in difflib.get_close_matches(name.lower(), spelled, n=1)]
-    return f"; did you mean {_listed(spelled[name] for name in dict.fromkeys(near))}?" if near else ""
 
 
 def _listed(names: Iterable[str]) -> str:

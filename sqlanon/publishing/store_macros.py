@@ -1,20 +1,15 @@
 """Store table macros in a DuckDB file, so that any client of DuckDB can say `from anatomy_groups(…)`.
 
 The macros are the templates of the methods, rendered; they need no Python and no extension.
-
-The format of a DuckDB file: whether clients of older versions open it, and how it becomes one that they do.
 """
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlanon.atomic_files import write_atomically
 from sqlanon.breaches.script import MACROS as BREACHES
-from sqlanon.engines.duckdb.connection import READABLE_STORAGE, connect
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.errors import SqlanonError, TargetError
+from sqlanon.errors import TargetError
 from sqlanon.methods import METHODS, macro_steps
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import ident, literal
@@ -39,43 +34,6 @@ L_DIVERSITY = Macro(
 )
 
 MACROS = (*(macro for method in METHODS.values() for macro in method.macros), L_DIVERSITY, *BREACHES)
-
-
-def unreadable_version(engine: DuckDBEngine) -> str:
-    """Return the storage version of the engine's file where it is above READABLE_STORAGE, else an empty text."""
-    (row,) = engine.rows(
-        "select coalesce(tags['storage_version'], '') as version from duckdb_databases()"
-        f" where database_name = {literal(engine.place[0])}"
-    )
-    version = str(row["version"]).removesuffix("+")
-    return version if _numbers(version) > _numbers(READABLE_STORAGE) else ""
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version)))
-
-
-def convert(path: Path) -> None:
-    """Write a DuckDB file anew in the format that older clients read, and let it take the file's place.
-
-    Raises TargetError where that cannot be: the file then stands as it was.
-    """
-    rights = path.stat().st_mode & 0o777
-    words = f"cannot convert {str(path)!r}"
-    with write_atomically(path, words) as place:
-        place.unlink()  # an empty file is no database
-        engine = DuckDBEngine(connect())
-        try:
-            engine.execute(f"attach {literal(str(path))} as given")
-            engine.execute("checkpoint given")  # what lies in the file's log would be lost beside another file
-            engine.execute(f"attach {literal(str(place))} as converted (storage_version {literal(READABLE_STORAGE)})")
-            engine.execute("copy from database given to converted")
-            engine.execute("detach converted")
-        except SqlanonError as error:
-            raise TargetError(f"{words}: {error}") from None
-        finally:
-            engine.connection.close()
-        place.chmod(rights)
 
 
 def stored_macros(engine: DuckDBEngine) -> dict[str, bool]:

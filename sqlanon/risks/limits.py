@@ -6,7 +6,7 @@ from math import exp, isfinite, log
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.parameter_types import ParameterType
+from sqlanon.methods.parameter_types import Number, ParameterType
 
 # measure → the column that holds it for a class; some are to be large, some small
 AT_LEAST = {"k": "class_size", "l": "distinct_values", "entropy_l": "entropy"}
@@ -34,10 +34,6 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Refuse what is outside a measure's range."""
-        for name in ("k", "l"):
-            value = getattr(self, name)
-            if value is not None and value != int(value):
-                raise UsageError(f"{name} = {value:g} cannot be required; it is a whole number")
         for name, least, most in (
             ("k", 1, None), ("l", 1, None), ("entropy_l", 1, None), ("alpha", 0, 1), ("t", 0, 1), ("beta", 0, None),
             ("delta", 0, None),
@@ -62,25 +58,7 @@ class Limits:
         return {name: value for name, value in self.asked.items() if name != "k"}
 
 
-class Required(ParameterType):
-    """What a measure has to reach: a number."""
-
-    typed: Any = float
-
-    def check(self, name: str, value: Any) -> Any:
-        """Refuse what is no number; `Limits` refuses what no table could meet."""
-        if not _is_number(value):
-            raise UsageError(f"{name} takes a number, not {value!r}")
-        return value
-
-
-class RequiredWhole(Required):
-    """The same of rows and values that are counted."""
-
-    typed = int
-
-
-class RequiredPair(Required):
+class RequiredPair(ParameterType):
     """The two numbers of recursive (c, l)-diversity."""
 
     typed = str
@@ -95,13 +73,9 @@ class RequiredPair(Required):
 
     def check(self, name: str, value: Any) -> Any:
         """Refuse what are not two numbers."""
-        if not (isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_number, value))):
+        if not isinstance(value, tuple | list) or len(value) != 2:
             raise UsageError(f"{name} takes c and l, for example (3, 4), not {value!r}")
-        return tuple(value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        return Number().check(name, value[0]), Number().check(name, value[1])
 
 
 @dataclass(frozen=True)

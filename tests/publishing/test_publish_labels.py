@@ -210,3 +210,10 @@ def test_pseudonyms_have_a_key_of_their_own_and_columns_of_their_own(tmp_path):
     request = ReleaseRequest("anatomy", "people", ("job", "sex"), ("disease",), ("ssn",), coarsen=asked["coarsen"])
     show_steps(request, engine, 1, steps.append, l=3)
     assert steps and not con.sql("from duckdb_tables() where table_name like '%pseudonym_key%'").fetchall()
+    kinds = tmp_path / "kinds.csv"
+    kinds.write_text("from,to\n0,few\n")
+    half = {**asked, "coarsen": {"job": f"pseudonym:{file}", "sex": str(kinds)}, "quasi": ["job", "sex"]}
+    for request in (sqlanon.anatomy, sqlanon.check):
+        with pytest.raises(DataError, match="has no label"):
+            request(con, "people", **half, **({"l": 3} if request is sqlanon.anatomy else {}))
+        assert not con.sql("from duckdb_tables() where table_name like '%pseudonym_key%'").fetchall()

@@ -19,10 +19,6 @@ def macros(
     *,
     database: DatabaseOption = None,
     values: Values,
-    convert: Annotated[
-        bool,
-        typer.Option("--convert", help="Write the file anew in the format that clients of DuckDB 1.4 and later read."),
-    ] = False,
     dbt: Annotated[
         Path | None, typer.Option("--dbt", help="Write the dbt package that calls the macros to this folder instead.")
     ] = None,
@@ -41,7 +37,7 @@ def macros(
         sys.stdout.write(store_macros.script())
         return
     if dbt is not None:
-        if database is not None or "drop" in values or convert:
+        if database is not None or "drop" in values:
             raise UsageError("--dbt writes a folder and takes no database; type: sqlanon macros --dbt DIR")
         store_macros.write_dbt_package(dbt, **values)
         say(f"the dbt package is in {dbt}; packages.yml names it: packages: [{{local: {dbt}}}]")
@@ -51,18 +47,9 @@ def macros(
     from sqlanon.cli import display
     from sqlanon.engines.connect import open_duckdb
 
-    if convert:
-        store_macros.convert(Path(database))
-    engine = open_duckdb(database, write=True)
-    frame = operations.macros(engine, **values)
+    frame = operations.macros(open_duckdb(database, write=True), **values)
     display.show_frame(frame, how.value)
     if "drop" in values:
         say(f"dropped {len(frame)} macros from {database}")
     else:
-        newer = store_macros.unreadable_version(engine)
-        if newer:
-            say(
-                f"warning: {database} has DuckDB's format {newer}, which clients of earlier versions cannot open;"
-                " --convert writes the file anew for clients from 1.4 on"
-            )
         say("make a key with: openssl rand -hex 32; hand it over with: set variable sqlanon_key = '…'")
