@@ -20,10 +20,6 @@ _REMOVED = {
         ("methods dbr", "methods laplace", "methods sampling", "compare --epsilon", "compare --share"),
         "compare holds against each other what can be published: leave it out",
     ),
-    **dict.fromkeys(
-        ("breach --out", "breach --overwrite"),
-        f"all associations: --format csv (or json) > FILE, or a table: {option('into', 'TABLE')}",
-    ),
     "convert": "write such a file with ATTACH 'NEW' AS made (storage_version 'v1.4.0'), then COPY FROM DATABASE",
     "repair": "it brought next to no row back into a group: leave it out",
     "refine": "groups are cut once: leave it out",

@@ -19,6 +19,7 @@ JOB = (
 )
 OUT = ("--out", "release", "--overwrite")
 ANATOMY = ("publish", "anatomy", "hospital.csv", *ROLES, "-l", "4")
+VIEWS = ("--view", "SELECT ssn, age FROM base", "--view", "SELECT age, disease FROM base")
 ENDS = {".parquet": b"PAR1", ".html": b"</html>\n", ".json": b"}"}  # of files that were written to their end
 
 _VERIFIED: set[tuple[tuple[str, bytes], ...]] = set()
@@ -129,6 +130,13 @@ COMMANDS = {
         ("complete", "first", "--tables", "2", "--out", "completed", "--overwrite"), "completed", fault_of_files
     ),
     "report": Command(("report", "first", "--out", "page.html", "--overwrite"), "page.html", fault_of_files),
+    "breach --out": Command(
+        (
+            *("breach", "--base", "hospital.csv", *VIEWS, "--secret", "SELECT ssn, disease FROM base"),
+            *("--out", "links.parquet", "--overwrite"),
+        ),
+        *("links.parquet", fault_of_files),
+    ),
 }
 
 

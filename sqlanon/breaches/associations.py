@@ -1,16 +1,19 @@
 """The result of a breach analysis: associations, which stay in the database, and their summary."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import IO, Any
 
 import pandas as pd
 
-from sqlanon.breaches.limits_and_targets import check_table
+from sqlanon.atomic_files import write_atomically
+from sqlanon.breaches.limits_and_targets import check_file, check_table
 from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError
+from sqlanon.errors import DataError, TargetError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
@@ -96,6 +99,21 @@ class Breach:
             ordered = f"{page} order by position asc nulls last"
             yield _list_sizes(self.engine.frame(ordered).drop(columns="position"))
 
+    def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write all associations to a file that its owner alone may read, whole or not at all.
+
+        path: ends in .parquet, .csv or .json. overwrite: whether a file that stands there is replaced. Raises
+        TargetError for another ending, for what is there already, and where nothing can be written.
+        """
+        target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
+        check_file(target, overwrite)
+        failure = f"cannot write {str(target)!r}"
+        try:
+            with write_atomically(target, failure) as place:
+                self._write(place)
+        except OSError as error:
+            raise TargetError(f"{failure}: {error.strerror}") from None
+
     def store(self, table: str) -> None:
         """Keep all associations in a table of the database, for good.
 
@@ -120,6 +138,21 @@ class Breach:
     @property
     def _ranked(self) -> str:
         return f"select row_number() over (order by {ORDER}) as position, breach.* from {self.relation_name} as breach"
+
+    def _write(self, path: Path) -> None:
+        if path.suffix.lower() == ".parquet":
+            new = path.with_name("new.parquet")
+            written = self.engine.write_parquet(self._ranked, new)
+            if list(written) != [new]:
+                raise TargetError(f"{self.engine.name} writes several files; use --into, or a .csv or .json file")
+            new.replace(path)
+            path.chmod(0o600)
+            return
+        with path.open("w", encoding="utf-8") as file:
+            if path.suffix.lower() == ".csv":
+                self.write_csv(file)
+            else:
+                self.write_json(file)
 
     def write_csv(self, file: IO[str]) -> None:
         """Write all associations to an open text file as CSV, the most probable first; m and n are texts (`3, 2`)."""

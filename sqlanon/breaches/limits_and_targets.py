@@ -1,9 +1,17 @@
 """Refuse limits that no association can meet, and targets that cannot be written, before anything runs."""
 
+from pathlib import Path
+
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, TargetError
 from sqlanon.plans.templates import Sql
+from sqlanon.read_places import check_new_file
 from sqlanon.wording import option
+
+
+def check_file(target: Path, overwrite: bool) -> None:
+    """Raise TargetError for a file that cannot be written."""
+    check_new_file(target, (".parquet", ".csv", ".json"), option("out"), overwrite)
 
 
 def check_table(engine: Engine, table: str) -> Sql:

@@ -57,6 +57,9 @@ class Engine(Protocol):
     def keep_key(self, relation: Sql, key: Key) -> None:
         """Put the key into a one-row relation (`secret`), as a bound parameter, never as a literal."""
 
+    def keep_constants(self, relation: Sql, row: Mapping[str, int]) -> None:
+        """Put whole numbers into a one-row relation, as bound parameters."""
+
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of the driver's into a relation."""
 

@@ -48,6 +48,9 @@ def run_plan(
     reports: dict[str, Row] = {}
     try:
         engine.keep_key(plan.key, key)
+        for constants in plan.constants:
+            relations.append(str(constants.relation))
+            engine.keep_constants(constants.relation, constants.row)
         run_steps(plan.steps, engine, relations, reports, look, watch)
         yield reports
     except BaseException:  # an interrupted run leaves no microdata in the caller's session either

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.packing import Layout
+from sqlanon.methods.packing import LAYOUT
 from sqlanon.methods.parameters import Parameter, declared
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
@@ -20,6 +20,7 @@ from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import (
     PERSONS,
     Beside,
+    Constants,
     KeptFile,
     LinkedRows,
     Plan,
@@ -44,12 +45,10 @@ LEDGER_TABLES = ("person", "value")  # what a plan leaves to the ledger, in rela
 class Design:
     """What a method decided before any row is read: from this its steps are made.
 
-    request: what was asked. layout: how quasi values are packed into one number, None where they are columns. prefix:
-    what the names of its relations begin with.
+    request: what was asked. prefix: what the names of its relations begin with.
     """
 
     request: Request
-    layout: Layout | None = None
     prefix: str = "sqlanon_"
 
     @property
@@ -90,6 +89,11 @@ class Design:
     @property
     def learned(self) -> Mapping[str, Any]:
         """Return what the publisher may see and the manifest does not say."""
+        return {}
+
+    @property
+    def constants(self) -> Mapping[str, Mapping[str, int]]:
+        """Return what its steps read of the driver's: relations of one row of whole numbers."""
         return {}
 
     @property
@@ -136,7 +140,7 @@ def _make_range_query(design: Design, replan: Callable[[Row], Plan]) -> RangeQue
     return None if design.range_query is None else RangeQuery(*design.range_query, replan)
 
 
-def _link(compared: tuple[Statement, ...], prefix: str, layout: Layout | None) -> LinkedRows | None:
+def _link(compared: tuple[Statement, ...], prefix: str, layout: Sql | None) -> LinkedRows | None:
     remade = {
         relation_name(prefix, statement.name.removesuffix(REMADE)): statement.sql
         for statement in compared
@@ -289,6 +293,9 @@ class Method(Generic[D]):
             known=design.known,
             read=tuple(table.named for table in design.tables_read),
             ledger={name: relation_name(prefix, f"next_{name}") for name in LEDGER_TABLES if request.following},
+            constants=tuple(
+                Constants(name, relation_name(prefix, name), row) for name, row in design.constants.items()
+            ),
             range_query=_make_range_query(
                 design, lambda row: self.plan(replace(request, ranges=row), prefix=prefix, key=key, **given)
             ),
@@ -301,6 +308,7 @@ class Method(Generic[D]):
         first = [step for function in steps for step in function(design)]
         second = [step for function in outputs for step in function(design)]
         relations = {"key": secret, "given_key": secret, **(release.relations if release is not None else {})}
+        relations |= {name: relation_name(design.prefix, name) for name in design.constants}
         linked = self.linked(design) if release is None else self.followed_linked(design)
         engine = design.request.engine
         made, published, compared = build_phases((first, second, linked), design.prefix, relations, engine)
@@ -310,7 +318,7 @@ class Method(Generic[D]):
             columns=design.columns,
             guarantee=design.guarantee,
             learned=design.learned,
-            linked=_link(cast(tuple[Statement, ...], compared), design.prefix, design.layout),
+            linked=_link(cast(tuple[Statement, ...], compared), design.prefix, relations.get(LAYOUT)),
         )
         return made, publication
 

@@ -4,10 +4,11 @@ Anatomy, SPLU-Gen and r-robust publishing begin with these chapters, releases un
 them: `sql_templates/grouping.sql.j2` and those before it. What engines do in ways of their own is in `engines/`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from sqlanon.methods import packing
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.internal_names import (
     identifier_names,
@@ -15,6 +16,7 @@ from sqlanon.methods.internal_names import (
     quasi_names,
     sensitive_names,
 )
+from sqlanon.methods.packing import Layout
 from sqlanon.methods.parameter_types import Block
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.chapters import Chapter
@@ -68,9 +70,15 @@ class Attribute:
 
 @dataclass(frozen=True, kw_only=True)
 class Grouping(Design):
-    """A design that groups rows by one attribute."""
+    """A design that groups rows by one attribute; layout: how their quasi values are packed, None: they are columns."""
 
     attribute: Attribute
+    layout: Layout | None = None
+
+    @property
+    def constants(self) -> Mapping[str, Layout]:
+        """Return how rows are packed."""
+        return {} if self.layout is None else {packing.LAYOUT: self.layout}
 
 
 def population(request: Request) -> Chapter:
@@ -189,10 +197,7 @@ def identify(design: Grouping, signature: Sequence[str] = ()) -> Steps:
     if design.layout is None:
         return tell_apart(design)
     kept = (*signature, *sensitive_names(request), *identity_names(request))
-    return (
-        *tell_apart(design),
-        Chapter("packing", {"quasi": quasi_names(request), "kept": kept, "layout": design.layout}),
-    )
+    return (*tell_apart(design), Chapter("packing", {"quasi": quasi_names(request), "kept": kept}))
 
 
 def drawing_of(request: Request) -> str:

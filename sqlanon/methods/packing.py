@@ -3,11 +3,11 @@
     packed = Σ (v_i - least_i) 2^(b_i+1 + … + b_n + g),    b_i = bits of (most_i - least_i + 1),    NULL = 2^b_i - 1,
 
 so that numbers are ordered as rows of quasi values are, NULLs last. The last g bits are for a group's number: QIT is
-sorted by packed + group. The ranges are asked of the source first; a script, which cannot ask, has columns. The chapter
-is `sql_templates/packing.sql.j2`.
+sorted by packed + group. The ranges are asked of the source first and stand in the relation `layout`; a script, which
+cannot ask, has columns. The chapter is `sql_templates/packing.sql.j2`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.plans.build import render_query
@@ -16,27 +16,12 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 
 PACKED = "packed"
+LAYOUT = "layout"
 MOST_BITS = 62  # of the 64 of a whole number: no sum of two of them overflows
 # whose values a whole number of 64 bits holds
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
-
-@dataclass(frozen=True)
-class Place:
-    """Where a column's values lie in the number: `missing` stands for NULL, one is worth `unit`, 2 to the `shift`."""
-
-    least: int
-    missing: int
-    unit: int
-    shift: int
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How quasi values lie in one number, in the order of their columns; groups: more than there are."""
-
-    places: tuple[Place, ...]
-    groups: int
+Layout = Mapping[str, int]  # least_n, missing_n, span_n, unit_n and shift_n of each quasi column; groups
 
 
 def range_query(request: Request) -> tuple[Statement, Row] | None:
@@ -68,11 +53,12 @@ def layout_of(request: Request) -> Layout | None:
     # where the ends of a range are as large, their difference may be none of the numbers
     if sum(bits) + group_bits > MOST_BITS or any(max(abs(least), abs(most)) >= 2**MOST_BITS for least, most in ranges):
         return None
-    behind = [sum(bits[place:]) + group_bits for place in places]
-    columns = zip(ranges, bits, behind, strict=True)
-    return Layout(
-        tuple(Place(least, 2**width - 1, 2**shift, shift) for (least, _), width, shift in columns), 2**group_bits
-    )
+    layout = {"groups": 2**group_bits}
+    for place, (least, _), width in zip(places, ranges, bits, strict=True):
+        behind = sum(bits[place:]) + group_bits
+        numbers = {"least": least, "missing": 2**width - 1, "span": 2**width, "unit": 2**behind, "shift": behind}
+        layout |= {f"{name}_{place}": number for name, number in numbers.items()}
+    return layout
 
 
 def payload_quasi(request: Request, layout: Layout | None) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ def publish_qit(design: Grouped) -> Chapter:
     """Return the chapter of the quasi-identifier table: exact quasi values and groups."""
     request = design.request
     values = {
-        "layout": design.layout,
+        "packed": design.layout is not None,
         "quasi": [(name, Sql(request.types.get(name, ""))) for name in request.roles.quasi],
         "group_column": design.columns["group"],
         "members": (MADE if request.following is None else SHOWN)["members"],

@@ -300,17 +300,26 @@ class RangeQuery:
 
 
 @dataclass(frozen=True)
+class Constants:
+    """Whole numbers that the driver read of the source, as a relation of one row: bound, and in no text of SQL."""
+
+    name: str
+    relation: Sql
+    row: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class LinkedRows:
     """What a run knows of its rows to the end, and no release shows: a SELECT for each sensitive column.
 
-    Its columns: quasi_1 … (or `packed`, as `layout` says), `sensitive`, `group_id`. remade:
+    Its columns: quasi_1 … (or `packed`, by the ranges in the relation `layout`), `sensitive`, `group_id`. remade:
     relations that were made of these rows, with SELECTs that make them once more. withheld: a SELECT of the source's
     rows that are not published, without a group; departed: one of the lines of ST that nobody of today has a row for.
     people: a SELECT of whoever is published, with the group, where the others have a row for each of somebody's values.
     """
 
     selects: tuple[str, ...]
-    layout: Any = None
+    layout: Sql | None = None
     remade: Mapping[Sql, str] = field(default_factory=dict)
     withheld: str | None = None
     departed: str | None = None
@@ -341,8 +350,8 @@ class Plan:
     kept_tables: tables that the publisher may keep beside the release, and that never become part of it; kept_files:
     the same of reports. known: distributions, as tables that were given or as queries, whose posteriors the finished
     release is looked at for. read: what the plan reads beside the source, as it was named. ledger: relations of the
-    steps by the names of the ledger's tables that hold them after this release. range_query: what the source is asked
-    first, where that decides what the steps are.
+    steps by the names of the ledger's tables that hold them after this release. constants: relations of the
+    driver's that the steps read. range_query: what the source is asked first, where that decides what the steps are.
     """
 
     method: str
@@ -355,6 +364,7 @@ class Plan:
     known: tuple[Beside | Statement, ...] = ()
     read: tuple[object, ...] = ()
     ledger: Mapping[str, Sql] = field(default_factory=dict)
+    constants: tuple[Constants, ...] = ()
     range_query: RangeQuery | None = None
 
     def with_ranges(self, ask: Callable[[str], Sequence[Row]]) -> "Plan":

@@ -9,7 +9,7 @@ from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.plans.plan import Loop, Plan, Report, Source, refuse_as_said
+from sqlanon.plans.plan import Constants, Loop, Plan, Report, Source, refuse_as_said
 from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
@@ -101,8 +101,16 @@ def plan_text(plan: Plan, engine: Engine) -> str:
     texts = [text for step in plan.steps for text in _step_text(step, engine)]
     # the key is bound as a parameter: no text that is shown ever holds it
     key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
+    bound = [text for constants in plan.constants for text in _constants_text(constants)]
     range_query = [] if plan.range_query is None else _step_text(plan.range_query.statement, engine)
-    return "\n\n".join([*range_query, key, f"insert into {plan.key} values (?);", *texts])
+    return "\n\n".join([*range_query, key, f"insert into {plan.key} values (?);", *bound, *texts])
+
+
+def _constants_text(constants: Constants) -> list[str]:
+    columns = ", ".join(f"{ident(name)} bigint" for name in constants.row)
+    head = f"-- {constants.name} (bound: from `ranges`; what does not fit into one number stays columns)"
+    statement = f"{head}\ncreate temporary table {constants.relation} ({columns});"
+    return [statement, f"insert into {constants.relation} values ({', '.join('?' for _ in constants.row)});"]
 
 
 def _step_text(step: Statement | Report | Loop, engine: Engine) -> list[str]:

@@ -129,10 +129,7 @@ def publish(
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, place)
     with noting_faults(late):
-        # no text that is kept holds the least and the greatest values of the source
-        packed = publication.linked is not None and publication.linked.layout is not None
-        release.sql = plan_text(plan.assumed() if packed else plan, engine)
-        release.learned = dict(publication.learned)
+        release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
         release.expected = "".join(expected)
         release.notes = source.note_columns(roles.all)
         release.notes += [*_notes(asked, manifest, types, into, engine), *_exposed(report), *plan.notes(reports)]

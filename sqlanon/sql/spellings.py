@@ -33,7 +33,7 @@ class Spelling:
     different: about how many different hashes {0} there are, for a dialect without such a function
     bits: how many bits of a whole number are set
     hash_bytes: a 64-byte hash of a text; bytes_text: eight of such bytes, from {1} on, as a text
-    sorts_parts: whether rows can be sent to workers by a value and sorted there (`numbered_apart.py`)
+    sorts_parts: whether rows can be sent to workers by a value and sorted there (`bound_constants.py`)
     SQL is written in upper case, as sqlglot writes it; `translate` lowers both.
     """
 

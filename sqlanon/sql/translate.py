@@ -15,6 +15,7 @@ from sqlglot.generator import Generator
 from sqlanon.errors import TemplateError
 from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.arrays import respell_array
+from sqlanon.sql.bound_constants import is_numbered_apart, number_apart, write_out_apart
 from sqlanon.sql.differences import is_hexadecimal
 from sqlanon.sql.lists import (
     is_constant_list,
@@ -25,7 +26,6 @@ from sqlanon.sql.lists import (
     write_json_text,
     write_list,
 )
-from sqlanon.sql.numbered_apart import is_numbered_apart, number_apart, write_out_apart
 from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.spellings import SPELLINGS, put_spelling
 

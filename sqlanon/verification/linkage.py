@@ -231,9 +231,9 @@ def _is_packed(published: PublishedTables) -> bool:
 
 def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence[str]) -> Sql:
     """Return rows with their quasi values as one number as well."""
-    assert published.linked is not None
-    values = {"packed_columns": names, "other_columns": [*names, other], "layout": published.linked.layout}
-    return published.subquery("verify/rows/packed", {"rows": relation}, **values)
+    assert published.linked is not None and published.linked.layout is not None
+    relations = {"rows": relation, "layout": published.linked.layout}
+    return published.subquery("verify/rows/packed", relations, packed_columns=names, other_columns=[*names, other])
 
 
 def _count_others(published: PublishedTables, linked: Sql, side: _Side) -> int:

@@ -357,7 +357,7 @@ def test_a_file_is_called_base_and_nothing_else(con):
             found(con, FIGURE_2, [f"SELECT a, b FROM {name}"], "SELECT a, c FROM base")
 
 
-def test_a_query_is_a_base(con, shell):
+def test_a_query_is_a_base(con, shell, tmp_path):
     query = f"SELECT name AS who, age, problem FROM '{FIGURE_1}' WHERE age > 30"
     views = ["SELECT who, age FROM base", "SELECT age, problem FROM base"]
     asked = {"views": views, "secret": "SELECT who, problem FROM base"}
@@ -370,6 +370,12 @@ def test_a_query_is_a_base(con, shell):
     options = [*(f"--view={view}" for view in views), f"--secret={asked['secret']}"]
     told = shell("breach", "--query", query, *options, "--format", "json")
     assert len(json.loads(told.stdout)["associations"]) == len(wanted) == 4
+    table = tmp_path / "patients.csv"
+    table.write_text("who,age,problem\na,30,HIV\n")
+    refused = shell(
+        "breach", "--query", f"SELECT who, age, problem FROM '{table}'", *options, "--out", str(table), "--overwrite"
+    )
+    assert refused.returncode == 2 and "is what this run reads" in refused.stderr and "HIV" in table.read_text()
     for named in ({}, {"base": FIGURE_1, "query": query}):
         with pytest.raises(sqlanon.UsageError, match="say"):
             sqlanon.breach(con, **named, **asked)
@@ -512,16 +518,23 @@ def test_thresholds_end_with_3(shell):
         ["--threshold", 1.5],
         ["--cover", 0],
         ["--model", "magic"],
+        ["--out", "x.txt"],
+        ["--out", "no/x.csv"],
     ):
         done = shell(*ASKED, SECRET, *wrong)
         assert (done.returncode, done.stdout) == (2, "")
 
 
 @pytest.mark.thorough
-def test_all_associations_are_printed_or_go_to_a_table(shell):
-    lines = shell(*ASKED, SECRET, "--format", "csv").stdout.splitlines()
-    assert lines[0].startswith("id,property") and len(lines) == 73
-    assert len(json.loads(shell(*ASKED, SECRET, "--format", "json").stdout)["associations"]) == 72
+def test_all_associations_go_to_a_file_or_a_table(shell):
+    for name in ("found.parquet", "found.csv", "found.json"):
+        assert shell(*ASKED, SECRET, "--out", name).returncode == 0
+        assert shell(*ASKED, SECRET, "--out", name).returncode == 2
+        assert shell(*ASKED, SECRET, "--out", name, "--overwrite").returncode == 0
+    assert shell.left() == {"tmp", "hospital.duckdb", "patients.parquet", "found.parquet", "found.csv", "found.json"}
+    with connect() as con:
+        for name in ("found.parquet", "found.csv"):
+            assert con.execute(f"select count(*), max(n) from '{shell.folder / name}'").fetchone()[0] == 72
     assert shell(*ASKED, SECRET, "--into", "found").returncode == 0
     done = shell(*ASKED, SECRET, "--into", "found")
     assert (done.returncode, "exists" in done.stderr) == (2, True)

@@ -26,7 +26,6 @@ TYPED = [
         ("macros", "--database", "hospital.duckdb", "--convert"),
         "--convert was removed in 0.3.0; write such",
     ),
-    (("breach", "patients", "--out", "links.csv"), "--format csv (or json) > FILE, or a table: --into TABLE"),
     (("breach", "patients", "--seed", "9"), "--seed was removed in 0.3.0; certified bounds are given"),
 ]
 ASKED = {"quasi": "age", "sensitive": "disease", "id": "ssn"}

@@ -27,6 +27,8 @@ TYPED_ALONE = {  # what the command line has alone, and why
         "threshold": "refuses: Breach.require(threshold=…)",
         "cover": "refuses: Breach.require(cover=…)",
         "explained": "prints one association's worlds in place of all associations",
+        "out": "writes a file: Breach.write(…)",
+        "overwrite": "that file's",
         "into": "writes a table: Breach.store(…)",
     },
     "complete": {"release": "is opened where the session's options say"},
@@ -48,6 +50,7 @@ TYPED_ALONE = {  # what the command line has alone, and why
         "releases": "is that method's",
     },
     "macros": {
+        "convert": "writes a file anew, which is no connection's",
         "dbt": "writes a folder, for which no connection is needed",
     },
 }

@@ -463,6 +463,36 @@ def test_a_file_is_read_by_one_worker_however_finely_spark_cuts_files(spark, tmp
         spark.conf.set(cuts, before)
 
 
+def test_figures_are_one_row_and_read_back(spark):
+    engine, figures = engine_of(spark), {"least_1": -(2**40), "unit_1": 2**61}
+    engine.keep_constants(ident("sqlanon_test_constants"), figures)
+    try:
+        assert engine.rows("select * from sqlanon_test_constants") == [figures]
+    finally:
+        engine.drop([str(ident("sqlanon_test_constants"))])
+
+
+def test_figures_are_parameters_of_a_statement_that_is_joined_with_them(spark):
+    """A join would undo the sort below it; names of figures in texts and other columns stay what they are."""
+    engine = engine_of(spark)
+    engine.keep_constants(ident("sqlanon_test_constants"), {"unit": 10, "least": -(2**40)})
+    spark.range(100).createOrReplaceTempView("sqlanon_test_rows")
+    sql = """
+        with line as (select id * 7 % 100 as number from sqlanon_test_rows order by number asc)
+        select number // figures.unit as tens, number + figures.least as least, 'figures.unit' as text
+        from line cross join sqlanon_test_constants as figures
+    """
+    try:
+        frame = engine.relation(sql)
+        plan = frame._jdf.queryExecution().optimizedPlan().toString()
+        assert "Join" not in plan and "Sort" in plan
+        assert [tuple(row) for row in frame.collect()] == [(n // 10, n - 2**40, "figures.unit") for n in range(100)]
+        # where it is no join with one row beside all others, it is a view like any
+        assert engine.rows("select least as unit from sqlanon_test_constants where unit = 10") == [{"unit": -(2**40)}]
+    finally:
+        engine.drop([str(ident("sqlanon_test_constants")), str(ident("sqlanon_test_rows"))])
+
+
 def test_the_key_stands_in_no_plan_of_spark(spark):
     from sqlanon.key import Key
     from sqlanon.plans.templates import Sql

@@ -1,7 +1,8 @@
 -- population: the rows with their quasi values as one number
 select
     population."sensitive", population."row_number",
-    coalesce("quasi_1" - cast(18 as bigint), 127) * 4096 +
-    coalesce("quasi_2" - cast(0 as bigint), 3) * 1024
+    coalesce("quasi_1" - layout.least_1, layout.missing_1) * layout.unit_1 +
+    coalesce("quasi_2" - layout.least_2, layout.missing_2) * layout.unit_2
     as packed
 from "sqlanon_population" as population
+cross join "sqlanon_layout" as layout

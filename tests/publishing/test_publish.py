@@ -563,7 +563,7 @@ def test_sql_says_what_is_asked_first(shell):
         done = shell("publish", method[0], *asked, *method[1:], "--sql")
         assert done.returncode == 0, done.stderr
         first, *rest = done.stdout.split("\n\n")
-        assert first.startswith("-- ranges\nselect") and any("as packed" in one for one in rest)
+        assert first.startswith("-- ranges\nselect") and any(one.startswith("-- layout (bound") for one in rest)
 
 
 def test_parquet_files_tell_nothing_else(shell):

@@ -1,6 +1,7 @@
 """The verb of whoever wants to publish views: breach."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,6 +29,7 @@ Explained = Annotated[
     tuple[str, str] | None,
     typer.Option("--explain", help="An id and a property: show nodes, edges and worlds of this association."),
 ]
+File = Annotated[Path | None, typer.Option("--out", help="Write all associations to a .parquet, .csv or .json file.")]
 
 
 @command(
@@ -44,20 +46,27 @@ def breach(
         int | None, typer.Option("--cover", help="Exit 3 where an association's cover is smaller.")
     ] = None,
     explained: Explained = None,
+    out: File = None,
     into: Annotated[str | None, typer.Option("--into", help="Keep all associations in a new table.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
     *,
     session: SessionOptions,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
     from sqlanon.breaches.analysis import BreachQuestion, analyse, render_analysis
-    from sqlanon.breaches.limits_and_targets import check_table
+    from sqlanon.breaches.limits_and_targets import check_file, check_table
     from sqlanon.cli import display
+    from sqlanon.read_places import refuse_read
+    from sqlanon.sql.sources.queried_source import read_files
 
     question = BreachQuestion.of(session.engine.value, **arguments_of(judgement.breach, values))
     if threshold is not None and not 0 <= threshold <= 1:
         raise UsageError(f"the threshold {threshold:g} is no probability; it lies between 0 and 1")
     if cover is not None and cover < 1:
         raise UsageError(f"a cover of {cover} properties cannot be asked for; say 1 or more")
+    if out is not None:
+        check_file(out.absolute(), overwrite)
+        refuse_read(out, [*read_files(question.base), session.database])
     engine = session.open(write=into is not None)
     if session.sql:
         write_out(render_analysis(question, engine))
@@ -71,6 +80,8 @@ def breach(
         analysis = analyse(question, engine)
     if into is not None:
         analysis.store(into)
+    if out is not None:
+        analysis.write(out, overwrite)
     _show(analysis, session.how.value)
     for note in analysis.notes:
         say(note)

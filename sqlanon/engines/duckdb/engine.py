@@ -199,6 +199,12 @@ class DuckDBEngine(Engine):
         self.execute(f"create temporary table {relation} (secret varchar)")
         self.execute(f"insert into {relation} values (?)", [key.text])
 
+    def keep_constants(self, relation: Sql, row: Mapping[str, int]) -> None:
+        """Put whole numbers into a one-row table, as bound parameters."""
+        self._made[relation] = "table"
+        self.execute(f"create temporary table {relation} ({', '.join(f'{ident(name)} bigint' for name in row)})")
+        self.execute(f"insert into {relation} values ({', '.join('?' for _ in row)})", list(row.values()))
+
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of the driver's into a temporary table."""
         name = "sqlanon_frame_in_transit"

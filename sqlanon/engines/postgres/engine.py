@@ -201,6 +201,12 @@ class PostgresEngine(Session, Engine):
         self._run(f"alter table {relation} alter column secret set statistics 0")
         self._run(f"analyze {relation}")
 
+    def keep_constants(self, relation: Sql, row: Mapping[str, int]) -> None:
+        """Put whole numbers into a one-row temporary table, as bound parameters."""
+        self._run(f"create temporary table {relation} ({', '.join(f'{ident(name)} bigint' for name in row)})")
+        self._run(f"insert into {relation} values ({', '.join('%s' for _ in row)})", list(row.values()))
+        self._run(f"analyze {relation}")
+
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of numbers, times and texts of the driver's into a temporary table."""
         types = {"i": "bigint", "u": "bigint", "f": "double precision", "M": "timestamp"}

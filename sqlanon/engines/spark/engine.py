@@ -29,6 +29,7 @@ from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.bound_constants import bind_constants
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
@@ -57,11 +58,13 @@ class SparkEngine(Engine):
         self._columns: list[str] = []  # those of Parquet, which is read again at less than its rows are kept
         self._files: list[str] = []  # and of files of ours
         self._kept: dict[str, Callable[[], object]] = {}  # what frees the rows behind a view
+        self._constants: dict[str, Mapping[str, int]] = {}  # views of constants that statements are given as parameters
 
     # -- running ------------------------------------------------------------------------------
 
     def _run(self, sql: str) -> DataFrame:
-        return self.session.sql(_translate(sql))
+        text, bound = bind_constants(_translate(sql), self._constants)
+        return self.session.sql(text, args=bound) if bound else self.session.sql(text)
 
     def execute(self, sql: str) -> None:
         """Refuse: there are no schemas here."""
@@ -121,6 +124,15 @@ class SparkEngine(Engine):
             frame = key_frame(self.session, key)
             frame.hint("broadcast").createOrReplaceTempView(_view_name(relation))
 
+    def keep_constants(self, relation: Sql, row: Mapping[str, int]) -> None:
+        """Put whole numbers into a one-row view, as bound parameters; those that join it get them bound as well."""
+        columns = ", ".join(f"cast(:constant_{place} as bigint) as `{name}`" for place, name in enumerate(row))
+        bound = {f"constant_{place}": number for place, number in enumerate(row.values())}
+        with required_settings(self.session):
+            frame = self.session.sql(f"select {columns}", args=bound)
+            frame.hint("broadcast").createOrReplaceTempView(_view_name(relation))
+        self._constants[_view_name(relation)] = dict(row)
+
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of the driver's into a view."""
         with required_settings(self.session):
@@ -132,6 +144,7 @@ class SparkEngine(Engine):
         with required_settings(self.session):
             for relation in relations:
                 self.session.catalog.dropTempView(_view_name(relation))
+                self._constants.pop(_view_name(relation), None)
                 self._kept.pop(_view_name(relation), lambda: None)()
 
     def rename(self, relation: str, name: str) -> None:

@@ -160,7 +160,7 @@ def publish_data(design: Randomization) -> Steps:
     """Return the chapter of the one published table: exact quasi values, drawn sensitive values."""
     request = design.request
     values = {
-        "layout": design.layout,
+        "packed": design.layout is not None,
         "quasi": [(name, Sql(request.types.get(name, ""))) for name in request.roles.quasi],
         "published": [_published(number) for number, _ in enumerate(design.attributes)],
         "rows": "population" if request.following is None else "shown_person",
