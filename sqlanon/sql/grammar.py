@@ -96,6 +96,7 @@ CLAUSE_NAMES = {
     "offset": "OFFSET",
     "group": "GROUP BY",
     "order": "ORDER BY",
+    "db": "a table of another schema",
 }
 NODE_NAMES = {
     "Subquery": "a subquery",

@@ -8,8 +8,8 @@ from sqlanon.errors import QueryError
 from sqlanon.near_texts import find_near
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison, Piece, Role
-from sqlanon.sql.grammar import GRAMMAR
-from sqlanon.sql.user_sql import Wording, check_expression, read_table, replace_nodes, write_expression
+from sqlanon.sql.grammar import CLAUSE_NAMES, GRAMMAR
+from sqlanon.sql.user_sql import Wording, check_expression, replace_nodes, write_expression
 
 _EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)
 WORDING = Wording("the query", "is not answered from a release", GRAMMAR)
@@ -32,11 +32,20 @@ class PieceWriter:
         if select.args.get("with_"):
             WORDING.refuse("WITH", IN_WHERE)
         source = select.args.get("from_")
-        table = read_table(source.this if source else None, WORDING, IN_WHERE)
-        name = ".".join(part.name for part in table.parts)
-        if name.lower() != "release":
-            WORDING.refuse(f"FROM {name!r}", "the one table is called release")
-        self._qualifier = table.alias_or_name.lower()
+        table = source.this if source else None
+        if isinstance(table, exp.Subquery):
+            WORDING.refuse("a subquery in FROM", IN_WHERE)
+        if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+            WORDING.refuse("this FROM", "read FROM release")
+        extra = [key for key, value in table.args.items() if value and key not in {"this", "alias"}]
+        if extra:
+            WORDING.refuse(CLAUSE_NAMES.get(extra[0], extra[0].upper()), "read FROM release, without more")
+        if table.name.lower() != "release":
+            WORDING.refuse(f"FROM {table.name!r}", "the one table is called release")
+        alias = table.args.get("alias")
+        if alias is not None and alias.columns:
+            WORDING.refuse("renaming columns in FROM")
+        self._qualifier = (alias.name if alias is not None else table.name).lower()
 
     def write(self, node: exp.Expr, role: Role | None = None) -> Piece:
         """Check an expression and write it over internal names; role: that of what it will stand in, or its own."""

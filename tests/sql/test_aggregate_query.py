@@ -56,7 +56,7 @@ REFUSED = {
     "select count(*) from read_csv('x')": "FROM",
     "select count(*) from 'x.parquet'": "x.parquet",
     "select count(*) from microdata": "microdata",
-    "select count(*) from main.release": "'main.release'",
+    "select count(*) from main.release": "another schema",
     "select count(*)": "FROM",
     "select count(*) from release where getenv('HOME') = 'x'": "getenv",
     "select count(*) from release where random() < 0.5": "rand",
