@@ -1,4 +1,4 @@
-"""What is asked as aggregates with FILTER: those of CASE, and quantiles of several levels."""
+"""What is asked as aggregates with FILTER: those of CASE, shares of two subqueries, and quantiles of several levels."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -7,6 +7,8 @@ from sqlglot import exp
 
 from sqlanon.estimators.aggregates import FUNCTIONS
 from sqlanon.sql.query_names import function_name, function_of, is_aggregate
+from sqlanon.sql.query_pieces import WORDING
+from sqlanon.sql.user_sql import replace_nodes
 
 ALL_ROWS = exp.Count(this=exp.Star())
 
@@ -43,6 +45,37 @@ def split_case(node: exp.Expr) -> exp.Expr | None:
     whole = len(branches) == len(case.args["ifs"]) + 1 and all(_is_number(value) for _, value in branches)
     rows = ALL_ROWS if whole else _add(_count(value, condition) for condition, value in branches)
     return exp.Div(this=exp.paren(total), expression=exp.paren(_filter(rows, *outer) if whole else rows))
+
+
+def join_subqueries(select: exp.Select) -> exp.Select:
+    """Return a SELECT of subqueries alone, each an aggregate over the release, as one that reads the release itself."""
+    if select.args.get("from_") or not select.find(exp.Subquery):
+        return select
+
+    def filter_aggregates(node: exp.Expr) -> exp.Expr:
+        inner = node.this if isinstance(node, exp.Subquery) else None
+        if inner is None:
+            return node
+        clauses = {name for name, value in inner.args.items() if value}
+        source, where = inner.args.get("from_"), inner.args.get("where")
+        if (
+            clauses - {"expressions", "from_", "where"}
+            or len(inner.expressions) != 1
+            or source is None
+            or source.this.alias
+        ):
+            WORDING.refuse("this subquery", "write COUNT(*) FILTER (WHERE …) / COUNT(*) FROM release")
+        sources.append(source)
+        conditions = [where.this] if where else []
+        return exp.paren(
+            replace_nodes(inner.expressions[0], lambda n: _filter(n, *conditions) if is_aggregate(n) else n)
+        )
+
+    sources: list[exp.Expr] = []
+    joined = replace_nodes(select, filter_aggregates)
+    joined.set("from_", sources[0].copy())
+    assert isinstance(joined, exp.Select)
+    return joined
 
 
 def spread_levels(select: exp.Select) -> exp.Select:

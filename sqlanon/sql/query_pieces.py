@@ -13,7 +13,6 @@ from sqlanon.sql.user_sql import Wording, check_expression, replace_nodes, write
 
 _EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)
 WORDING = Wording("the query", "is not answered from a release", GRAMMAR)
-IN_WHERE = "read FROM release, and write conditions into WHERE, or into FILTER (WHERE …) of an aggregate"
 
 
 class PieceWriter:
@@ -29,12 +28,10 @@ class PieceWriter:
         self.parts: list[str] = []
         self.comparisons: dict[Comparison, None] = {}  # in the order of the query
         # FROM names the release alone; by what name columns may call it
-        if select.args.get("with_"):
-            WORDING.refuse("WITH", IN_WHERE)
         source = select.args.get("from_")
         table = source.this if source else None
         if isinstance(table, exp.Subquery):
-            WORDING.refuse("a subquery in FROM", IN_WHERE)
+            WORDING.refuse("a subquery")
         if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
             WORDING.refuse("this FROM", "read FROM release")
         extra = [key for key, value in table.args.items() if value and key not in {"this", "alias"}]

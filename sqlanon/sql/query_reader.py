@@ -15,7 +15,8 @@ from sqlanon.errors import QueryError
 from sqlanon.estimators.aggregates import AVG, COUNT, FUNCTIONS, SUM, Function, Moment, Quantile
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Derived, Item, Order, Piece, Query
-from sqlanon.sql.composed_aggregates import split_case, spread_levels
+from sqlanon.sql.composed_aggregates import join_subqueries, split_case, spread_levels
+from sqlanon.sql.filtered_release import inline_filters
 from sqlanon.sql.grammar import CLAUSES
 from sqlanon.sql.query_names import ResultNames, function_name, function_of, is_aggregate, is_bare_name, reads_aggregate
 from sqlanon.sql.query_pieces import WORDING, PieceWriter
@@ -75,7 +76,7 @@ def parse_query(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str]) 
     Raises QueryError, naming what was asked and what is allowed, for all that the grammar leaves out.
     """
     try:
-        select = spread_levels(parse_select(sql, WORDING, CLAUSES))
+        select = spread_levels(inline_filters(join_subqueries(parse_select(sql, WORDING, CLAUSES))))
         return _ClauseReader(select, PieceWriter(select, quasi, sensitive)).read()
     except RecursionError:  # the parser and the walks over its tree descend once per bracket
         raise QueryError("the query is nested too deeply; write it with fewer brackets") from None

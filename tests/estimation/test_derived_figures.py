@@ -183,11 +183,14 @@ SAME = {  # what is asked by CASE, or by subqueries, and by FILTER
     "median(case when d = 'd1' then age end) as x from release where sex = 'F'": (
         "median(age) filter (where d = 'd1') as x from release where sex = 'F'"
     ),
+    "(select count(*) from release where d = 'd1' and age > 30) / (select count(*) from release) as x": (
+        "count(*) filter (where d = 'd1' and age > 30) / count(*) as x from release"
+    ),
 }
 
 
 @pytest.mark.parametrize("sql", SAME)
-def test_a_case_is_a_filter(release, sql):
+def test_a_case_is_a_filter_and_so_is_a_subquery(release, sql):
     assert list(one(release, sql)) == pytest.approx(list(one(release, SAME[sql])), rel=1e-9)
 
 

@@ -40,9 +40,30 @@ REFUSED = {
     "select sum(age) over (order by age), count(*) from release": "a window",
     "select count(*) from release, release as other": "a join",
     "select count(*) from release join release r on true": "a join",
-    "with a as (select * from release where age > 1) select count(*) from a": "WITH is not answered from a",
-    "from (from release where age > 3) select count(*)": "a subquery in FROM is not answered from a release; read FROM",
-    "select count(*) from (select count(*) from release)": "into FILTER (WHERE …) of an aggregate",
+    "with a as (select 1) select count(*) from release": "WITH 'a', which nothing reads,",
+    "with a as (select 1) select count(*) from a": "without FROM",
+    "with a as (select * from release), a as (select * from release) select count(*) from a": "WITH 'a'",
+    "with release as (select * from release) select count(*) from release": "WITH 'release'",
+    "with recursive a as (select * from release) select count(*) from a": "WITH RECURSIVE",
+    "with a(x) as (select * from release) select count(*) from a": "renaming columns",
+    "with a as (select * from b), b as (select * from a) select count(*) from a": "FROM 'a'",
+    "with a as (select * from microdata) select count(*) from a": "FROM 'microdata'",
+    "with a as (select * from release limit 5) select count(*) from a": "LIMIT in a subquery",
+    "with a as (select * from release tablesample 10%) select count(*) from a": "this FROM",
+    "with a as (select * from release) select count(*) from a tablesample 10%": "this FROM",
+    "with a as (select * from release) select count(*) from main.a": "this FROM",
+    "with a as (select * exclude (age) from release) select count(*) from a": "EXCLUDE",
+    "with a as (select * from release where getenv('HOME') = 'x') select count(*) from a": "getenv",
+    "select count(*) from (select * from read_csv('x'))": "FROM",
+    "select count(*) from (select distinct * from release)": "DISTINCT in a subquery",
+    "select count(*) from (select age + 1 from release)": "age + 1 in a subquery",
+    "select count(*) from (select count(*) from release)": "an aggregate in a subquery",
+    "select count(*) from (select * from release group by age)": "GROUP BY in a subquery",
+    "select count(*) from (select age from release) where disease = 'x'": "'disease', which a subquery in FROM leaves",
+    "select count(*) from (select * from release r) s where r.age = 1": "the table 'r'",
+    "select count(*) from (select * from release r where s.age = 1) s": "the table 's'",
+    "select count(*) from (select * from release) tablesample 5%": "this subquery",
+    "select count(*) from (select * from release) as s(x)": "renaming columns",
     "select count(*) from release union all select count(*) from release": "UNION",
     "select count(*) from release intersect select 1": "INTERSECT",
     "select count(*) from release where age in (select 1)": "IN with anything but a list",
@@ -86,7 +107,8 @@ REFUSED = {
     "select quantile_cont(age, [0.1, 1.5]) from release": "a number from 0 to 1",
     "select quantile_cont(age, [age]) from release": "quantile_cont with the level [age]",
     "select width_bucket(age, 0, 100, 10), count(*) from release group by 1": "write floor((x - low) / width)",
-    "select (select count(*) from release where age = 1) / 2 from release": "a subquery is not answered",
+    "select (select count(*) from release group by age) / 2": "write COUNT(*) FILTER (WHERE …) / COUNT(*) FROM release",
+    "select (select count(*) from release r where r.age = 1) / 2": "this subquery",
     "select stddev(distinct age) from release": "DISTINCT",
     "select corr(age, *) from release": "* is not answered",
     "select quantile_disc(age) from release": "left out",
@@ -158,6 +180,30 @@ def test_what_is_wrong_is_said_in_words_of_ours(sql):
 def test_deep_nesting_is_refused_not_a_crash():
     with pytest.raises(QueryError):
         asked("select count(*) from release where " + "(" * 5000 + "true" + ")" * 5000)
+
+
+FILTERED = {
+    "with adults as (select * from release where age >= 18) select count(*) from adults where disease = 'x'": 2,
+    "with a as (select * from release where age > 1), b as (select age, sex from a where a.age < 5 or a.sex = 'F')"
+    " select sex, count(*) from b x where x.age <> 3 group by 1 order by sex": 3,
+    "select count(*) from (select * from release r where r.age > 3 and r.sex = 'F') s where s.age < 5": 3,
+    "from (from (from release where age > 3) where age < 5) select count(*)": 2,
+}
+
+
+@pytest.mark.parametrize("sql", FILTERED)
+def test_what_only_filters_the_release_is_part_of_where(sql):
+    query = asked(sql)
+    assert len(query.conditions) == FILTERED[sql]
+    assert '"quasi_1" ' in " ".join(piece.sql for piece in query.conditions)
+
+
+def test_filters_in_filters_end():
+    layers = "select * from release where age > 0"
+    for number in range(60):
+        layers = f"select * from ({layers}) where age > {number}"
+    with pytest.raises(QueryError, match="more than 50 filters"):
+        asked(f"select count(*) from ({layers})")
 
 
 def test_filter_and_count_of_a_column_choose_values_or_measure_rows():

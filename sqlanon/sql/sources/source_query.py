@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
+from sqlanon.sql.filtered_release import inline_filters
 from sqlanon.sql.grammar import CLAUSES
 from sqlanon.sql.query_pieces import WORDING
 from sqlanon.sql.query_reader import parse_query
@@ -36,7 +37,7 @@ def write_over_source(sql: str, relation: str, quasi: Sequence[str], sensitive: 
     if query.having or query.limit is not None:
         clause = "HAVING" if query.having else "LIMIT"
         raise QueryError(f"{clause} leaves rows that depend on the figures; compare the query without it")
-    select = parse_select(sql, WORDING, CLAUSES)
+    select = inline_filters(parse_select(sql, WORDING, CLAUSES)).copy()
     table = select.args["from_"].this
     alias = exp.TableAlias(this=exp.to_identifier(table.alias_or_name, quoted=True))
     source = exp.Table(this=exp.to_identifier(relation, quoted=True), alias=alias)

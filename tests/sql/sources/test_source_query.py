@@ -23,7 +23,7 @@ def con():
         ("select count(*) from release where disease = 'flu'", [], ["count"], ["count"], [(3,)]),
         ("select r.\"Se x\" as s, avg(age) a, count(*) n from release as r group by s order by s", ["s"], ["a", "n"],
          ["n"], [("F", 1.5, 2), ("M", 6.0, 2)]),
-        ("select sum(age) from release where age < 4", [], ["sum"], [], [(6,)]),
+        ("with young as (select * from release where age < 4) select sum(age) from young", [], ["sum"], [], [(6,)]),
         ("select count(*) / 2 as half, count(*) n from release", [], ["half", "n"], ["n"], [(2.0, 4)]),
     ],
 )  # fmt: skip
