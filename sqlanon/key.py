@@ -1,7 +1,11 @@
 """The key of keyed draws: made from the operating system's randomness, or passed in without being shown."""
 
+import hashlib
+import math
 import re
 import secrets
+import string
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +13,15 @@ from sqlanon.bounded_files import read_text
 from sqlanon.errors import UsageError
 
 LONGEST_KEY_TEXT = 65_536  # letters of a key file that are read
+LEAST_BITS = 128
+LEAST_CHARACTERS = 8  # that differ: of 32 random hex digits fewer differ once in 30 million
+WORD_BITS = math.log2(7776)  # of a word that dice choose from the usual list
+_ALPHABETS = tuple(map(frozenset, (string.digits, string.ascii_lowercase, string.ascii_uppercase)))
+_OTHERS = 33  # printable characters of ASCII that are in none of these
+_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_WORDS = re.compile(r"[A-Z]?[a-z]+([\s._-]+[A-Z]?[a-z]+)+")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_RANDOM_IN_UUID = 122  # at most: six bits are fixed, and some kinds of UUID are a time and a place
 
 
 class PrivacyWarning(UserWarning):
@@ -25,7 +38,7 @@ class Key:
     def __post_init__(self) -> None:
         """Refuse what is no key yet; `of` reads what people hand over."""
         if not re.fullmatch(r"[0-9a-f]{64}", self.text):
-            raise UsageError("a Key holds 64 hex digits in lower case; Key.of(text) takes capitals and blanks, too")
+            raise UsageError("a Key holds 64 hex digits in lower case; Key.of(text) takes other texts")
 
     def __repr__(self) -> str:
         """Show none of it: tracebacks show the repr of locals in some tools."""
@@ -38,24 +51,36 @@ class Key:
 
     @classmethod
     def of(cls, text: str) -> "Key":
-        """Return the key that a text of 64 hex digits says; white space around them does not count.
+        """Return the key of a text: 64 hex digits as they are; any other text of at least 128 bits is hashed.
 
-        Raises UsageError for any other text: what somebody has thought up can be guessed, and whoever guesses the key
-        can undo the release.
+        Warns (PrivacyWarning) where it hashes. Raises UsageError for a text that counts fewer: whoever guesses the
+        key can undo the release.
         """
-        digits = text.strip().lower()
-        if not re.fullmatch(r"[0-9a-f]{64}", digits):
+        text = text.strip()
+        if not text:
+            raise UsageError("the key is empty; make one with: openssl rand -hex 32")
+        if re.fullmatch(r"[0-9a-fA-F]{64}", text):
+            return cls(text.lower(), given=True)
+        if count_bits(text) < LEAST_BITS:
             raise UsageError(
-                "the key is not 64 hex digits; make one with: openssl rand -hex 32 (of another text, which 0.2.0 took,"
-                " the key is: printf %s TEXT | sha256sum; who guesses the text can undo the release)"
+                "the key can be guessed, and whoever guesses it can undo the release: it counts fewer than"
+                f" {LEAST_BITS} bits (sqlanon guide keys tells how they are counted);"
+                " make one with: openssl rand -hex 32"
             )
-        return cls(digits, given=True)
+        warnings.warn(
+            "the key is not 64 hex digits and was hashed; who guesses it can undo the release"
+            " (make one with: openssl rand -hex 32)",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+        # a command line's bytes that are no UTF-8 arrive as surrogates
+        return cls(hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest(), given=True)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Key":
         """Return the key whose text a file holds; the white space around it does not count.
 
-        path: of a text file. Raises UsageError where there is none, where it cannot be read or is
+        path: of a text file. Warns as `of` does. Raises UsageError where there is none, where it cannot be read or is
         no text, and as `of` does.
         """
         if not Path(path).exists():
@@ -66,3 +91,23 @@ class Key:
             raise UsageError(
                 f"cannot read the key file {str(path)!r}: {getattr(error, 'strerror', None) or 'it is not text'}"
             ) from None
+
+
+def count_bits(text: str) -> float:
+    """Return how many random bits a text can hold at most, by its length and by what kinds of characters are in it.
+
+    Words count as such, by a list of 7776; a text of few different characters counts nothing.
+    """
+    if len(set(text)) < LEAST_CHARACTERS:
+        return 0.0
+    if _UUID.fullmatch(text):
+        return _RANDOM_IN_UUID
+    if _WORDS.fullmatch(text):
+        return len(set(re.findall(r"[a-z]+", text.lower()))) * WORD_BITS
+    if _HEX.fullmatch(text) and not text.isdecimal():
+        return 4.0 * len(text)
+    digits, small, capitals = (bool(alphabet.intersection(text)) for alphabet in _ALPHABETS)
+    others = not set(text) <= frozenset().union(*_ALPHABETS)
+    # of 22 random letters and digits one text in thirty has no digit
+    alphabet = 10 * (digits or (small and capitals)) + 26 * small + 26 * capitals + _OTHERS * others
+    return len(text) * math.log2(alphabet)

@@ -117,7 +117,7 @@ def test_a_job_takes_its_key_from_the_variable_it_names(shell):
     said = refused(shell, 2, job, "the environment variable WARD_KEY, which key_env names, is not set", OUT="third")
     assert KEY not in said
     refused(shell, 2, job, "WARD_KEY", WARD_KEY="", OUT="third")
-    said = refused(shell, 2, job, "not 64 hex digits", WARD_KEY="letmein", OUT="third")
+    said = refused(shell, 2, job, "fewer than 128 bits", WARD_KEY="letmein", OUT="third")
     assert "letmein" not in said
 
 
