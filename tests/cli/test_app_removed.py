@@ -22,7 +22,10 @@ TYPED = [
     (("attack", "release", "--sample", "10000"), "of more than 200,000 rows attacks draw whole groups by themselves"),
     (("attack", "release", "--seed", "9"), "the same release is attacked alike whenever that is"),
     (("estimate", "release", "select 1", "--estimator", "matrix"), "--estimator matrix was removed in 0.3.0; the"),
-    (("macros", "--database", "hospital.duckdb", "--convert"), "--convert was removed in 0.3.0; write such a file with"),
+    (
+        ("macros", "--database", "hospital.duckdb", "--convert"),
+        "--convert was removed in 0.3.0; write such a file with",
+    ),
     (("breach", "patients", "--seed", "9"), "--seed was removed in 0.3.0; certified bounds are given"),
 ]
 ASKED = {"quasi": "age", "sensitive": "disease", "id": "ssn"}
