@@ -60,7 +60,7 @@ VALUES = st.sampled_from(["a", "b", "c", "d", "e", "f", None])
     key=st.integers(0, 5),
     most=st.sampled_from([0, 0.2, 0.9]),
 )
-@examples(25, HealthCheck.function_scoped_fixture)
+@examples(12, HealthCheck.function_scoped_fixture)
 def test_rows_of_a_group_differ_in_every_column_or_it_is_refused(con, rows, l, block, key, most):
     names = fill(con, rows)
     asked = {"sensitive": names, "l": l, "block": block, "key": f"{key:064x}", "max_suppressed": most, **ASKED}

@@ -52,7 +52,7 @@ def left_over_at_least(rows, wards, size):
     key=st.integers(0, 5),
     most=st.sampled_from([0, 0.4, 0.99]),
 )
-@examples(8, HealthCheck.function_scoped_fixture)
+@examples(6, HealthCheck.function_scoped_fixture)
 def test_groups_are_of_one_signature_and_differ_in_every_column(con, people, r, block, key, most):
     wards, rows = [one[0] for one in people], [one[1:] for one in people]
     names = fill_wards(con, rows, wards)

@@ -62,7 +62,7 @@ def test_what_is_grave_and_rare_does_not_gather_what_is_harmless(con):
     threshold=st.sampled_from([GRAVE, 0.25, EASY]),
 )
 @pytest.mark.property
-@examples(30, HealthCheck.function_scoped_fixture)
+@examples(15, HealthCheck.function_scoped_fixture)
 def test_what_a_refusal_advises_works(con, values, k, l, threshold):
     try:
         judged(con, values, k, l, threshold)
@@ -84,7 +84,7 @@ def test_what_a_refusal_advises_works(con, values, k, l, threshold):
 def test_which_of_alike_rows_goes_where_is_drawn(con):
     """Two groups of two from rows 0 to 3, one of each value in each: ST alone tells who has which."""
     seen = set()
-    for turn in range(12):
+    for turn in range(8):
         draws = random.Random(turn).sample(range(1000), 4)
         rows = [((place,), [value]) for place, value in enumerate("zzyy")]
         dimensions = table(con, rows, [Attribute(1, span=3)], VALUES, draws)

@@ -53,7 +53,7 @@ ROW = st.tuples(
 
 
 @pytest.mark.thorough
-@examples(10, HealthCheck.function_scoped_fixture)
+@examples(6, HealthCheck.function_scoped_fixture)
 @given(rows=st.lists(ROW, min_size=8, max_size=40), k=st.integers(2, 3), l=st.integers(2, 3), wide=st.booleans())
 def test_rows_show_what_lies_above_them_in_diverse_groups(con, rows, k, l, wide):
     try:
