@@ -11,8 +11,11 @@ import time
 
 import duckdb
 import pytest
+from typer.testing import CliRunner
 
 import sqlanon
+from sqlanon import cli
+from sqlanon.cli.app import app
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.plans.statement import Statement
@@ -59,50 +62,50 @@ GAPS = "select i as q, case when i % 9 > 0 then i % 5 end as s from range(90) t(
 DATABASE = ["publish", "anatomy", "patients", *ROLES, "-l", 4, "--out", "release", "--database"]
 
 
-@pytest.mark.parametrize(("select", "l", "says"), [
+NOT_ALLOWED = [
     (GAPS, 2, ["10 rows have no value in the sensitive column 's'", "--nulls value", "--nulls drop"]),
     ("select i as q, 1 as s from range(9) t(i)", 2, "no l of at least 2 works"),
     ("select i as q, i as s from range(9) t(i)", 10, "needs at least 10 rows; the source has 9"),
     ("select i as q, i as s from range(0) t(i)", 2, "no rows"),
     ("select i % 3 as q, i % 3 as s from range(90) t(i)", 4, "the largest l that works is 3"),
-])  # fmt: skip
-def test_data_that_does_not_allow_it(shell, select, l, says):
-    done = refused(shell, 3, *table(shell, select), l, says=says)
-    assert "robust" not in done.stderr and "without" not in done.stderr
+]
+
+
+def test_data_that_does_not_allow_it(shell):
+    for select, l, says in NOT_ALLOWED:
+        request = table(shell, select)
+        done = refused(shell, 3, *request, l, says=says)
+        assert "robust" not in done.stderr and "without" not in done.stderr
 
 
 def asked(roles, source="patients.parquet", l=4):
     return ["publish", "anatomy", source, *roles, "-l", l, "--out", "release"]
 
 
-@pytest.mark.parametrize(("words", "says"), [
-    *((asked(ROLES, l=l), "at least 2") for l in (1, 0, -3)),
-    *(([*PUBLISH, "--block", block], "--block") for block in ("0", "-1", "many", "1.5")),
+IMPOSSIBLE = [
+    (asked(ROLES, l=1), "at least 2"),
+    *(([*PUBLISH, "--block", block], "--block") for block in ("0", "many")),
     (asked(["--quasi", "age,hight", "--sensitive", "disease"]), ["no column 'hight'", "'zipcode'"]),
     (asked(["--quasi", "age,AGE", "--sensitive", "disease"]), "'age' is named twice in --quasi"),
     (asked(["--quasi", "age,disease", "--sensitive", "disease"]), "'disease' stands in --quasi and in --sensitive"),
-    (asked(["--quasi", "age", "--sensitive", "disease", "--id", "AGE"]), "'age' stands in --quasi and in --id"),
-    (asked(["--quasi", "age,,sex", "--sensitive", "disease"]), "empty column name"),
-    (asked(["--quasi", "", "--sensitive", "disease"]), "empty column name"),
     (asked(["--quasi", "age", "--sensitive", "disease"], "nul.csv"), "the name of a column holds a NUL character"),
     (asked(ROLES, "gone.parquet"), "no file 'gone.parquet'"),
-    (asked(ROLES, "gone*.parquet"), "gone*.parquet"),
     (asked(ROLES, "folder"), "is a directory; name its files"),
     (asked(ROLES, "not.parquet"), "'not.parquet' is no whole Parquet file"),
     (asked(ROLES, "empty.parquet"), "'empty.parquet' is empty: it holds no byte"),
     (asked(ROLES, "noending"), "no ending that tells its format"),
-    (asked(ROLES, "patients"), "no table, view or file 'patients'"),
     (asked(ROLES, "patients.parquet'); drop table x; --"), "no table, view or file"),
     ([*DATABASE, "gone.duckdb"], "no database file 'gone.duckdb'"),
     ([*DATABASE, "text.duckdb"], "cannot open the database 'text.duckdb'"),
-    ([*asked(ROLES, "nobody"), "--database", "hospital.duckdb"], "no table, view or file 'nobody'"),
     ([*PUBLISH[:-1], "no/such/release"], "no directory"),
     (PUBLISH[:-2], "say where the release goes"),
     ([*PUBLISH, "--into", "x", "--database", "hospital.duckdb"], "say where the release goes"),
     ([*PUBLISH[:-2], "--into", "x"], "--database FILE"),
     ([*DATABASE[:-3], "--database", "hospital.duckdb", "--into", "n" * 1000], "is longer than 200 bytes"),
-])  # fmt: skip
-def test_requests_that_no_data_could_meet(shell, words, says):
+]
+
+
+def test_requests_that_no_data_could_meet(shell):
     (shell.folder / "folder").mkdir()
     for name, text in {
         "not.parquet": b"age,sex\n1,2\n", "empty.parquet": b"", "noending": b"x",
@@ -110,7 +113,8 @@ def test_requests_that_no_data_could_meet(shell, words, says):
         "text.duckdb": b"not a database at all, only text that is long enough to be read",
     }.items():  # fmt: skip
         (shell.folder / name).write_bytes(text)
-    refused(shell, 2, *words, says=says)
+    for words, says in IMPOSSIBLE:
+        refused(shell, 2, *words, says=says)
 
 
 def test_null_values_published_or_dropped(shell):
@@ -141,8 +145,6 @@ def test_what_nulls_drop_leaves_out_is_a_share(shell):
         said = f"{share} of the rows are left out, and who knows who was in the table sees whose"
         assert (said in shown(done, "promised")) == notable
         assert f"dropped rows {10 * missing} (" in " ".join(done.stdout.split())
-    done = shell(*table(shell, rows.format(missing=0)), 2, "--nulls", "drop", "--overwrite", "--verbose")
-    assert "dropped:" not in done.stdout and shown(done, "dropped rows") == "0"
 
 
 def test_robust_does_not_say_that_rows_without_a_value_had_a_frequent_one(shell):
@@ -157,8 +159,7 @@ def test_robust_does_not_say_that_rows_without_a_value_had_a_frequent_one(shell)
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("method", "asked"), [
-    ("anatomy", ["-l", 4]), ("splu", ["--gamma", 4]), ("robust", ["-r", 2, "--background-from", "sex"]),
-    ("uncertain", ["-k", 4, "-L", 2, "--threshold", 0.3, "--influence", "learn"]),
+    ("splu", ["--gamma", 4]), ("uncertain", ["-k", 4, "-L", 2, "--threshold", 0.3, "--influence", "learn"]),
 ])  # fmt: skip
 def test_without_an_id_the_promise_is_per_row_and_says_so(shell, method, asked):
     asked = ["publish", method, "patients.parquet", *ROLES, *asked, "--out", "release", "--overwrite"]
@@ -380,13 +381,6 @@ def into(shell, *more):
     return shell("publish", "anatomy", "patients", *ROLES, "--id", "ssn", "-l", 4, *database, *more)
 
 
-def test_a_directory_named_as_a_home_is_read_where_it_lies(shell):
-    assert into(shell, "--out", "~").returncode == 0
-    assert (shell.folder / "~" / "qit.parquet").is_file()
-    checked = shell("verify", "~", HOME=str(shell.folder / "tmp"))
-    assert checked.returncode == 0, checked.stderr
-
-
 def test_into_a_schema_and_back(shell):
     done = into(shell, "--into", "re lease")
     assert done.returncode == 0, done.stderr
@@ -509,8 +503,9 @@ def test_publish_says_five_things_and_all_else_where_asked(shell, method, reache
     named = {line[:15].strip(): line[15:] for line in folded.splitlines()}
     assert list(named) == FIVE and named["published"].endswith("release; not published: ssn")
     assert re.match(reached, named["attacks reach"]) and named["next"].startswith("sqlanon attack release --against")
-    whole = shell(*request, "--overwrite", "--verbose").stdout
-    assert re.findall(r"^\w+", whole, re.MULTILINE)[:2] == ["published", "method"] and "\nverified " in whole
+    if method[0] == "anatomy":
+        whole = shell(*request, "--overwrite", "--verbose").stdout
+        assert re.findall(r"^\w+", whole, re.MULTILINE)[:2] == ["published", "method"] and "\nverified " in whole
 
 
 def test_what_is_expected_of_many_rows_is_learned_from_few_and_says_so(con, monkeypatch):
@@ -561,11 +556,10 @@ def test_sql_says_what_is_asked_first(shell):
     lines = "\n".join(f"{age % 80},{age % 5}" for age in range(30_000))
     (shell.folder / "late.csv").write_text(f"age,disease\n{lines}\n")
     asked = ("late.csv", "--quasi", "age", "--sensitive", "disease", "--out", "release")
-    for method in (("anatomy", "-l", "3"), ("robust", "-r", "3", "--background-from", "age"), ("splu", "--gamma", "3")):
-        done = shell("publish", method[0], *asked, *method[1:], "--sql")
-        assert done.returncode == 0, done.stderr
-        first, *rest = done.stdout.split("\n\n")
-        assert first.startswith("-- ranges\nselect") and any(one.startswith("-- layout (bound") for one in rest)
+    done = shell("publish", "robust", *asked, "-r", "3", "--background-from", "age", "--sql")
+    assert done.returncode == 0, done.stderr
+    first, *rest = done.stdout.split("\n\n")
+    assert first.startswith("-- ranges\nselect") and any(one.startswith("-- layout (bound") for one in rest)
 
 
 def test_parquet_files_tell_nothing_else(shell):
@@ -580,15 +574,14 @@ def test_parquet_files_tell_nothing_else(shell):
         assert str(shell.folder).encode() not in (shell.folder / "release" / f"{name}.parquet").read_bytes()
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", [name for name in NASTY_NAMES if "\\" not in name and "%" not in name])
+@pytest.mark.parametrize("name", [*NASTY_NAMES[:5], "'); drop table patients; --", "{{ 7 * 7 }}", "~"])
 def test_nasty_paths(shell, name):
-    source = name.replace("/", "_") + "[1]*?.parquet"
+    source, out = f"{name}[1]*?.parquet", name if name == "~" else f"{name}[out]*"
     (shell.folder / "patients.parquet").rename(shell.folder / source)
-    out = name.replace("/", "_") + "[out]*"
     done = shell("publish", "anatomy", source, *ROLES, "-l", 4, f"--out={out}")
     assert done.returncode == 0, done.stderr
-    assert shell("verify", out, "--against", source).returncode == 0
+    assert (shell.folder / out / "qit.parquet").is_file()  # "~" is a directory here, and nobody's home
+    assert shell("verify", out, "--against", source, HOME=str(shell.folder / "tmp")).returncode == 0
 
 
 # -- two runs at once ----------------------------------------------------------------------------------------------
@@ -668,37 +661,21 @@ def test_the_next_commands_run_as_they_are_printed(shell, place):
     assert quiet.returncode == 0 and "sqlanon attack" not in quiet.stderr
 
 
-LATE_FAULTS = """
-import sys
-from pathlib import Path
-import duckdb
-from sqlanon.cli import main
-import sqlanon
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+@pytest.mark.parametrize("fault", [duckdb.InternalException("INTERNAL Error: x"), KeyError("x")])
+def test_a_fault_behind_a_release_that_has_appeared_is_a_note(shell, monkeypatch, fault):
+    as_ever = DuckDBEngine.rows
 
-def rows(engine, sql, as_ever=DuckDBEngine.rows):
-    if Path("release/release.json").exists():
-        {fault}
-    return as_ever(engine, sql)
+    def rows(engine, sql):
+        if (shell.folder / "release" / "release.json").exists():
+            raise engine._translate(fault, sql) if isinstance(fault, duckdb.Error) else fault
+        return as_ever(engine, sql)
 
-DuckDBEngine.rows = rows
-sys.argv = ["sqlanon", *sys.argv[1:]]
-main()
-"""
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        "raise engine._translate(duckdb.InternalException('INTERNAL Error: x'), sql)",
-        "raise engine._translate(duckdb.OutOfMemoryException('Out of Memory Error: x'), sql)",
-        "raise KeyError('x')",
-    ],
-)
-def test_a_fault_behind_a_release_that_has_appeared_is_a_note(shell, fault):
-    program = [sys.executable, "-c", LATE_FAULTS.format(fault=fault), *map(str, PUBLISH)]
-    done = subprocess.run(program, cwd=shell.folder, env=shell.environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(DuckDBEngine, "rows", rows)
+    monkeypatch.chdir(shell.folder)
+    assert cli.app is app  # importing the package adds the verbs
+    done = CliRunner().invoke(app, list(map(str, PUBLISH)))
+    assert done.exit_code == 0, done.output
     told = " ".join(done.stdout.split())
     assert "the release has been published and stands" in told and "nothing was" not in told + done.stderr
+    monkeypatch.undo()
     assert shell("verify", "release", "--against", "patients.parquet").returncode == 0

