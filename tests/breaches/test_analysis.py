@@ -293,8 +293,8 @@ def test_any_scalar_type_works(con, one, other):
     con.execute(f"create table t as select {values[0]} as i, {values[1]} as p, 1 as j from range(2) r(i)").fetchall()
     for i, p in (("i", "p"), ("p", "i")):
         views = [f"SELECT {i}, j FROM t", f"SELECT j, {p} FROM t"]
-        rows, _ = found(con, "t", views, f"SELECT {i}, {p} FROM t")
-        assert [row["probability"] for row in rows.values()] == pytest.approx([5 / 7, 5 / 7])
+        breach = sqlanon.breach(con, base="t", views=views, secret=f"SELECT {i}, {p} FROM t")
+        assert breach.df()["probability"].tolist() == pytest.approx([5 / 7, 5 / 7])
 
 
 def test_frames_patterns_and_queries_are_bases(con, tmp_path):
