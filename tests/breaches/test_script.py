@@ -1,7 +1,5 @@
 """Scripts of breach analyses: what they make is what the analysis finds, on each engine whose shell can be had."""
 
-from itertools import product
-
 import pytest
 import sqlglot
 
@@ -19,7 +17,7 @@ THREE = ["SELECT ssn, age, w FROM people", "SELECT age, disease FROM people", "S
 ASKED = [
     (SIMPLE, ALL_SECRETS, "unrestricted"),
     (SIMPLE, ALL_SECRETS, "restricted"),
-    *((views, secret, "unrestricted") for views, secret in ELSEWHERE),
+    (*ELSEWHERE[3], "unrestricted"),
     (*ELSEWHERE[1], "restricted"),
     (TOGETHER, f"{ALL_SECRETS} WHERE w = 1", "restricted"),
     (THREE, f"{ALL_SECRETS} WHERE w < 2 AND sex = 's0'", "unrestricted"),
@@ -77,8 +75,8 @@ def test_the_script_makes_what_the_analysis_finds(people, expected):
 
 @pytest.mark.thorough
 def test_every_dialect_says_it():
-    for asked, dialect in product((ASKED[1], *ASKED[-2:]), ENGINES):
-        text = script_of(asked, dialect)
+    for dialect in ENGINES:
+        text = script_of(ASKED[-1], dialect)
         made = [piece for piece in sqlglot.parse(text, read=dialect) if isinstance(piece, sqlglot.exp.Create)]
         assert made[-1].this.name == "sqlanon_breach"
 
