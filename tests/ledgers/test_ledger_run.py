@@ -323,27 +323,6 @@ def test_a_release_that_is_not_wanted_leaves_the_ledger_as_it_was(ward, tmp_path
     assert {path.name for path in tmp_path.iterdir()} == {"one", "ward.ledger", "ward.ledger.last"}
 
 
-@pytest.mark.parametrize(("method", "options"), [
-    ("uncertain", {"k": 3, "l": 2, "threshold": 0.3, "influence": "learn"}),
-    ("mondrian", {"k": 3}),
-])  # fmt: skip
-def test_methods_without_a_ledger_say_why(ward, tmp_path, method, options):
-    con, _ = ward
-    with pytest.raises(UsageError, match=f"{method} has no ledger: "):
-        sqlanon.publish(method, con, "first", **ROLES, **options, key=KEY, ledger=tmp_path / "l", out=tmp_path / "o")
-
-
-def test_a_ledger_under_which_persons_moved_is_refused(ward, tmp_path):
-    con, _ = ward
-    release(con, tmp_path, "first", out="one")
-    with duckdb.connect(str(tmp_path / "ward.ledger")) as other:
-        other.execute(
-            'update description set description = replace(description, \'"check"\', \'"reserve": 2, "check"\')'
-        )
-    with pytest.raises(UsageError, match='was begun with changed="move", which was removed'):
-        release(con, tmp_path, "second", out="two")
-
-
 def test_a_ledger_of_another_format_is_refused(ward, tmp_path):
     con, _ = ward
     release(con, tmp_path, "first", out="one")

@@ -159,13 +159,9 @@ def test_an_older_copy_is_noticed(con, tmp_path):
     ("kind", "values"),
     [
         ("text", "case i % 6 when 0 then '' when 1 then E'a,\"b\"\nc\\\\' else 'd' || i % 6 end"),
-        ("varchar(9)", "'d' || i % 6"),
-        ("char(5)", "'d' || i % 6"),
         ("numeric", "(i % 6) / 7.0"),
-        ("date", "date '0044-03-15 BC' + i % 6"),
         ("timestamptz", "timestamptz '2024-05-06 07:08:09.123+02' + (i % 6) * interval '1 hour'"),
         ("bytea", "decode('00ff0' || i % 6, 'hex')"),
-        ("boolean", "nullif(i % 3, 2) = 1"),
     ],
 )
 def test_values_of_the_servers_own_types_come_back(con, kind, values):

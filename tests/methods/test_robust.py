@@ -254,19 +254,6 @@ def test_a_file_that_cannot_be_kept_is_refused_before_anything_runs(con, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_release_says_which_columns_are_known_and_nothing_of_the_distribution(con, tmp_path):
-    people(con)
-    con.execute("create table known as select 'm' as sex, 's0' as s, 0.123456789 as probability").fetchall()
-    con.execute("insert into known values ('f', 's0', 0.0125)").fetchall()
-    release = sqlanon.robust(
-        con, "people", quasi=["ward", "sex"], sensitive="s", r=2, background="known", max_suppressed=0.2,
-        out=tmp_path / "release",
-    )  # fmt: skip
-    text = (tmp_path / "release" / "release.json").read_text()
-    assert '"backgrounds": [' in text and "0.1234" not in text and "known" not in text
-    assert release.verify().holds
-
-
 BAD = [
     ({"r": 1}, "r = 1 protects nobody"),
     ({"r": 0.5}, "r = 0.5 protects nobody"),
@@ -537,15 +524,6 @@ def test_random_tables_with_zeros_and_gaps_give_nobody_away(con, seed):
     )
     assert release.verify(background="known", r=r).holds
     assert release.manifest["dropped_rows"] <= left_over(con, math.ceil(r))
-
-
-@pytest.mark.thorough
-def test_the_flatter_a_background_the_fewer_are_left_out(con):
-    left = []
-    for weight in (0, 10, 100, 10000):
-        asked = alike(con, 301, f"0.05 + {weight} + (ward * 7 + v * v) % 11")
-        left.append(sqlanon.robust(con, "t", r=3, max_suppressed=0.9, **asked).manifest["dropped_rows"])
-    assert left == sorted(left, reverse=True) and left[0] > 5 and left[-1] == 0
 
 
 def test_several_tables_and_a_learned_one_are_held_together(con):

@@ -322,15 +322,6 @@ def test_keys_matter_and_fresh_keys_differ(con):
     assert len(set(map(str, runs))) == 4, "equal rows are grouped by the draw alone"
 
 
-@pytest.mark.thorough
-def test_the_order_of_a_source_does_not_group_equal_rows(con):
-    con.execute("create table t as select 'Master' as education, 30 as age, 'F' as sex,"
-                " (['flu', 'obesity'])[1 + i // 20] as disease from range(40) r(i)").fetchall()  # fmt: skip
-    mixed = [len({row[0] for row in tables(published(con, "t", threshold=0.9))[1]}) for _ in range(4)]
-    _, sets = tables(published(con, "t", threshold=0.9))
-    assert len(sets) > max(mixed), "neighbours in the source are not neighbours in the release"
-
-
 # -- what is learned ---------------------------------------------------------------------------------------
 
 
@@ -377,13 +368,6 @@ def test_no_value_is_harmless_because_it_is_frequent(con, threshold):
     assert release.verify().checks[0].name == "files"
 
 
-def test_learned_weights_need_room_above_the_threshold(con):
-    con.execute("create table t as select i % 4 as q, i % 3 as s from range(40) r(i)").fetchall()
-    asked = {"quasi": "q", "sensitive": "s", "k": 2, "l": 2, "influence": "learn"}
-    with pytest.raises(sqlanon.UsageError, match=r"threshold=1.0 leaves no room for weights that are learned"):
-        sqlanon.uncertain(con, "t", threshold=1.0, **asked)
-
-
 def test_groups_of_one_value_are_told_first(con, tmp_path):
     value = "case when i < 12 then 'flu' when i % 2 = 0 then 'cold' else 'cough' end"
     con.execute(f"create table t as select i as q, {value} as s from range(24) r(i)").fetchall()
@@ -410,15 +394,6 @@ def test_one_column_of_sensitive_values_keeps_its_name(con):
     assert release.estimate("SELECT COUNT(*) AS n FROM release WHERE s = 1")["n_expected"].tolist() == [13]
     release = sqlanon.uncertain(con, "t", sensitive="several", **asked)
     assert list(release.table("st").columns) == ["group_id", "several1", "several2", "count"]
-
-
-def test_weights_of_many_values_are_pairwise_different_and_at_most_1(con):
-    con.execute("create table t as select i % 5 as q, case when i < 3000 then i % 3 else i end as s"
-                " from range(3600) r(i)").fetchall()  # fmt: skip
-    release = sqlanon.uncertain(con, "t", quasi="q", sensitive="s", k=5, l=3, threshold=0.3, influence="learn")
-    found = [line["weight"] for line in release.manifest["parameters"]["weights"]]
-    assert len(found) == len(set(found)) == 603
-    assert min(found) > 0 and max(found) <= 1
 
 
 def test_the_correlation_ratio_is_the_statistic_of_the_oracle(con):
@@ -555,19 +530,6 @@ def test_constants_come_back_as_they_went_in(con, values, missing):
     assert found == [(value, 0.1, other) for value, other in zip(values, optional, strict=True)]
 
 
-@pytest.mark.thorough
-def test_a_hierarchy_of_thousands_of_nodes(con):
-    con.execute("create table h as select 'v' || i as l0, 'a' || i // 10 as l1, 'b' || i // 500 as l2, '*' as l3"
-                " from range(6000) r(i)").fetchall()  # fmt: skip
-    con.execute("create table t as select case i % 10 when 0 then ['v' || i, 'v' || (i + 1) % 3000] else ['v' || i] end"
-                " as q, i % 9 as s from range(3000) r(i)").fetchall()  # fmt: skip
-    asked = {"quasi": "q", "sensitive": "s", "k": 5, "l": 3, "threshold": 0.1, "influence": "learn"}
-    release = sqlanon.uncertain(con, "t", hierarchy={"q": "h"}, **asked)
-    qit, _ = tables(release)
-    assert {row[2][0] for row in qit if row[0] == "22"} == {"a"} and sum(row[0] == "22" for row in qit) == 300
-    assert release.verify(against="t").holds
-
-
 # -- influence files that are none ---------------------------------------------------------------------------
 
 GOOD = (PAPER / "influence.csv").read_text()
@@ -654,14 +616,6 @@ def test_lists_that_are_none(con, column, cell, words):
     assert words in refused(con, sqlanon.DataError, source, alternatives="lists", max_alternatives=2)
 
 
-def test_doubled_alternatives_are_one(con):
-    rows = [(["Master", "Master"], [30, 30], "F", ["flu", "flu"]), (["Ph.D"], [31], "F", ["obesity"])]
-    source = filled(con, rows, "education varchar[], age integer[], sex varchar, disease varchar[]")
-    qit, sets = tables(published(con, source, alternatives="lists"))
-    assert {row[0] for row in qit} == {"0"} and {row[2] for row in qit} == {"Master", "Ph.D"}
-    assert [row[1:] for row in sets] == [("flu", 1), ("obesity", 1)]
-
-
 @pytest.mark.parametrize("kind", ["json[]", "varchar[][]", "map(varchar, integer)"])
 def test_lists_of_what_is_no_single_value(con, kind):
     con.execute(f"create table t (education {kind}, age integer, sex varchar, disease varchar)").fetchall()
@@ -719,20 +673,6 @@ def test_alternative_rows_that_are_none(con, row, words):
     assert words in refused(con, sqlanon.DataError, source, **asked)
 
 
-def test_alternative_rows_of_lists(con):
-    con.execute(
-        "create table t (num integer, education varchar[], age integer, sex varchar, disease varchar)"
-    ).fetchall()
-    rows = [
-        (1, ["Bachelor", "Master"], 20, "F", "flu"),
-        (1, ["Master", "Ph.D"], 20, "F", "flu"),
-        (2, ["Ph.D"], 21, "F", "AIDS"),
-    ]
-    con.executemany("insert into t values (?, ?, ?, ?, ?)", rows)
-    qit, _ = tables(published(con, "t", alternatives="lists", alternative_of="num"))
-    assert [row[0] for row in qit] == ["0", "23"]
-
-
 def test_one_identifier_for_all_alternatives_of_a_row(con):
     source = tuples(con, GOOD_TUPLES)
     asked = {"alternatives": "lists", "alternative_of": "num", "id": "note", "threshold": 0.9}
@@ -751,6 +691,7 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
         ({"l": 1}, "l 1 asks for no difference"),
         ({"threshold": 0}, "threshold 0 is not above 0 and at most 1"),
         ({"threshold": 1.1}, "threshold 1.1 is not above 0 and at most 1"),
+        ({"threshold": 1.0, "influence": "learn"}, "threshold=1.0 leaves no room for weights that are learned"),
         ({"threshold": float("nan")}, "threshold = nan is not a number"),
         ({"max_alternatives": 0}, "max_alternatives 0 is not a whole number from 1 to 1000"),
         ({"nulls": "value"}, 'nulls="value" is not for uncertain: NULL has no weight'),
@@ -814,13 +755,6 @@ def test_names_and_values_of_every_kind(con, tmp_path):
 # -- shown, not run -------------------------------------------------------------------------------------------
 
 
-def test_sets_in_two_orders_are_one_line(con):
-    rows = [(["Master"], [30], "F", pair) for pair in (["flu", "AIDS"], ["AIDS", "flu"], ["obesity"], ["flu"])]
-    source = filled(con, rows, "education varchar[], age integer[], sex varchar, disease varchar[]")
-    _, sets = tables(published(con, source, alternatives="lists", k=4))
-    assert [row[1:] for row in sets] == [("AIDS", "flu", 2), ("flu", None, 1), ("obesity", None, 1)]
-
-
 SCRIPT = ["people", "--database", "people.duckdb", "--quasi", "education,age,sex", "--sensitive", "disease", "--id",
           "ssn", "-k", "5", "-L", "2", "--threshold", "0.3", "--max-alternatives", "2"]  # fmt: skip
 
@@ -834,24 +768,6 @@ def uncertain_shell(shell):
     for name in ("education.csv", "influence.csv"):
         (shell.folder / name).write_text((PAPER / name).read_text())
     return shell
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("influence", "undiverse"), [("learn", "merge"), ("influence.csv", "suppress")])
-def test_a_compiled_script_makes_the_same_release(uncertain_shell, influence, undiverse):
-    shell = uncertain_shell
-    asked = [*SCRIPT, "--hierarchy", "education=education.csv", "--influence", influence, "--undiverse", undiverse]
-    script = shell("compile", "uncertain", *asked)
-    assert script.returncode == 0, script.stderr
-    done = shell("publish", "uncertain", *asked, "--out", "release", SQLANON_KEY=KEY)
-    assert done.returncode == 0, done.stderr
-    run = duckdb.connect(str(shell.folder / "people.duckdb"))
-    run.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
-    run.execute(script.stdout).fetchall()
-    for name in ("qit", "st"):
-        found = run.execute(f"from sqlanon_{name}").fetchall()
-        assert found == run.execute(f"from '{shell.folder}/release/{name}.parquet'").fetchall()
-    assert run.execute("select count(*) from duckdb_tables() where temporary").fetchall() == [(0,)]
 
 
 def test_what_runs_is_shown_and_holds_no_number_of_the_data(uncertain_shell):

@@ -122,11 +122,6 @@ def test_parameters_and_options_reach_the_method(shell):
     assert "can be predicted" in done.stderr
 
 
-def test_a_job_without_an_id_is_told_that_its_promise_is_per_row(shell):
-    advice = "the promise is per row: name an id in roles so that several rows of a person are seen"
-    assert advice in shell("run", write(shell, JOB.replace("  id: ssn\n", ""))).stderr
-
-
 def logged(done) -> dict[str, list]:
     """Return what standard error says, which is lines of JSON and nothing else, by event."""
     events, runs = {}, set()
@@ -189,12 +184,6 @@ def test_a_missed_threshold_publishes_nothing_and_leaves_what_stands(shell):
     before = (shell.folder / "ward" / "release.json").read_bytes()
     refused(shell, 3, job + "require: {confidence: '< 0.25'}\n", "confidence < 0.25 is required, found 0.25")
     assert (shell.folder / "ward" / "release.json").read_bytes() == before
-
-
-def test_a_missed_threshold_leaves_no_schema(shell):
-    job = DATABASE.replace("out: ward", "into: ward") + "require: {groups: '> 150'}\n"
-    refused(shell, 3, job, "groups > 150 is required, found 150", HOSPITAL="hospital.duckdb")
-    assert sql(shell, "select count(*) from information_schema.schemata where schema_name = 'ward'") == [(0,)]
 
 
 def test_every_figure_can_be_required(shell):
@@ -385,41 +374,6 @@ def test_a_killed_job_is_run_again(shell):
     assert shell("run", name).returncode == 0
     assert shell.left() == before | {"ward"}
     assert shell("verify", "ward", "--against", "large.parquet").returncode == 0
-
-
-RANDOMIZED = """\
-method: splu
-source: patients.parquet
-roles:
-  quasi: [age]
-  sensitive: [disease, sex]
-  id: ssn
-parameters:
-  gamma: GAMMA
-  RESIDUE
-output:
-  out: ward
-"""
-
-
-def test_a_job_randomizes_several_columns(shell):
-    text = RANDOMIZED.replace("GAMMA", "{disease: 4, zipcode: 3}").replace("RESIDUE", "residue: keep")
-    name = write(shell, text.replace("[disease, sex]", "[disease, zipcode]"))
-    done = shell("run", name)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["parameters"]["gamma"] == {"disease": 4, "zipcode": 3}
-
-
-@pytest.mark.parametrize(
-    ("gamma", "residue", "says"),
-    [
-        ("[4]", "residue: keep", "line 8"),
-        ("{disease: 4, nobody: 3}", "residue: keep", "'nobody', which is not sensitive"),
-        ("3", "residue: maybe", "line 9: residue is one of drop, keep, not 'maybe'"),
-    ],
-)
-def test_a_job_with_wrong_gammas_is_refused(shell, gamma, residue, says):
-    refused(shell, 2, RANDOMIZED.replace("GAMMA", gamma).replace("RESIDUE", residue), says)
 
 
 ROBUST = """\

@@ -275,18 +275,6 @@ def test_numbers_without_end_are_alike_and_unlike_all_others(con):
     assert clustered(con, Clustering(dimensions, 4, 2, 0.05, "suppress"))[0] == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
-def test_a_number_that_is_always_the_same_tells_nothing(con):
-    rows = [((5, text), ["u" if place % 2 else "v"]) for place, text in enumerate("aabb")]
-    dimensions = table(con, rows, [Attribute(1, span=0.0), Attribute(1)], VALUES)
-    assert clustered(con, Clustering(dimensions, 2, 2, 0.05))[0] == [[0, 1], [2, 3]]
-
-
-def test_attributes_that_influence_nothing_count_alike(con):
-    rows = [((place, "a" if place < 2 else "b"), ["u" if place % 2 else "v"]) for place in range(4)]
-    dimensions = table(con, rows, [Attribute(0, span=3.0), Attribute(0)], VALUES)
-    assert clustered(con, Clustering(dimensions, 2, 2, 0.05))[0] == [[0, 1], [2, 3]]
-
-
 def test_more_values_than_a_sort_tells_apart_share_branches(con, monkeypatch):
     monkeypatch.setattr("sqlanon.methods.uncertain.clustering.MOST_BRANCHES", 3)
     rows = [((str(place // 2),), ["u" if place % 2 else "v"]) for place in range(20)]
@@ -313,33 +301,6 @@ def test_rows_with_the_same_sets_are_not_diverse(con):
 
 
 # -- what is refused -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("values", "changed", "message"),
-    [
-        ("", {}, "the source has no rows to publish"),
-        ("uvw", {"k": 4}, "K = 4 needs at least 4 rows; the source has 3"),
-        (
-            "uvuv",
-            {"l": 3},
-            "L = 3 asks for 3 different weights in a cluster; the sensitive values of the source have 2;"
-            " the largest L that works is 2",
-        ),
-        (
-            "uuuu",
-            {},
-            "L = 2 asks for 2 different weights in a cluster; the sensitive values of the source have 1;"
-            " one value cannot be diverse",
-        ),
-    ],
-)
-def test_what_cannot_be_is_refused_with_the_reason(con, values, changed, message):
-    asked = Clustering(**{"dimensions": lined(con, values), "k": 2, "l": 2, "threshold": 0.05, **changed})
-    with pytest.raises(DataError) as caught:
-        clustered(con, asked)
-    assert str(caught.value) == message
-    assert con.execute("select count(*) from duckdb_tables() where temporary").fetchall() == [(0,)]
 
 
 def test_rows_that_all_hold_the_same_set_are_refused_or_suppressed(con):
@@ -400,13 +361,6 @@ def test_neither_threads_nor_the_order_of_rows_show(con):
         con.execute(f"set threads = {threads}").fetchall()
         found.append(clustered(con, asked)[0])
     assert found[0] == found[1] == found[2]
-
-
-def test_statements_hold_nothing_of_the_data(con):
-    asked = Clustering(a_table(con), 3, 3, 0.05, "merge")
-    before = [statement.sql for statement in plan(asked).statements]
-    a_table(con, 50)
-    assert [statement.sql for statement in plan(asked).statements] == before
 
 
 def test_postgres_makes_the_same_clusters(con, server):
