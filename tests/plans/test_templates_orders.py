@@ -51,23 +51,6 @@ def _terms_behind(tokens: list[str]) -> Iterator[str]:
         yield term.strip()
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("select 1 order by n, -x desc limit 3", ["n", "-x desc"]),
-        (
-            "rank() over (partition by a order by f(b, c) asc nulls last rows 1 preceding), d",
-            ["f(b, c) asc nulls last"],
-        ),
-        ("list(x order by case when x is null, y then 1 end, y) as z", ["case when x is null, y then 1 end", "y"]),
-        ("order by {% for c in cs %}{{ c }} desc nulls first, {% endfor %}n", ["{{ c }} desc nulls first", "n"]),
-        ("string_agg(a, ',' order by b) || row_number() over (order by c)", ["b", "c"]),
-    ],
-)
-def test_terms_are_found(text, expected):
-    assert list(terms(text)) == expected
-
-
 @each(TEMPLATES)
 def test_every_order_says_its_direction_and_where_nulls_go(template):
     text = (template_root() / template).read_text(encoding="utf-8")

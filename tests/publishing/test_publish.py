@@ -396,7 +396,7 @@ def killed(shell, arguments, reached, within=30.0):
 
 @pytest.fixture
 def large(shell):
-    duckdb.sql("select i as q, hash(i) as q2, i % 50 as s from range(700000) t(i)").write_parquet(
+    duckdb.sql("select i as q, hash(i) as q2, i % 50 as s from range(300000) t(i)").write_parquet(
         str(shell.folder / "large.parquet")
     )
     return ["publish", "anatomy", "large.parquet", *UNIQUE, "-l", 10]

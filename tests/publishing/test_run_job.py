@@ -10,7 +10,7 @@ import sqlanon
 from sqlanon.errors import UsageError
 from sqlanon.publishing.job_file import read_job
 from sqlanon.publishing.thresholds import FIGURES, threshold
-from tests.publishing.test_publish import killed, sql
+from tests.publishing.test_publish import sql
 
 KEY = "ab" * 32
 JOB = """\
@@ -359,21 +359,6 @@ def test_what_stood_in_a_variable_is_not_shown(shell):
 
 
 # -- again --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-def test_a_killed_job_is_run_again(shell):
-    duckdb.sql("select i as q, hash(i) as q2, i % 50 as s from range(500000) t(i)").write_parquet(
-        str(shell.folder / "large.parquet")
-    )
-    job = "method: anatomy\nsource: large.parquet\nroles: {quasi: [q, q2], sensitive: s}\n"
-    name = write(shell, job + "parameters: {l: 10, unique_quasi: keep}\noutput: {out: ward, overwrite: true}\n")
-    before = shell.left()
-    assert killed(shell, ["run", name], lambda: any(shell.folder.glob(".ward.sqlanon-*/new/qit.parquet")))
-    assert not (shell.folder / "ward").exists()
-    assert shell("run", name).returncode == 0
-    assert shell.left() == before | {"ward"}
-    assert shell("verify", "ward", "--against", "large.parquet").returncode == 0
 
 
 ROBUST = """\
