@@ -70,17 +70,6 @@ def test_groups_are_l_diverse_and_hold_every_row_once(client):
     assert all(len(set(values)) == len(values) == 4 for values in groups.values())
 
 
-def test_the_key_decides(client, made):
-    first = client.rows(CALL)
-    done = client.run(f"set threads = 1; {CALL};", "-json", "-readonly")
-    assert [tuple(row.values()) for row in json.loads(done.stdout)] == first
-    assert client.rows("select * from " + CALL.removeprefix("from ") + " order by all") == sorted(
-        first, key=lambda row: row[0]
-    )
-    assert {row[:1] + row[-1:] for row in Client(made, OTHER).rows(CALL)} != {row[:1] + row[-1:] for row in first}
-    assert Client(made, KEY.upper()).rows(CALL) == first
-
-
 def test_the_order_inside_a_group_tells_nothing(client):
     rows = client.rows(CALL)
     assert [row[-1] for row in rows] == sorted(row[-1] for row in rows)
@@ -355,12 +344,6 @@ def test_macros_of_others_are_left_alone_unless_asked(shell):
     assert macros_in(path) == {"Anatomy_ST"}
     assert shell("macros", "--database", path, "--overwrite").returncode == 0
     assert {name.lower() for name in macros_in(path)} == NAMES
-
-
-def test_a_database_that_is_none(shell):
-    assert shell("macros").returncode == 2
-    done = shell("macros", "--database", "gone.duckdb")
-    assert done.returncode == 2 and "no database file 'gone.duckdb'" in done.stderr
 
 
 def test_the_printed_statements_store_the_same_macros(shell, tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.errors import DataError, UsageError
-from sqlanon.methods.uncertain.clustering import MOST_TURNS, Clustering
+from sqlanon.methods.uncertain.clustering import Clustering
 from tests.examples import examples
 from tests.methods.uncertain.test_clustering import VALUES, clustered, lined, table
 from tests.oracles.k_member import Attribute, diverse
@@ -163,10 +163,3 @@ def test_a_group_above_the_limit_is_found(patients, tmp_path):
     largest = release.manifest["verified"]["largest_group"]
     release.manifest["parameters"]["max_group"] = largest - 1
     assert [check.name for check in release.verify().checks if check.holds is False] == ["cluster_size"]
-
-
-def test_turns_are_enough_for_any_number_of_clusters():
-    width = 1
-    for _ in range(MOST_TURNS):
-        width *= 2 if width < 32 else 8
-    assert width > 2**33
