@@ -21,7 +21,6 @@ from sqlanon.errors import TargetError
 from sqlanon.plans.statement import Statement
 from sqlanon.releases import database_targets
 from sqlanon.releases.database_targets import SchemaTarget
-from tests.conftest import NASTY_NAMES
 
 ROLES = ["--quasi", "age,sex,zipcode", "--sensitive", "disease"]
 UNIQUE = ["--quasi", "q,q2", "--unique-quasi", "keep", "--sensitive", "s"]
@@ -491,7 +490,7 @@ def test_sql_says_what_is_asked_first(shell):
     assert first.startswith("-- ranges\nselect") and any(one.startswith("-- layout (bound") for one in rest)
 
 
-@pytest.mark.parametrize("name", [*NASTY_NAMES[:5], "'); drop table patients; --", "{{ 7 * 7 }}", "~"])
+@pytest.mark.parametrize("name", ['quo"te', "ünï ©ode 漢字", "'); drop table patients; --", "~"])
 def test_nasty_paths(shell, name):
     source, out = f"{name}[1]*?.parquet", name if name == "~" else f"{name}[out]*"
     (shell.folder / "patients.parquet").rename(shell.folder / source)
