@@ -386,16 +386,6 @@ def test_groups_of_one_value_are_told_first(con, tmp_path):
     assert first.found == {"groups_of_one_value": 4, "rows_known_for_certain": sum(sizes[group] for group in alike)}
 
 
-def test_one_column_of_sensitive_values_keeps_its_name(con):
-    con.execute("create table t as select i % 4 as q, i % 3 as s, [i % 3, 7] as several from range(40) r(i)").fetchall()
-    asked = {"quasi": "q", "k": 2, "l": 2, "threshold": 0.1, "influence": "learn"}
-    release = sqlanon.uncertain(con, "t", sensitive="s", **asked)
-    assert list(release.table("st").columns) == ["group_id", "s", "count"] and release.verify(against="t").holds
-    assert release.estimate("SELECT COUNT(*) AS n FROM release WHERE s = 1")["n_expected"].tolist() == [13]
-    release = sqlanon.uncertain(con, "t", sensitive="several", **asked)
-    assert list(release.table("st").columns) == ["group_id", "several1", "several2", "count"]
-
-
 def test_the_correlation_ratio_is_the_statistic_of_the_oracle(con):
     """Influences are grades of sqrt(max(0, (eta^2 - c) / (1 - c))) with c = (categories - 1) / (n - 1)."""
     rows = [(i * 7 % 5, (i * i + i // 3) % 4, 100 + i % 17 * (i % 3)) for i in range(400)]
@@ -472,13 +462,6 @@ def test_values_outside_a_hierarchy_are_named(con):
     con.execute("delete from t where education like 'Doctor%'").fetchall()
     message = refused(con, sqlanon.UsageError, source, alternatives="lists")
     assert message == "1 values of 'education' are inner nodes of its hierarchy, and cells hold leaves: 'University'"
-
-
-def test_a_hierarchy_for_another_column(con):
-    message = refused(con, sqlanon.UsageError, hierarchy={"num": PAPER / "education.csv"})
-    assert message == "a hierarchy is given for 'num', which quasi does not name"
-    both = {"education": PAPER / "education.csv", "EDUCATION": PAPER / "education.csv"}
-    assert "given twice for 'education'" in refused(con, sqlanon.UsageError, hierarchy=both)
 
 
 def test_an_inner_node_that_a_level_file_begins_with_is_a_value_too(con, tmp_path):

@@ -3,7 +3,6 @@
 import itertools
 import random
 
-import duckdb
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
@@ -15,9 +14,7 @@ from sqlanon.key import Key
 from sqlanon.methods.uncertain.clustering import Clustering, Dimension
 from sqlanon.plans.build import build
 from sqlanon.plans.plan import Plan, Publication
-from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.shell_script import write_script
 from tests.benchmarks.clustering import ratios
 from tests.conftest import real_data
 from tests.examples import examples
@@ -309,28 +306,6 @@ def test_rows_that_all_hold_the_same_set_are_refused_or_suppressed(con):
         clustered(con, Clustering(dimensions, 2, 2, 0.55))
     assert clustered(con, Clustering(dimensions, 2, 2, 0.7))[0] == [[0, 1], [2, 3, 4]]
     assert clustered(con, Clustering(dimensions, 2, 2, 0.55, "suppress"))[1] == [[0, 1], [2, 3, 4]]
-
-
-@pytest.mark.parametrize(
-    ("values", "changed", "message"),
-    [
-        ("uvw", {"k": 4}, "K = 4 needs at least 4 rows"),
-        ("u" * 100 + "zvw", {"l": 3, "threshold": 0.55}, ""),
-        ("u" * 100 + "zv", {"l": 3, "threshold": 0.05}, "L = 3 is not possible in groups of at most 12 rows"),
-    ],
-)
-def test_a_script_refuses_the_same_and_merges_as_well(con, values, changed, message):
-    asked = Clustering(**{"dimensions": lined(con, values), "k": 2, "l": 2, "threshold": 0.05, **changed})
-    steps = plan(asked).steps
-    output = Statement("grouped", "select cluster, count(*) as n from t_clustered group by cluster", "table", '"t_out"')
-    text = write_script(Plan("uncertain", steps, Publication((output,)), key=Sql('"t_key"')), "duckdb")
-    con.execute(f"set variable sqlanon_key = '{'ab' * 32}'").fetchall()
-    if message:
-        with pytest.raises(duckdb.Error, match=message):
-            con.execute(text).fetchall()
-        return
-    con.execute(text).fetchall()
-    assert sum(n for _, n in con.execute("from t_out").fetchall()) == len(values)
 
 
 # -- the same everywhere -------------------------------------------------------------------------------
