@@ -77,19 +77,19 @@ def test_counts_are_unbiased_with_the_binomials_variance(con):
 
 @pytest.mark.thorough
 def test_the_residue_is_drawn_evenly_whatever_its_value(con):
-    table(con, 14, values=7)
+    table(con, 13)
     dropped = collections.Counter()
-    for key in range(24):
+    for key in range(16):
         engine = DuckDBEngine(con)
         request = Request(engine.find_source("t")[0], Roles(("q",), ("s",), ("person",)), identity="identifier")
-        plan = METHODS["splu"].plan(request, gamma=3)
+        plan = METHODS["splu"].plan(request, gamma=7)
         with run_plan(plan, engine, Key.of(f"{key:064x}")) as found:
-            assert found["left_out"]["dropped_rows"] == 2
+            assert found["left_out"]["dropped_rows"] == 6
             kept = con.execute("select s from t except all select sensitive from sqlanon_population_5").fetchall()
             dropped.update(value for (value,) in kept)
-    assert set(dropped) == {f"v{number}" for number in range(7)}
-    # chi-squared with 6 degrees of freedom exceeds this once in a thousand times
-    assert sum((count - 48 / 7) ** 2 / (48 / 7) for count in dropped.values()) < 22.5
+    assert set(dropped) == {f"v{number}" for number in range(13)}
+    # chi-squared with 12 degrees of freedom exceeds this once in a thousand times
+    assert sum((count - 96 / 13) ** 2 / (96 / 13) for count in dropped.values()) < 32.9
 
 
 def test_several_attributes_each_with_its_own_gamma(con, tmp_path):
