@@ -96,7 +96,7 @@ def test_every_value_of_a_group_is_as_likely_each_members(con):
     """Of all releases with the same tables, as many give a value to each of a group's people."""
     people = [["a"], ["b", "c"], ["d", "e"], ["a", "f"], ["g"], ["b", "h"]]
     owners = collections.defaultdict(collections.Counter)
-    for draw in range(30):
+    for draw in range(15):
         shuffled = np.random.default_rng(draw).permutation(len(people))  # which set is whose is as likely, too
         fill(con, [people[n] for n in shuffled])
         release = sqlanon.anatomy(con, "t", l=3, **ASKED)
