@@ -126,7 +126,7 @@ def test_the_jobs_of_the_guides_are_as_the_schema_says():
 
 
 @pytest.mark.property
-@examples(60)
+@examples(25)
 @given(jobs())
 def test_whatever_is_read_is_as_the_schema_says(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "drawn.yml"
