@@ -6,7 +6,7 @@ import duckdb
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import HealthCheck, given
 
 import sqlanon
 from sqlanon.errors import UsageError
@@ -126,7 +126,7 @@ def test_the_jobs_of_the_guides_are_as_the_schema_says():
 
 
 @pytest.mark.property
-@examples(25)
+@examples(25, HealthCheck.too_slow)
 @given(jobs())
 def test_whatever_is_read_is_as_the_schema_says(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "drawn.yml"
