@@ -490,9 +490,12 @@ def test_sql_says_what_is_asked_first(shell):
     assert first.startswith("-- ranges\nselect") and any(one.startswith("-- layout (bound") for one in rest)
 
 
-@pytest.mark.parametrize("name", ['quo"te', "ünï ©ode 漢字", "'); drop table patients; --", "~"])
-def test_nasty_paths(shell, name):
-    source, out = f"{name}[1]*?.parquet", name if name == "~" else f"{name}[out]*"
+NASTY = ['quo"te', "ünï ©ode 漢字", "'); drop table patients; --"]
+PATHS = [*((f"{name}[1]*?.parquet", f"{name}[out]*") for name in NASTY), ("patients.parquet", "~")]
+
+
+@pytest.mark.parametrize(("source", "out"), PATHS)
+def test_nasty_paths(shell, source, out):
     (shell.folder / "patients.parquet").rename(shell.folder / source)
     done = shell("publish", "anatomy", source, *ROLES, "-l", 4, f"--out={out}")
     assert done.returncode == 0, done.stderr
