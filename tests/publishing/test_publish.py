@@ -318,17 +318,6 @@ def test_keys(shell):
     assert long not in done.stderr + done.stdout
 
 
-def test_the_same_key_by_file_or_environment_gives_the_same_release(shell):
-    (shell.folder / "key").write_text("ab" * 32 + "\n")
-    assert shell(*PUBLISH, "--key-file", "key").returncode == 0
-    assert shell(*PUBLISH[:-1], "again", SQLANON_KEY="AB" * 32).returncode == 0
-    for name in ("qit", "st"):
-        one, two = (
-            duckdb.sql(f"from '{shell.folder}/{out}/{name}.parquet'").fetchall() for out in ("release", "again")
-        )
-        assert one == two
-
-
 # -- into a schema -----------------------------------------------------------------------------------------
 
 
@@ -478,16 +467,6 @@ def test_what_is_expected_of_many_rows_is_learned_from_few_and_says_so(con, monk
         "; expected from the release alone, by a sample of its rows"
     )
     assert looked_at == [600]
-
-
-def test_sql_says_what_is_asked_first(shell):
-    lines = "\n".join(f"{age % 80},{age % 5}" for age in range(30_000))
-    (shell.folder / "late.csv").write_text(f"age,disease\n{lines}\n")
-    asked = ("late.csv", "--quasi", "age", "--sensitive", "disease", "--out", "release")
-    done = shell("publish", "robust", *asked, "-r", "3", "--background-from", "age", "--sql")
-    assert done.returncode == 0, done.stderr
-    first, *rest = done.stdout.split("\n\n")
-    assert first.startswith("-- ranges\nselect") and any(one.startswith("-- layout (bound") for one in rest)
 
 
 NASTY = ['quo"te', "ünï ©ode 漢字", "'); drop table patients; --"]

@@ -3,7 +3,6 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-import duckdb
 import pytest
 
 import sqlanon
@@ -147,15 +146,6 @@ def test_log_json_is_a_line_a_step(shell):
     assert json.loads(done.stdout)["rows"] == 600
 
 
-@pytest.mark.parametrize(("l", "code", "last"), [(9, 3, "feasible"), (1, 2, None)])
-def test_log_json_tells_what_ended_a_run(shell, l, code, last):
-    done = shell("run", write(shell, JOB.replace("l: 4", f"l: {l}")), "--log", "json")
-    assert (done.returncode, done.stdout) == (code, "")
-    events = logged(done)
-    assert f"l = {l} " in events["error"][0]["message"]
-    assert last is None or events["checking"][-1]["name"] == last
-
-
 def test_check_finds_what_the_data_does_not_allow_with_its_line_and_runs_nothing(shell):
     done = shell("run", write(shell), "--check")
     assert (done.returncode, done.stdout) == (0, "")
@@ -190,15 +180,6 @@ def test_every_figure_can_be_required(shell):
     figures = [figure for figure in FIGURES if figure != "posterior"]  # a robust release has one
     required = ", ".join(f"{figure}: '>= 0'" for figure in figures)
     assert shell("run", write(shell, JOB + f"require: {{{required}}}\n")).returncode == 0
-
-
-def test_dropped_rows_are_a_share(shell):
-    duckdb.sql("select i as q, case when i % 10 > 0 then i % 5 end as s from range(100) t(i)").write_parquet(
-        str(shell.folder / "gaps.parquet")
-    )
-    job = "method: anatomy\nsource: gaps.parquet\nroles: {quasi: q, sensitive: s}\n"
-    job += "parameters: {l: 2, nulls: drop}\noutput: {out: ward}\nrequire: {dropped_share: '<= 0.01'}\n"
-    refused(shell, 3, job, "dropped_share <= 0.01 is required, found 0.1")
 
 
 # -- mistakes, one by one -----------------------------------------------------------------------------------------
