@@ -268,7 +268,8 @@ def test_a_column_called_group_id_leaves_ours_the_next_name(client):
 
 def test_columns_of_every_type_of_names_and_of_measures(session):
     for sensitive in ("born", "mood", "yes", "big", "dose"):
-        found = [session.execute(f"from anatomy_groups('kinds', '{sensitive}', 2)").fetchall() for _ in range(2)]
+        asked = f"select * exclude (seen) from anatomy_groups('kinds', '{sensitive}', 2)"
+        found = [session.execute(asked).fetchall() for _ in range(2)]
         assert len(found[0]) == 70 and found[0] == found[1]
     for asked, rows in (("'patients', 'ssn', 4, unique_sensitive := 'keep'", 600), ("'measures', 'weight', 4", 300)):
         assert len(session.execute(f"from anatomy_st({asked})").fetchall()) == rows
