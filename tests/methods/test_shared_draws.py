@@ -80,9 +80,9 @@ BY_CHANCE = {"splu": 0.2}  # rows alike in two releases: of a hundred groups or 
 def test_one_row_that_differs_makes_all_draws_others_and_the_order_of_rows_none(name):
     con = connect()
     asked = {"quasi": ["number", "sex"], "sensitive": "disease", "id": "ssn", "key": KEY, "unique_quasi": "keep"}
-    people = "select i as ssn, i as number, i % 2 as sex, {disease} as disease, i * i % 9 as job from range(400) t(i)"
+    people = "select i as ssn, i as number, i % 2 as sex, {disease} as disease, i * i % 9 as job from range(600) t(i)"
     shown = []
-    for disease, order in (("i % 7", "ssn"), ("i % 7", "-ssn"), ("case i when 200 then 8 else i % 7 end", "ssn")):
+    for disease, order in (("i % 7", "ssn"), ("i % 7", "-ssn"), ("case i when 300 then 8 else i % 7 end", "ssn")):
         con.execute(f"create or replace table people as {people.format(disease=disease)} order by {order}")
         release = getattr(sqlanon, name.partition(" ")[0])(con, "people", **asked | METHODS[name])
         table = release.table("qit" if "qit" in release.tables else "data").order("number")
