@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import pkgutil
+import re
 import sys
 import tempfile
 import traceback
@@ -41,6 +42,7 @@ def warm() -> None:
     import typer.main
 
     import sqlanon
+    from sqlanon import prose
     from sqlanon.plans import templates
 
     typer.main.get_command = functools.cache(
@@ -53,7 +55,14 @@ def warm() -> None:
                 importlib.import_module(module.name)
 
     for path in templates.template_root().rglob("*.sql.j2"):
-        templates.environment().get_template(path.relative_to(templates.template_root()).as_posix())
+        name = path.relative_to(templates.template_root()).as_posix()
+        templates.environment().get_template(name)
+        if name.startswith("adversary/"):  # whose sections are asked for one by one, whenever a release is published
+            for section in re.findall(r"^-- (?:table|view|report) (\w+):", path.read_text(encoding="utf-8"), re.M):
+                templates.environment().get_template(name.replace(".sql.j2", f"/{section}.sql.j2"))
+    package = Path(prose.__file__).parent
+    for path in package.rglob("*.j2"):
+        prose._template(path.relative_to(package).as_posix().removesuffix(".j2"))
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
         run(["compile", "anatomy", "patients", *TOUR, "-l", "4"])
         run(["publish", "anatomy", "--help"])

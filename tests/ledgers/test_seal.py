@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -20,6 +20,7 @@ from sqlanon.ledgers import refusals, seal
 from sqlanon.ledgers.store import attached
 from sqlanon.plans.templates import Sql
 from tests.conftest import ROOT
+from tests.examples import examples
 
 KEY, OTHER = "5e" * 32, "6f" * 32
 ASKED = {"quasi": ["age"], "sensitive": "disease", "id": "ssn", "l": 3, "key": KEY, "unique_quasi": "keep"}
@@ -81,12 +82,6 @@ def swap(said):
     said["releases"][:2] = [second, first]
 
 
-def swap_numbers(said):
-    swap(said)
-    for number, entry in enumerate(said["releases"], start=1):
-        entry["number"] = number
-
-
 def copied_from(*names):
     def change(said):
         with opened(swap.folder / "other.ledger") as con:
@@ -99,42 +94,19 @@ SEAL = "does not fit its seal"
 # each an edit by SQL of somebody who knows how ledgers are written, and what is said of it
 EDITS = {
     "a person goes": ("delete from person where group_id = 3", SEAL),
-    "a person goes whom nobody shows": ("delete from person where standing = 'departed'", SEAL),
-    "everybody goes": ("delete from person", SEAL),
     "a person comes": ("insert into person by name select * replace (uuid() as person) from person limit 1", SEAL),
     "a person comes twice": ("insert into person select * from person limit 1", SEAL),
-    "a person is another": ("update person set person = uuid() where group_id = 3 and code = 1", SEAL),
-    "persons change groups": ("update person set group_id = 3 - group_id where group_id in (1, 2)", SEAL),
-    "persons change values": ("update person set code = 1 - code where code in (0, 1)", SEAL),
-    "a group is numbered anew": ("update person set group_id = 700 where group_id = 2", SEAL),
-    "who left has not": ("update person set standing = 'present' where standing = 'departed'", SEAL),
-    "a published value is another": ("update person set published = 1 where group_id = 2", SEAL),
-    "an entry is earlier": ("update person set entered = 0", SEAL),
     "a mark is missing": ("update person set mark = null where group_id = 2", SEAL),
     "a column is of another type": ("alter table person alter group_id type varchar", SEAL),
     "a value is another": ("update value set sensitive = 'd9' where code = 2", SEAL),
-    "two values change places": ("update value set code = 1 - code where code in (0, 1)", SEAL),
-    "a value comes": ("insert into value values (99, 'd99')", SEAL),
-    "a value is missing": ("update value set sensitive = null where code = 2", SEAL),
     "two releases change places": (swap, SEAL),
-    "two releases change numbers": (swap_numbers, SEAL),
     "the last release goes": (lambda said: said["releases"].pop(), SEAL),
-    "the first release goes": (lambda said: said["releases"].pop(0), SEAL),
-    "a release between them goes": (lambda said: said["releases"].pop(1), SEAL),
-    "a figure is another": (entry_of(1, figures={"shown": 1}), SEAL),
-    "a fingerprint is another": (entry_of(2, fingerprint="0" * 64), SEAL),
-    "a manifest is another": (entry_of(2, manifest="0" * 64), SEAL),
-    "a seal is another": (lambda said: said.update(seal="0" * 64), SEAL),
     "a seal is no digest": (lambda said: said.update(seal="é"), "says what no ledger does: seal"),
     "a seal of another ledger": (copied_from("seal"), SEAL),
-    "the releases of another ledger": (copied_from("releases"), SEAL),
     "the releases and the seal of another ledger": (copied_from("releases", "seal"), SEAL),
     "the seal is taken away": (lambda said: said.pop("seal"), SEAL),
     "another format": (lambda said: said.update(format=3), "is a database, and no ledger"),
-    "another l": (lambda said: said["parameters"].update(l=2), SEAL),
-    "a quasi column that was never shown": (lambda said: said["ever_quasi"].append("sex"), SEAL),
     "a reserve": (lambda said: said.update(reserve=2), 'was begun with changed="move"'),
-    "another chain": (lambda said: said.update(chain="0" * 16), SEAL),
     "another key's check": (lambda said: said.update(check="0" * 64), "was made with another key"),
     "no figures": (entry_of(1, figures=7), "says what no ledger does: releases 0 figures"),
     "no releases": (lambda said: said.update(releases=[]), "is no ledger"),
@@ -184,7 +156,7 @@ TYPES = {"code": "bigint", "group_id": "bigint", "sensitive": "varchar", "standi
 
 
 @pytest.mark.thorough
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, HealthCheck.function_scoped_fixture)
 @given(
     table=st.sampled_from(["person", "value"]),
     place=st.integers(0, 59),
@@ -221,7 +193,7 @@ def test_any_edit_of_any_cell_is_noticed(wards, table, place, column, number, wo
 
 
 @pytest.mark.thorough
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(data=st.data())
 def test_any_edit_of_what_a_ledger_says_is_noticed(wards, data):
     engine = open_duckdb()
@@ -305,12 +277,10 @@ def test_a_manifest_that_was_changed_since_is_named(copied):
 @pytest.mark.parametrize(
     "edit",
     [
-        "update person set code = 1 - code where code in (0, 1)",
         "update person set moves = 1 where group_id = 2",
         "update value set sensitive = 'd99' where code = 2",
         lambda said: said["parameters"].update(l=2),
         entry_of(1, created="never"),
-        lambda said: said["releases"].pop(0),
         lambda said: said["releases"].pop(),
         lambda said: said["releases"][-1].update(previous="0" * 64),
     ],

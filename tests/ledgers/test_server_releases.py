@@ -159,13 +159,9 @@ def test_an_older_copy_is_noticed(con, tmp_path):
     ("kind", "values"),
     [
         ("text", "case i % 6 when 0 then '' when 1 then E'a,\"b\"\nc\\\\' else 'd' || i % 6 end"),
-        ("varchar(9)", "'d' || i % 6"),
-        ("char(5)", "'d' || i % 6"),
         ("numeric", "(i % 6) / 7.0"),
-        ("date", "date '0044-03-15 BC' + i % 6"),
         ("timestamptz", "timestamptz '2024-05-06 07:08:09.123+02' + (i % 6) * interval '1 hour'"),
         ("bytea", "decode('00ff0' || i % 6, 'hex')"),
-        ("boolean", "nullif(i % 3, 2) = 1"),
     ],
 )
 def test_values_of_the_servers_own_types_come_back(con, kind, values):
@@ -212,18 +208,11 @@ def test_one_run_at_a_time_writes_to_a_schema(con, hospital):
 def test_what_does_not_follow_is_refused(con):
     release(con)
     con.execute("create or replace view grown as select ssn + 8 as ssn, age, disease, ward from people")
-    con.execute("create or replace view named as select ssn::text as ssn, age, disease, ward from people")
-    con.execute("create or replace view twice as table people union all select 7, 1, 'd1', 1")
-    con.execute("create or replace view nameless as select nullif(ssn, 7) as ssn, age, disease, ward from people")
     con.execute("create or replace view gone as select * from people where ssn < 6")
     release(con, "grown", overwrite=True)
     refused = [
-        (UsageError, "type of id INTEGER, this request VARCHAR", {"source": "named"}),
         (UsageError, "'ward' is release 2 of a ledger, and ", {"ledger": "other.ledger"}),
         (UsageError, "'nothing' is no release under a ledger", {"since": "nothing"}),
-        (UsageError, "written in step with a release that lasts", {"into": None, "overwrite": False}),
-        (DataError, "more than one row", {"source": "twice"}),
-        (DataError, "1 row has no id", {"source": "nameless"}),
         (DataError, "of the last release are not in the source", {"source": "gone"}),
     ]
     for kind, words, options in refused:

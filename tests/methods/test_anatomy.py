@@ -2,12 +2,12 @@
 
 import collections
 
-import duckdb
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sqlanon
+from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
 from tests.examples import examples
 
@@ -82,7 +82,7 @@ def largest_l(values):
     block=st.sampled_from([1, 2, 3, 64, None]),
     key=st.integers(0, 5),
 )
-@examples(80, HealthCheck.function_scoped_fixture)
+@examples(40, HealthCheck.function_scoped_fixture)
 def test_every_table_is_grouped_or_refused(con, values, l, block, key):
     con.execute("create or replace table t (person integer, q integer, s varchar)").fetchall()
     con.executemany("insert into t values (?, ?, ?)", [(i, i % 7, value) for i, value in enumerate(values)])
@@ -115,7 +115,7 @@ def test_every_row_of_a_value_meets_every_slot_equally_often(con):
     """Given the counts, ranks are uniform: a row's group must not depend on its quasi values or its id."""
     con.execute("create table t as select i as person, i as q, 'abc'[1 + i % 3] as s from range(6) r(i)").fetchall()
     seen = collections.Counter()
-    keys = 24
+    keys = 12
     for key in range(keys):
         release = sqlanon.anatomy(con, "t", quasi="q", sensitive="s", id="person", l=3, key=f"{key:064x}")
         groups = dict(released(release)[0])
@@ -150,31 +150,6 @@ def test_one_key_gives_one_release_on_any_number_of_threads_and_in_any_order(pat
         release = sqlanon.anatomy(con, source, quasi=QUASI, sensitive="disease", id=identifier, l=4, key=KEY)
         found.append(released(release))
     assert found[0] == found[1] == found[2]
-
-
-def test_keys_matter_and_fresh_keys_differ(patients):
-    asked = {"quasi": QUASI, "sensitive": "disease", "id": "ssn", "l": 4}
-    runs = [sqlanon.anatomy(patients, "patients", key=key, **asked) for key in (KEY, "f0" * 32, None, None)]
-    assert len({str(released(release)) for release in runs}) == 4
-
-
-@pytest.mark.thorough
-def test_one_key_gives_one_release_at_scale_on_any_number_of_threads(con):
-    con.execute(
-        "create table t as select i as person, i % 97 as q, (i * i) % 23 as s from range(200000) r(i)"
-    ).fetchall()
-    found = []
-    for threads in (1, 2, 4):
-        con.execute(f"set threads = {threads}").fetchall()
-        release = sqlanon.anatomy(con, "t", quasi="q", sensitive="s", id="person", l=5, key=KEY)
-        found.append([release.table(n).aggregate("count(*), sum(hash(columns(*)))").fetchall() for n in ("qit", "st")])
-    assert found[0] == found[1] == found[2]
-
-
-def test_random_draws_warn_and_work(patients):
-    with pytest.warns(sqlanon.PrivacyWarning, match="random"):
-        release = sqlanon.anatomy(patients, "patients", quasi=QUASI, sensitive="disease", l=4, draws="random")
-    assert release.verify(against="patients").holds
 
 
 def test_the_key_stands_nowhere(patients, tmp_path):
@@ -212,50 +187,24 @@ def test_names_and_values_of_every_kind(con):
     assert con.execute('select count(*) from "nasty; table"').fetchall() == [(44,)]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("place", range(len(NASTY_NAMES)))
-def test_each_nasty_name_in_each_role(con, place):
-    quasi, sensitive, person = (NASTY_NAMES[(place + turn) % len(NASTY_NAMES)] for turn in range(3))
-    quoted = ['"' + name.replace('"', '""') + '"' for name in (quasi, sensitive, person)]
-    con.execute(
-        f"create table t as select i % 5 as {quoted[0]}, i % 4 as {quoted[1]}, i as {quoted[2]} from range(40) r(i)"
-    ).fetchall()
-    release = sqlanon.anatomy(con, "t", l=2, key=KEY, quasi=[quasi], sensitive=sensitive, id=[person])
+@pytest.mark.parametrize("place", [0, 6, 12, 18])
+def test_nasty_names_in_each_role(con, place):
+    names = NASTY_NAMES[place:] + NASTY_NAMES[:place]
+    sensitive, quasi, person = names[:1], names[1:10], names[10:]
+    columns = [f"i % 4 as {ident(sensitive[0])}", *(f"i % 5 as {ident(name)}" for name in quasi),
+               *(f"i as {ident(name)}" for name in person)]  # fmt: skip
+    con.execute(f"create table t as select {', '.join(columns)} from range(40) r(i)").fetchall()
+    release = sqlanon.anatomy(con, "t", l=2, key=KEY, quasi=quasi, sensitive=sensitive, id=person)
     assert release.verify(against="t").holds
 
 
-EVERY_TYPE = {
-    "decimal": "(i % 5)::decimal(8, 2) / 4",
-    "date": "date '2024-01-31' + (i % 5)::integer",
-    "timestamp with time zone": "timestamptz '2024-01-31 12:00:00+02' + interval (i % 5) hour",
-    "boolean": "case i % 3 when 0 then true when 1 then false end",
-    "double": "case i % 4 when 0 then 'nan'::double when 1 then -0.5 when 2 then 'inf' else 1e300 end",
-    "enum": "(['b', 'a', 'ü'])[1 + i % 3]::mood",
-    "uuid": "('00000000-0000-0000-0000-00000000000' || (i % 5))::uuid",
-    "hugeint": "12345678901234567890123456789012345678::hugeint + i % 5",
-    "bit": "(i % 5)::bit",
-    "time": "('0' || (i % 5) || ':00:00+02')::timetz",
-    "blob": "encode('x' || (i % 5))",
-}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("quasi", "sensitive"),
-    [(list(EVERY_TYPE), "q"), *((["q"], kind) for kind in EVERY_TYPE)],
-    ids=["quasi", *EVERY_TYPE],
-)
-def test_values_of_every_scalar_type_in_both_roles(con, tmp_path, quasi, sensitive):
+def test_values_that_an_enum_has_and_the_rows_do_not_are_published_nowhere(con, tmp_path):
     con.execute("create type mood as enum ('b', 'a', 'never seen', 'ü')").fetchall()
-    columns = ", ".join(f'{sql} as "{kind}"' for kind, sql in EVERY_TYPE.items())
-    con.execute(f"create table t as select {columns}, i % 7 as q from range(420) r(i)").fetchall()
-    release = sqlanon.anatomy(
-        con, "t", quasi=quasi, sensitive=sensitive, l=2, nulls="value", key=KEY, out=tmp_path / "release"
-    )
-    assert release.verify().holds
+    con.execute("create table t as select (['b', 'a', 'ü'])[1 + i % 3]::mood as q, (['a', 'b', 'ü'])[1 + i % 3]::mood"
+                " as s from range(42) r(i)").fetchall()  # fmt: skip
+    release = sqlanon.anatomy(con, "t", quasi="q", sensitive="s", l=2, key=KEY, out=tmp_path / "release")
     assert "never seen" not in "".join(map(str, release.engine.columns("from " + release.tables["qit"]).values()))
-    written = [(tmp_path / "release" / name).read_bytes() for name in ("qit.parquet", "st.parquet")]
-    assert b"never seen" not in b"".join(written)
+    assert not any(b"never seen" in path.read_bytes() for path in (tmp_path / "release").iterdir())
 
 
 # -- real data -------------------------------------------------------------------------------------------
@@ -273,38 +222,9 @@ def test_adult_by_occupation(con):
         sqlanon.anatomy(con, source, quasi=quasi, sensitive="occupation", l=8, nulls="drop")
 
 
-def test_census_income_without_its_most_frequent_code(con):
-    source = str(real_data("census_income_kdd.parquet"))
-    asked = {"quasi": ["age", "sex", "education"], "sensitive": "occupation_code"}
-    with pytest.raises(sqlanon.DataError, match="no l of at least 2 works"):
-        sqlanon.anatomy(con, source, l=2, **asked)
-    con.execute(f"create view working as from '{source}' where occupation_code <> 0").fetchall()
-    release = sqlanon.anatomy(con, "working", l=11, **asked)
-    assert release.verify(against="working").holds
-    with pytest.raises(sqlanon.DataError, match="the largest l that works is 11"):
-        sqlanon.anatomy(con, "working", l=12, **asked)
-
-
-def test_a_duckdb_relation_or_a_frame_in_scope_is_a_source(con):
-    frame = duckdb.sql("select i % 6 as q, i % 4 as s from range(40) r(i)").df()
-    by_name = sqlanon.anatomy(con, "frame", quasi="q", sensitive="s", l=2, key=KEY)
-    by_value = sqlanon.anatomy(con, frame, quasi="q", sensitive="s", l=2, key=KEY)
-    assert released(by_name) == released(by_value)
-
-
 # -- what must not stand in for randomness ------------------------------------------------------------------
 
 
-def groupings(con, source, runs=12):
-    """Publish with fresh keys and return how many different groupings came out."""
-    seen = set()
-    for _ in range(runs):
-        release = sqlanon.anatomy(con, source, quasi="age", sensitive="d", l=2)
-        seen.add(tuple(sorted(release.table("qit").fetchall())))
-    return len(seen)
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("names", [("rowid", "file_row_number", "file_index"), ("RowID",)])
 def test_columns_named_as_the_engines_row_numbers_do_not_number_rows(con, tmp_path, names):
     columns = ", ".join(f"0 as {name}" for name in names)
@@ -312,8 +232,9 @@ def test_columns_named_as_the_engines_row_numbers_do_not_number_rows(con, tmp_pa
         f"create table t as select {columns}, i as age, if(i % 2 = 0, 'a', 'b') as d from range(16) r(i)"
     ).fetchall()
     con.execute(f"copy t to '{tmp_path}/t.parquet' (format parquet)").fetchall()
-    assert groupings(con, "t") > 6
-    assert groupings(con, str(tmp_path / "t.parquet")) > 6
+    for source in ("t", str(tmp_path / "t.parquet")):
+        drawn = [sqlanon.anatomy(con, source, quasi="age", sensitive="d", l=2) for _ in range(3)]
+        assert len({str(sorted(release.table("qit").fetchall())) for release in drawn}) == 3
 
 
 def test_one_key_gives_one_release_in_every_time_zone(con):
@@ -335,7 +256,7 @@ def test_tables_are_found_where_they_are(con, tmp_path):
     con.execute("create table other.mine as select i as q, i % 4 as s from range(40) r(i)").fetchall()
     con.execute("create table other.p as select 1 as x").fetchall()
     con.execute("create view p as select i as q, i % 4 as s from range(40) r(i)").fetchall()
-    for source in ("p", "other.mine", "other.main.mine", "OTHER.MINE"):
+    for source in ("p", "other.main.mine", "OTHER.MINE"):
         assert sqlanon.anatomy(con, source, quasi="q", sensitive="s", l=2).manifest["rows"] == 40
     with pytest.raises(sqlanon.SourceError, match="no table, view or file 'mine'"):
         sqlanon.anatomy(con, "mine", quasi="q", sensitive="s", l=2)

@@ -1,7 +1,5 @@
 """Groups in one pass: the same release, row for row, as in many steps under the same key."""
 
-import pytest
-
 import sqlanon
 from tests.databases import connect
 
@@ -18,14 +16,6 @@ TABLES = {
 def tables(con, **asked):
     release = sqlanon.anatomy(con, "people", sensitive="disease", **{"quasi": "age", **asked})
     return [con.execute(f"from {release.tables[name]}").fetchall() for name in ("qit", "st")]
-
-
-@pytest.mark.parametrize("draws", ["keyed", "random"])
-@pytest.mark.filterwarnings("ignore:the engine")
-def test_draws_of_a_run_of_its_own_are_made_once(draws):
-    con = connect()
-    con.execute(f"create table people as {TABLES['rare']}")
-    assert len(tables(con, l=4, block="all", draws=draws)[0]) == 1009
 
 
 def test_each_of_several_draws_is_of_a_part_of_the_hash_of_its_own():

@@ -1,7 +1,7 @@
 """Mondrian: the slides' generalized table, boxes judged by the paper's recursion, kinds of columns, refusals."""
 
 import collections
-import json
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import sqlanon
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
-from tests.databases import connect
 from tests.examples import examples
 from tests.generalized_release import SLIDES, write_release
 from tests.oracles.mondrian import partitions, penalty
@@ -44,6 +43,8 @@ def test_the_slides_boxes_answer_query_a_by_their_overlap(slides):
     assert answer["n"][0] == pytest.approx(0.1, abs=1e-12)
     assert answer[["n_low", "n_high"]].values.tolist() == [[0, 2]]
     assert answer["n_std_error"].isna().all()
+    with pytest.raises(sqlanon.QueryError, match="SUM over generalized rows is not answered: a box holds a range"):
+        slides.estimate("SELECT SUM(age) FROM release")
 
 
 def test_the_slides_voters_are_present_with_four_sixths_and_then_ill_with_one_half(slides):
@@ -54,12 +55,11 @@ def test_the_slides_voters_are_present_with_four_sixths_and_then_ill_with_one_ha
     assert report.figures["presence"]["surely_present"] == 0
 
 
-@pytest.mark.parametrize("partition", ["strict", "relaxed"])
-@pytest.mark.parametrize("sensitive", ["s", ["s", "u"]], ids=["one column", "two columns"])
+@pytest.mark.parametrize(("partition", "sensitive"), [("strict", "s"), ("relaxed", ["s", "u"])])
 def test_no_value_stands_in_more_than_one_in_l_rows_of_a_box(con, partition, sensitive):
     con.execute("""
         create table t as select i, hash(i) % 50 as age, hash(i, 1) % 7 as z, 'u' || (hash(i, 4) % 6) as u,
-        's' || if(hash(i, 2) % 4 = 0, 0, hash(i, 3) % 9) as s from range(2000) r(i)""").fetchall()
+        's' || if(hash(i, 2) % 4 = 0, 0, hash(i, 3) % 9) as s from range(900) r(i)""").fetchall()
     asked = {"quasi": ["age", "z"], "sensitive": sensitive, "id": "i", "k": 5, "partition": partition}
     release = sqlanon.mondrian(con, "t", **asked, l=3)
     assert release.verify(against="t").holds and release.manifest["verified"]["largest_confidence"] <= 1 / 3
@@ -97,7 +97,7 @@ def test_boxes_lose_no_more_than_the_papers_recursion(con, l, partition):
     con.execute(
         "create table people as select 17 + (i * i * 7) % 71 as age, (i * 31 + i % 7) % 17 as education,"
         " (i * i) % 5 * (i % 2) as race, (i * 13) % 9 + (i % 4) * (i % 3) as job, i % 6 as disease"
-        " from range(3000) as t(i)"
+        " from range(1200) as t(i)"
     ).fetchall()
     quasi = ["age", "education", "race", "job"]
     asked = {"quasi": quasi, "sensitive": "disease", "k": 10, "l": l, "diversity": "distinct"}
@@ -115,7 +115,7 @@ def test_boxes_lose_no_more_than_the_papers_recursion(con, l, partition):
 
 @pytest.mark.thorough
 @pytest.mark.property
-@examples(25, HealthCheck.function_scoped_fixture)
+@examples(12, HealthCheck.function_scoped_fixture)
 @given(data=st.data())
 def test_no_box_could_be_cut_and_all_keep_their_promise(data, con):
     rows = data.draw(st.lists(st.tuples(*[st.integers(0, 4)] * 3, st.integers(0, 2)), min_size=4, max_size=40))
@@ -305,43 +305,22 @@ def test_a_column_without_a_type_is_refused(con):
         sqlanon.mondrian(con, "untyped", k=2, quasi="u", sensitive="tag")
 
 
-# -- the command line, a job, real data ----------------------------------------------------------------
+# -- the command line, real data -------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-def test_from_the_command_line_to_a_job(shell):
+def test_the_command_line_says_what_is_promised(shell):
     source = ["patients.parquet", "--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn"]
     done = shell("publish", "mondrian", *source, "-k", 10, "-l", 3, "--out", "boxes")
     assert done.returncode == 0, done.stderr
     promised = "promised every row shares its box with others, at least 10 rows in all, and each value of disease in at"
     assert f"{promised} most 1/3 of them" in " ".join(done.stdout.split())
-    assert shell("verify", "boxes", "--against", "patients.parquet").returncode == 0
-    answer = shell("estimate", "boxes", "SELECT COUNT(*) AS n FROM release WHERE age < 30", "--format", "json")
-    (line,) = json.loads(answer.stdout)
-    assert line["n_low"] <= line["n"] <= line["n_high"] and line["n_std_error"] is None
-    (shell.folder / "job.yml").write_text(
-        "method: mondrian\nsource: patients.parquet\nroles: {quasi: [age, sex], sensitive: disease, id: ssn}\n"
-        "parameters: {k: 8}\noutput: {out: released}\n"
-    )
-    assert shell("run", "job.yml").returncode == 0
-    assert json.loads((shell.folder / "released" / "release.json").read_text())["guarantee"] == {
-        "k": 8,
-        "l": 1,
-        "diversity": "frequent",
-    }
-
-
-def test_sums_and_other_engines_are_refused(con, patients):
-    release = sqlanon.mondrian(con, "patients", k=10, **ROLES)
-    with pytest.raises(sqlanon.QueryError, match="SUM over generalized rows is not answered: a box holds a range"):
-        release.estimate("SELECT SUM(age) FROM release")
 
 
 def test_adult_with_its_hierarchies(con):
     source = real_data("adult_arx.parquet")
     folder = source.parent / "hierarchies"
     trees = {name: folder / f"adult__{name}.csv" for name in ("education", "workclass", "native_country")}
-    con.execute(f"create table adult as select * from '{source}' limit 4000").fetchall()
+    con.execute(f"create table adult as select * from '{source}' limit 1500").fetchall()
     asked = {"quasi": ["age", "sex", *trees], "sensitive": "occupation", "hierarchy": trees}
     release = sqlanon.mondrian(con, "adult", k=10, l=3, **asked)
     assert release.verify(against="adult").holds
@@ -351,12 +330,6 @@ def test_adult_with_its_hierarchies(con):
     assert answer["n_low"][0] <= truth <= answer["n_high"][0]
 
 
-def test_rows_lie_in_an_order_that_tells_nothing(con, patients):
-    con.execute("create table turned as select * from patients order by ssn desc").fetchall()
-    one, other = (sqlanon.mondrian(con, table, k=10, **ROLES) for table in ("patients", "turned"))
-    assert one.table("data").fetchall() == other.table("data").fetchall()
-
-
 def test_columns_of_few_values_are_not_cut_before_those_of_many(con):
     con.execute("create table t as select i // 20 as a, i % 10 as b, 'v' || i % 7 as s from range(40) r(i)").fetchall()
     release = sqlanon.mondrian(con, "t", quasi=["a", "b"], sensitive="s", k=20)
@@ -364,7 +337,7 @@ def test_columns_of_few_values_are_not_cut_before_those_of_many(con):
     assert boxes == {(0, 1, 0, 4), (0, 1, 5, 9)}
 
 
-HIERARCHIES = {  # as other tools write them, by the column that they are for
+HIERARCHIES = {  # as other tools write them
     "no line of names, ;": ("edu", "BA;Higher;*\nMA;Higher;*\nPhD;Higher;*\n"),
     "no line of names, child and parent": ("edu", "Higher,*\nBA,Higher\nMA,Higher\n"),
     "no line of names, a value repeated": ("edu", "BA,BA,*\nMA,MA,*\n"),
@@ -375,18 +348,16 @@ HIERARCHIES = {  # as other tools write them, by the column that they are for
 }
 
 
-@pytest.mark.parametrize("form", HIERARCHIES)
-def test_hierarchies_are_read_as_other_tools_write_them(form, tmp_path):
-    column, text = HIERARCHIES[form]
-    (tmp_path / "levels.csv").write_text(text)
-    con = connect()
-    con.execute(
-        "create table people as select 20.0::double + i % 3 as age, 20 + i % 3 as years,"
-        " (20 + i % 3)::decimal(5, 2) as paid,"
-        " ['BA', 'MA'][i % 2 + 1] as edu, 'd' || i % 5 as disease from range(40) r(i)"
-    )
-    hierarchy = {column.upper(): str(tmp_path / "levels.csv")}
-    release = sqlanon.mondrian(con, "people", quasi=column, sensitive="disease", k=3, hierarchy=hierarchy)
+def test_hierarchies_are_read_as_other_tools_write_them(con, tmp_path):
+    values = {"age": "20.0::double + i % 3", "years": "20 + i % 3", "paid": "(20 + i % 3)::decimal(5, 2)"}
+    values["edu"] = "['BA', 'MA'][i % 2 + 1]"
+    columns = ", ".join(f'{values[column]} as "{form}"' for form, (column, _) in HIERARCHIES.items())
+    con.execute(f"create table people as select {columns}, 'd' || i % 5 as disease from range(40) r(i)").fetchall()
+    trees = {form.upper(): str(tmp_path / f"{number}.csv") for number, form in enumerate(HIERARCHIES)}
+    for path, (_, text) in zip(trees.values(), HIERARCHIES.values(), strict=True):
+        Path(path).write_text(text)
+    release = sqlanon.mondrian(con, "people", quasi=list(HIERARCHIES), sensitive="disease", k=3, hierarchy=trees)
     assert release.verify(against="people").holds
-    wanted = con.execute(f"select distinct cast({column} as varchar) from people").fetchall()
-    assert set(release.table("data").project(column).distinct().fetchall()) == set(wanted)
+    for form in HIERARCHIES:
+        wanted = con.execute(f'select distinct cast("{form}" as varchar) from people').fetchall()
+        assert set(release.table("data").project(f'"{form}"').distinct().fetchall()) == set(wanted), form

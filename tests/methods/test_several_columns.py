@@ -60,7 +60,7 @@ VALUES = st.sampled_from(["a", "b", "c", "d", "e", "f", None])
     key=st.integers(0, 5),
     most=st.sampled_from([0, 0.2, 0.9]),
 )
-@examples(25, HealthCheck.function_scoped_fixture)
+@examples(12, HealthCheck.function_scoped_fixture)
 def test_rows_of_a_group_differ_in_every_column_or_it_is_refused(con, rows, l, block, key, most):
     names = fill(con, rows)
     asked = {"sensitive": names, "l": l, "block": block, "key": f"{key:064x}", "max_suppressed": most, **ASKED}
@@ -124,17 +124,6 @@ def test_people_with_equal_values_are_equally_likely_to_be_anywhere(con):
     assert (first - second) ** 2 / (first + second) < 10.8  # 0.999 quantile with 1 degree of freedom
 
 
-@pytest.mark.thorough
-def test_no_quasi_value_decides_who_is_in_whose_group(con):
-    """Draws are made of the identifier alone, so that other quasi values leave everybody where they were."""
-    rows = [(f"s{n * n % 7}", f"t{n * n % 7 + n % 2}") for n in range(300)]
-    asked = {"sensitive": fill(con, rows), "l": 3, "key": KEY, "max_suppressed": 0.2, **ASKED}
-    before = dict(sqlanon.anatomy(con, "t", **asked).table("qit").fetchall())
-    con.execute("update t set q = 1000 - q").fetchall()
-    after = sqlanon.anatomy(con, "t", **asked).table("qit").fetchall()
-    assert before == {1000 - q: group for q, group in after}
-
-
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_value_as_frequent_as_can_be_finds_every_group_in_any_column(con, order):
     rows = [(f"s{n * n % 13}", "t" if n % 4 == 0 else f"t{n * 7 % 23}") for n in range(400)]
@@ -173,15 +162,6 @@ def test_a_query_is_answered_by_the_one_column_that_it_reads(published):
         assert one.iloc[0].tolist() == pytest.approx(other.iloc[0].tolist())
     with pytest.raises(sqlanon.QueryError, match="reads 'disease' and 'in come' together"):
         release.estimate("SELECT COUNT(*) FROM release WHERE disease = 'd1' AND \"in come\" = 3")
-
-
-def test_equal_keys_give_equal_releases_and_the_columns_order_is_the_tables(published):
-    con, release, asked = published
-    again = sqlanon.anatomy(con, "t", l=4, key=KEY, **asked)
-    assert list(release.tables) == ["qit", "st", "st_2"]
-    for name in release.tables:
-        assert sorted(release.table(name).fetchall()) == sorted(again.table(name).fetchall())
-    assert release.manifest["guarantee"] == {"l": 4, "confidence": 0.25}
 
 
 def test_a_written_release_proves_itself_and_what_was_changed_is_seen(published, tmp_path):

@@ -14,7 +14,6 @@ from sqlanon.plans.build import render_query
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
-from tests.databases import connect
 from tests.examples import examples
 from tests.oracles.generalized import determined
 
@@ -91,8 +90,9 @@ def weights(con, column="disease", values=(), quasi=("education", "age", "sex"),
 # -- the paper -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("file", ["table_6.csv", "table_6.parquet"])
-@pytest.mark.parametrize("hierarchy", ["education.csv", "education_levels.csv"])
+@pytest.mark.parametrize(
+    ("file", "hierarchy"), [("table_6.csv", "education.csv"), ("table_6.parquet", "education_levels.csv")]
+)
 def test_tables_6_to_8(con, file, hierarchy):
     release = published(
         con,
@@ -162,7 +162,7 @@ ROW = st.tuples(
 
 
 @pytest.mark.thorough
-@examples(15, HealthCheck.function_scoped_fixture)
+@examples(10, HealthCheck.function_scoped_fixture)
 @given(
     rows=st.lists(ROW, min_size=4, max_size=24),
     k=st.integers(2, 4),
@@ -208,12 +208,6 @@ def test_what_is_published_is_the_deterministic_table(con, rows, k, undiverse, o
     assert release.verify().holds
 
 
-def test_groups_are_numbered_in_the_order_of_what_is_published(con):
-    qit, _ = tables(published(con, label="num"))
-    first_seen = list(dict.fromkeys(row[-1] for row in qit))
-    assert first_seen == sorted(first_seen)
-
-
 # -- certain data -----------------------------------------------------------------------------------------
 
 
@@ -233,40 +227,14 @@ def test_certain_data_is_published_as_it_is(patients):
     assert release.verify(against="patients").holds
 
 
-EVERY_TYPE = {
-    "decimal": "(i % 5)::decimal(8, 2) / 4",
-    "date": "date '2024-01-31' + (i % 5)::integer",
-    "timestamptz": "timestamptz '2024-01-31 12:00:00+02' + interval (i % 5) hour",
-    "boolean": "case i % 3 when 0 then true when 1 then false end",
-    "double": "case i % 4 when 0 then 'nan'::double when 1 then -0.5 when 2 then 'inf' else 1e300 end",
-    "enum": "(['b', 'a', 'ü'])[1 + i % 3]::mood",
-    "uuid": "('00000000-0000-0000-0000-00000000000' || (i % 5))::uuid",
-    "hugeint": "12345678901234567890123456789012345678::hugeint + i % 5",
-    "bit": "(i % 5)::bit",
-    "time": "('0' || (i % 5) || ':00:00+02')::timetz",
-}
-ONE_ROLE_EACH = [(list(EVERY_TYPE), "q"), *((["q"], kind) for kind in EVERY_TYPE)]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("quasi", "sensitive"), ONE_ROLE_EACH, ids=["quasi", *EVERY_TYPE])
-def test_values_of_every_scalar_type_in_both_roles(con, tmp_path, quasi, sensitive):
-    con.execute("create type mood as enum ('b', 'a', 'never seen', 'ü')").fetchall()
-    columns = ", ".join(f'{sql} as "{kind}"' for kind, sql in EVERY_TYPE.items())
-    con.execute(f"create table t as select i, {columns}, i % 7 as q from range(60) r(i)").fetchall()
-    asked = {"id": "i", "k": 3, "l": 2, "threshold": 0.1, "influence": "learn", "key": KEY, "nulls": "drop"}
-    asked |= {"quasi": quasi, "sensitive": sensitive}
-    release = sqlanon.uncertain(con, "t", out=tmp_path / "release", **asked)
-    assert sqlanon.open(tmp_path / "release", con=con).verify(against="t").holds
-    listed = ", ".join(f'case when "{name}" is not null then ["{name}"] end as "{name}"' for name in quasi)
-    con.execute(
-        f'create table many as select i, {listed}, ["{sensitive}"] as "{sensitive}" from t where "{sensitive}"'
-        " is not null"
-    ).fetchall()
-    listed = sqlanon.uncertain(con, "many", **asked)
-    assert listed.verify().holds
+def test_a_list_of_one_is_its_value(con):
+    con.execute("create table t as select i, i % 5 as q, nullif(i % 4, 3) as s from range(60) r(i)").fetchall()
+    con.execute("create table many as select i, [q] as q, [s] as s from t where s is not null").fetchall()
+    asked = {"quasi": "q", "sensitive": "s", "id": "i", "k": 3, "l": 2, "threshold": 0.1, "influence": "learn"}
+    asked |= {"key": KEY, "nulls": "drop"}
+    plain, listed = (sqlanon.uncertain(con, name, **asked) for name in ("t", "many"))
     # draws are of the rows, and a list is another row than its value: groups differ in who is in them
-    assert without_groups(listed) == without_groups(release), "a list of one is its value"
+    assert listed.verify().holds and without_groups(listed) == without_groups(plain)
 
 
 @pytest.mark.parametrize("undiverse", ["merge", "suppress"])
@@ -317,18 +285,10 @@ def test_rows_without_a_sensitive_value_are_dropped_on_demand(con):
     assert (release.manifest["rows"], release.manifest["dropped_rows"]) == (3, 1), "one tuple of two rows"
 
 
-def test_frames_are_sources_hierarchies_and_matrices(con):
-    frame = duckdb.sql(f"select * from '{PAPER / 'table_6.parquet'}'").df()
-    tree, matrix = (duckdb.sql(f"from '{PAPER / name}.csv'").df() for name in ("education", "influence"))
-    release = published(con, frame, alternatives="lists", label="num", undiverse="suppress", influence=matrix,
-                        hierarchy={"education": tree})  # fmt: skip
-    assert tables(release) == tables(sqlanon.open(PAPER / "release"))
-
-
 # -- draws ---------------------------------------------------------------------------------------------
 
 
-def uncertain_people(con, rows=3000):
+def uncertain_people(con, rows):
     con.execute(
         "create or replace table people as select i as ssn,"
         f" case i % 10 when 0 then {LEAVES[:2]} when 1 then {LEAVES[1:4]} else [({LEAVES})[1 + i % 5]] end"
@@ -344,7 +304,7 @@ def uncertain_people(con, rows=3000):
 @pytest.mark.thorough
 @pytest.mark.parametrize("identifier", [["ssn"], []])
 def test_one_key_gives_one_release_on_any_number_of_threads_and_in_any_order(con, identifier):
-    uncertain_people(con).execute("create table shuffled as select * from people order by random()").fetchall()
+    uncertain_people(con, 600).execute("create table shuffled as select * from people order by random()").fetchall()
     found = []
     for source, threads in (("people", 1), ("people", 2), ("shuffled", 4)):
         con.execute(f"set threads = {threads}").fetchall()
@@ -360,15 +320,6 @@ def test_keys_matter_and_fresh_keys_differ(con):
     ).fetchall()
     runs = [tables(published(con, "t", key=key)) for key in (KEY, "f0" * 32, None, None)]
     assert len(set(map(str, runs))) == 4, "equal rows are grouped by the draw alone"
-
-
-@pytest.mark.thorough
-def test_the_order_of_a_source_does_not_group_equal_rows(con):
-    con.execute("create table t as select 'Master' as education, 30 as age, 'F' as sex,"
-                " (['flu', 'obesity'])[1 + i // 20] as disease from range(40) r(i)").fetchall()  # fmt: skip
-    mixed = [len({row[0] for row in tables(published(con, "t", threshold=0.9))[1]}) for _ in range(4)]
-    _, sets = tables(published(con, "t", threshold=0.9))
-    assert len(sets) > max(mixed), "neighbours in the source are not neighbours in the release"
 
 
 # -- what is learned ---------------------------------------------------------------------------------------
@@ -398,12 +349,14 @@ def test_a_learned_matrix_is_association_and_rarity(con, tmp_path):
     assert "influence" not in json.dumps(release.manifest) and str(tmp_path) not in json.dumps(again.manifest)
     with pytest.raises(sqlanon.TargetError, match="exists; choose another save_influence or say overwrite=True"):
         sqlanon.uncertain(con, "t", influence="learn", save_influence=saved, **asked)
-    sqlanon.uncertain(con, "t", influence="learn", save_influence=saved, overwrite=True, **asked)
+    with pytest.raises(sqlanon.DataError, match="L = 9"):  # what was learned is kept although nothing is published
+        sqlanon.uncertain(con, "t", influence="learn", save_influence=saved, overwrite=True, **{**asked, "l": 9})
+    assert saved.read_text().splitlines() == text
     with pytest.raises(sqlanon.TargetError, match="no directory"):
         sqlanon.uncertain(con, "t", influence="learn", save_influence=tmp_path / "no" / "where.csv", **asked)
 
 
-@pytest.mark.parametrize("threshold", [0.05, 0.6, 0.99])
+@pytest.mark.parametrize("threshold", [0.05, 0.99])
 def test_no_value_is_harmless_because_it_is_frequent(con, threshold):
     con.execute("create table t as select i // 20 as q, case when i % 10 < 7 then 'flu' else 'd' || i % 7 end as s"
                 " from range(400) r(i)").fetchall()  # fmt: skip
@@ -415,18 +368,11 @@ def test_no_value_is_harmless_because_it_is_frequent(con, threshold):
     assert release.verify().checks[0].name == "files"
 
 
-def test_learned_weights_need_room_above_the_threshold(con):
-    con.execute("create table t as select i % 4 as q, i % 3 as s from range(40) r(i)").fetchall()
-    asked = {"quasi": "q", "sensitive": "s", "k": 2, "l": 2, "influence": "learn"}
-    with pytest.raises(sqlanon.UsageError, match=r"threshold=1.0 leaves no room for weights that are learned"):
-        sqlanon.uncertain(con, "t", threshold=1.0, **asked)
-
-
-def test_groups_of_one_value_are_told_first(con, tmp_path, shell):
+def test_groups_of_one_value_are_told_first(con, tmp_path):
     value = "case when i < 12 then 'flu' when i % 2 = 0 then 'cold' else 'cough' end"
     con.execute(f"create table t as select i as q, {value} as s from range(24) r(i)").fetchall()
     (tmp_path / "influence.csv").write_text("s,q,weight\nflu,1,.1\ncold,1,.6\ncough,1,.7\n")
-    asked = {"quasi": "q", "sensitive": "s", "k": 3, "l": 2, "threshold": 0.5, "out": tmp_path / "release"}
+    asked = {"quasi": "q", "sensitive": "s", "k": 3, "l": 2, "threshold": 0.5}
     release = sqlanon.uncertain(con, "t", influence=tmp_path / "influence.csv", **asked)
     first, second, *_ = release.verify().checks
     assert (first.name, first.required, first.holds) == ("one_value", "reported", None) and second.name == "files"
@@ -438,37 +384,6 @@ def test_groups_of_one_value_are_told_first(con, tmp_path, shell):
     alike = [group for group, held in values.items() if len(held) == 1]
     assert {"flu"} == set().union(*(values[group] for group in alike)) and len(alike) == 4
     assert first.found == {"groups_of_one_value": 4, "rows_known_for_certain": sum(sizes[group] for group in alike)}
-    printed = " ".join(shell("verify", "release").stdout.splitlines()[1].split())
-    assert printed == "one_value reported groups_of_one_value: 4, rows_known_for_certain: 12 reported"
-
-
-def test_one_column_of_sensitive_values_keeps_its_name(con):
-    con.execute("create table t as select i % 4 as q, i % 3 as s, [i % 3, 7] as several from range(40) r(i)").fetchall()
-    asked = {"quasi": "q", "k": 2, "l": 2, "threshold": 0.1, "influence": "learn"}
-    release = sqlanon.uncertain(con, "t", sensitive="s", **asked)
-    assert list(release.table("st").columns) == ["group_id", "s", "count"] and release.verify(against="t").holds
-    assert release.estimate("SELECT COUNT(*) AS n FROM release WHERE s = 1")["n_expected"].tolist() == [13]
-    release = sqlanon.uncertain(con, "t", sensitive="several", **asked)
-    assert list(release.table("st").columns) == ["group_id", "several1", "several2", "count"]
-
-
-def test_a_learned_matrix_is_saved_although_the_release_is_refused(con, tmp_path):
-    con.execute("create table t as select i % 4 as q, i % 2 as s from range(40) r(i)").fetchall()
-    saved = tmp_path / "influence.csv"
-    with pytest.raises(sqlanon.DataError, match="L = 5"):
-        sqlanon.uncertain(
-            con, "t", quasi="q", sensitive="s", k=2, l=5, threshold=0.1, influence="learn", save_influence=saved
-        )
-    assert len(saved.read_text().splitlines()) == 3
-
-
-def test_weights_of_many_values_are_pairwise_different_and_at_most_1(con):
-    con.execute("create table t as select i % 5 as q, case when i < 3000 then i % 3 else i end as s"
-                " from range(6000) r(i)").fetchall()  # fmt: skip
-    release = sqlanon.uncertain(con, "t", quasi="q", sensitive="s", k=5, l=3, threshold=0.3, influence="learn")
-    found = [line["weight"] for line in release.manifest["parameters"]["weights"]]
-    assert len(found) == len(set(found)) == 3003
-    assert min(found) > 0 and max(found) <= 1
 
 
 def test_the_correlation_ratio_is_the_statistic_of_the_oracle(con):
@@ -549,13 +464,6 @@ def test_values_outside_a_hierarchy_are_named(con):
     assert message == "1 values of 'education' are inner nodes of its hierarchy, and cells hold leaves: 'University'"
 
 
-def test_a_hierarchy_for_another_column(con):
-    message = refused(con, sqlanon.UsageError, hierarchy={"num": PAPER / "education.csv"})
-    assert message == "a hierarchy is given for 'num', which quasi does not name"
-    both = {"education": PAPER / "education.csv", "EDUCATION": PAPER / "education.csv"}
-    assert "given twice for 'education'" in refused(con, sqlanon.UsageError, hierarchy=both)
-
-
 def test_an_inner_node_that_a_level_file_begins_with_is_a_value_too(con, tmp_path):
     (tmp_path / "icd.csv").write_text("l0,l1,l2\n250,250,all\n250.01,250,all\n251,251,all\n")
     con.execute("create table t as select [(['250', '250.01', '251'])[1 + i % 3]] as code, i % 4 as s"
@@ -605,19 +513,6 @@ def test_constants_come_back_as_they_went_in(con, values, missing):
     assert found == [(value, 0.1, other) for value, other in zip(values, optional, strict=True)]
 
 
-@pytest.mark.thorough
-def test_a_hierarchy_of_thousands_of_nodes(con):
-    con.execute("create table h as select 'v' || i as l0, 'a' || i // 10 as l1, 'b' || i // 500 as l2, '*' as l3"
-                " from range(20000) r(i)").fetchall()  # fmt: skip
-    con.execute("create table t as select case i % 10 when 0 then ['v' || i, 'v' || (i + 1) % 3000] else ['v' || i] end"
-                " as q, i % 9 as s from range(3000) r(i)").fetchall()  # fmt: skip
-    asked = {"quasi": "q", "sensitive": "s", "k": 5, "l": 3, "threshold": 0.1, "influence": "learn"}
-    release = sqlanon.uncertain(con, "t", hierarchy={"q": "h"}, **asked)
-    qit, _ = tables(release)
-    assert {row[2][0] for row in qit if row[0] == "22"} == {"a"} and sum(row[0] == "22" for row in qit) == 300
-    assert release.verify(against="t").holds
-
-
 # -- influence files that are none ---------------------------------------------------------------------------
 
 GOOD = (PAPER / "influence.csv").read_text()
@@ -628,7 +523,6 @@ GOOD = (PAPER / "influence.csv").read_text()
     [
         ("age", "edge", "has no column 'age'; its columns are the sensitive column, every quasi column and the weight"),
         ("flu,0,", "flu,1.5,", "'education' in row 1 is '1.5', not a number from 0 to 1"),
-        ("flu,0,", "flu,-0.1,", "'education' in row 1 is '-0.1', not a number from 0 to 1"),
         ("flu,0,", "flu,nan,", "'education' in row 1 is 'nan', not a number from 0 to 1"),
         ("flu,0,", "flu,,", "'education' in row 1 is None, not a number from 0 to 1"),
         ("flu,0,", ",0,", "row 1 names no value"),
@@ -670,16 +564,13 @@ def test_a_quasi_column_called_weight(con):
     ("cell", "words"),
     [
         ("{}", "1 cells of 'education' have nothing, or NULL, among their alternatives"),
-        ("{Master,}", "1 cells of 'education' have nothing, or NULL, among their alternatives"),
         ("{Master, , Ph.D}", "1 cells of 'education' have nothing, or NULL, among their alternatives"),
         ("{Master", "1 cells of 'education' open a brace or close one without the other; write alternatives as {a, b}"),
-        ("Master}", "1 cells of 'education' open a brace or close one without the other"),
         ("{Master, 7}", "1 cells of 'education' have numbers and text among their alternatives"),
         (
             "{{Master}, Ph.D}",
             "1 cells of 'education' have braces inside braces, or an alternative that begins",
         ),
-        ("{Master}, {Ph.D}", "quotes and braces inside braces are not read; use lists"),
         ('{"Master, Ph.D"}', "quotes and braces inside braces are not read; use lists"),
         ("{Master, 'Ph.D'}", "quotes and braces inside braces are not read; use lists"),
         ("{Bachelor, Master, Ph.D}", "1 cells of 'education' have more than 2 alternatives; raise max_alternatives"),
@@ -694,11 +585,9 @@ def test_braces_that_are_none(con, cell, words):
     ("column", "cell", "words"),
     [
         ("education", [], "1 cells of 'education' have nothing, or NULL, among their alternatives"),
-        ("education", ["Master", None], "1 cells of 'education' have nothing, or NULL, among their alternatives"),
         ("age", [None], "1 cells of 'age' have nothing, or NULL, among their alternatives"),
         ("age", [1, 2, 3], "1 cells of 'age' have more than 2 alternatives"),
         ("sex", ["F", "M"], "1 cells of 'sex' are uncertain, and nothing says what their alternatives have in common"),
-        ("disease", [], "1 cells of 'disease' have nothing, or NULL, among their alternatives"),
         ("disease", ["flu", None], "1 cells of 'disease' have nothing, or NULL, among their alternatives"),
         ("disease", None, "1 row has no value in the sensitive column 'disease'; say nulls=\"drop\""),
     ],
@@ -710,17 +599,7 @@ def test_lists_that_are_none(con, column, cell, words):
     assert words in refused(con, sqlanon.DataError, source, alternatives="lists", max_alternatives=2)
 
 
-def test_doubled_alternatives_are_one(con):
-    rows = [(["Master", "Master"], [30, 30], "F", ["flu", "flu"]), (["Ph.D"], [31], "F", ["obesity"])]
-    source = filled(con, rows, "education varchar[], age integer[], sex varchar, disease varchar[]")
-    qit, sets = tables(published(con, source, alternatives="lists"))
-    assert {row[0] for row in qit} == {"0"} and {row[2] for row in qit} == {"Master", "Ph.D"}
-    assert [row[1:] for row in sets] == [("flu", 1), ("obesity", 1)]
-
-
-@pytest.mark.parametrize(
-    "kind", ["json[]", "varchar[][]", "struct(a integer)[]", "map(varchar, integer)", "struct(a varchar)"]
-)
+@pytest.mark.parametrize("kind", ["json[]", "varchar[][]", "map(varchar, integer)"])
 def test_lists_of_what_is_no_single_value(con, kind):
     con.execute(f"create table t (education {kind}, age integer, sex varchar, disease varchar)").fetchall()
     assert refused(con, sqlanon.UsageError, "t", alternatives="lists").startswith("column 'education' holds nested")
@@ -765,7 +644,6 @@ def test_alternative_rows_are_folded(con):
     [
         ((None, "y", "Master", 1, "M", "flu"), "1 row has no value in 'num', which ties alternative rows together"),
         (("t2", "z", "Master", 1, "M", "flu"), "1 tuples have alternative rows that differ in 'note': a label or an"),
-        (("t2", None, "Master", 1, "M", "flu"), "1 tuples have alternative rows that differ in 'note': a label or an"),
         (("t1", "x", "Ph.D", 1, "M", "flu"), "1 tuples have more than 2 alternative rows; raise max_alternatives"),
         (("t2", "y", "Ph.D", 1, None, "flu"), "1 cells of 'sex' have nothing, or NULL, among their alternatives"),
         (("t2", "y", "Ph.D", 1, "M", None), "1 cells of 'disease' have nothing, or NULL, among their alternatives"),
@@ -776,20 +654,6 @@ def test_alternative_rows_that_are_none(con, row, words):
     source = tuples(con, [*GOOD_TUPLES, row])
     asked = {"alternatives": "lists", "alternative_of": "num", "label": "note", "max_alternatives": 2}
     assert words in refused(con, sqlanon.DataError, source, **asked)
-
-
-def test_alternative_rows_of_lists(con):
-    con.execute(
-        "create table t (num integer, education varchar[], age integer, sex varchar, disease varchar)"
-    ).fetchall()
-    rows = [
-        (1, ["Bachelor", "Master"], 20, "F", "flu"),
-        (1, ["Master", "Ph.D"], 20, "F", "flu"),
-        (2, ["Ph.D"], 21, "F", "AIDS"),
-    ]
-    con.executemany("insert into t values (?, ?, ?, ?, ?)", rows)
-    qit, _ = tables(published(con, "t", alternatives="lists", alternative_of="num"))
-    assert [row[0] for row in qit] == ["0", "23"]
 
 
 def test_one_identifier_for_all_alternatives_of_a_row(con):
@@ -810,6 +674,7 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
         ({"l": 1}, "l 1 asks for no difference"),
         ({"threshold": 0}, "threshold 0 is not above 0 and at most 1"),
         ({"threshold": 1.1}, "threshold 1.1 is not above 0 and at most 1"),
+        ({"threshold": 1.0, "influence": "learn"}, "threshold=1.0 leaves no room for weights that are learned"),
         ({"threshold": float("nan")}, "threshold = nan is not a number"),
         ({"max_alternatives": 0}, "max_alternatives 0 is not a whole number from 1 to 1000"),
         ({"nulls": "value"}, 'nulls="value" is not for uncertain: NULL has no weight'),
@@ -873,13 +738,6 @@ def test_names_and_values_of_every_kind(con, tmp_path):
 # -- shown, not run -------------------------------------------------------------------------------------------
 
 
-def test_sets_in_two_orders_are_one_line(con):
-    rows = [(["Master"], [30], "F", pair) for pair in (["flu", "AIDS"], ["AIDS", "flu"], ["obesity"], ["flu"])]
-    source = filled(con, rows, "education varchar[], age integer[], sex varchar, disease varchar[]")
-    _, sets = tables(published(con, source, alternatives="lists", k=4))
-    assert [row[1:] for row in sets] == [("AIDS", "flu", 2), ("flu", None, 1), ("obesity", None, 1)]
-
-
 SCRIPT = ["people", "--database", "people.duckdb", "--quasi", "education,age,sex", "--sensitive", "disease", "--id",
           "ssn", "-k", "5", "-L", "2", "--threshold", "0.3", "--max-alternatives", "2"]  # fmt: skip
 
@@ -895,39 +753,6 @@ def uncertain_shell(shell):
     return shell
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("influence", ["learn", "influence.csv"])
-@pytest.mark.parametrize("undiverse", ["merge", "suppress"])
-def test_a_compiled_script_makes_the_same_release(uncertain_shell, influence, undiverse):
-    shell = uncertain_shell
-    asked = [*SCRIPT, "--hierarchy", "education=education.csv", "--influence", influence, "--undiverse", undiverse]
-    script = shell("compile", "uncertain", *asked)
-    assert script.returncode == 0, script.stderr
-    done = shell("publish", "uncertain", *asked, "--out", "release", SQLANON_KEY=KEY)
-    assert done.returncode == 0, done.stderr
-    run = duckdb.connect(str(shell.folder / "people.duckdb"))
-    run.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
-    run.execute(script.stdout).fetchall()
-    for name in ("qit", "st"):
-        found = run.execute(f"from sqlanon_{name}").fetchall()
-        assert found == run.execute(f"from '{shell.folder}/release/{name}.parquet'").fetchall()
-    assert run.execute("select count(*) from duckdb_tables() where temporary").fetchall() == [(0,)]
-
-
-def test_a_compiled_script_refuses_braces_that_are_none(shell):
-    (shell.folder / "h.csv").write_text("child,parent\na,r\nb,r\n")
-    for cell, words in (("{{a}, b}", "braces inside braces"), ("{a", "open a brace"), ("{a, 7}", "numbers and text")):
-        (shell.folder / "t.csv").write_text(f'q,s\n"{cell}",x\na,y\nb,z\na,x\n')
-        script = shell("compile", "uncertain", "t.csv", "--quasi", "q", "--sensitive", "s", "-k", "2", "-L", "2",
-                       "--threshold", "0.1", "--influence", "learn", "--hierarchy", "q=h.csv", "--alternatives",
-                       "braces")  # fmt: skip
-        assert script.returncode == 0, script.stderr
-        run = connect()
-        run.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
-        with pytest.raises(duckdb.Error, match=f"1 cells of 'q' .*{words}"):
-            run.execute(script.stdout.replace("t.csv", f"{shell.folder}/t.csv")).fetchall()
-
-
 def test_what_runs_is_shown_and_holds_no_number_of_the_data(uncertain_shell):
     shell = uncertain_shell
     before = shell.left()
@@ -938,85 +763,10 @@ def test_what_runs_is_shown_and_holds_no_number_of_the_data(uncertain_shell):
     connection.execute("delete from people where age[1] > 30").fetchall()
     connection.close()
     assert shell("publish", "uncertain", *asked).stdout == shown.stdout
-
-
-def test_the_command_line_shows_what_was_learned_and_nothing_in_the_release(uncertain_shell):
-    shell = uncertain_shell
-    asked = [*SCRIPT, "--hierarchy", "education=education.csv", "--influence", "learn", "--save-influence", "i.csv"]
-    done = shell("publish", "uncertain", *asked, "--out", "release")
-    assert done.returncode == 0, done.stderr
-    assert "learned influence matrix" in done.stderr and "lung cancer" in done.stderr
-    assert "groups of at least 5 rows" in done.stdout and "cancer" not in done.stdout
-    assert stat.S_IMODE((shell.folder / "i.csv").stat().st_mode) == 0o600
-    again = shell("publish", "uncertain", *asked, "--out", "release 2")
-    assert again.returncode == 2 and "'i.csv' exists; choose another --save-influence" in again.stderr
-    assert not (shell.folder / "release 2").exists()
-    with_file = [word if word != "learn" else "influence.csv" for word in asked]
-    assert "with a file there is nothing to save" in shell("publish", "uncertain", *with_file, "--out", "r").stderr
-
-
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
+    for words, said in (
         (["--hierarchy", "education"], "--hierarchy 'education' is not COLUMN=FILE"),
-        (["--hierarchy", "=x.csv"], "--hierarchy '=x.csv' is not COLUMN=FILE"),
         (["--hierarchy", "age=a.csv", "--hierarchy", "AGE=a.csv"], "--hierarchy is given twice for 'AGE'"),
-        (["--engine", "postgres", "--dsn", "postgresql://127.0.0.1:1/x"], ""),
-    ],
-)
-def test_options_that_cannot_be_right(uncertain_shell, changed, words):
-    done = uncertain_shell("publish", "uncertain", *SCRIPT, "--influence", "learn", "--out", "r", *changed)
-    assert done.returncode == 2 and words in done.stderr
-
-
-JOB = """\
-method: uncertain
-source: {database: people.duckdb, table: people}
-roles: {quasi: [education, age, sex], sensitive: disease, id: ssn}
-parameters:
-  k: 5
-  l: 2
-  threshold: 0.3
-  influence: influence.csv
-  hierarchy: {education: education.csv}
-  undiverse: suppress
-output: {out: release}
-"""
-
-
-def test_a_job(uncertain_shell):
-    shell = uncertain_shell
-    (shell.folder / "job.yml").write_text(JOB)
-    done = shell("run", "job.yml")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["parameters"]["undiverse"] == "suppress"
-    (shell.folder / "job.yml").write_text(JOB.replace("influence.csv", "learn").replace("out: release", "out: other"))
-    assert shell("run", "job.yml").returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("suppress", "hide", "line 10: undiverse is one of merge, suppress, generalize, not 'hide'"),
-        ("{education: education.csv}", "education.csv", "line 9: hierarchy is a mapping, not text"),
-        ("education.csv", "3", "line 9: hierarchy of education is text, not a whole number"),
-        ("influence.csv", "[a]", "line 8: influence is text, not a list"),
-        ("k: 5", "k: all", "line 5: k is a whole number, not text"),
-    ],
-)
-def test_jobs_that_are_none(uncertain_shell, old, new, words):
-    (uncertain_shell.folder / "job.yml").write_text(JOB.replace(old, new))
-    done = uncertain_shell("run", "job.yml")
-    assert done.returncode == 2 and words in done.stderr
-
-
-@pytest.mark.thorough
-def test_a_script_for_another_engine_names_its_table_and_no_number_of_duckdb(uncertain_shell):
-    asked = [*SCRIPT, "--hierarchy", "education=education.csv", "--influence", "learn", "--dialect"]
-    for dialect, table in (("postgres", 'from "people"'), ("spark", "from `people`")):
-        script = uncertain_shell("compile", "uncertain", *asked, dialect)
-        assert script.returncode == 0 and table in script.stdout and "rowid" not in script.stdout
-    files = ["patients.parquet", *SCRIPT[3:], "--quasi", "age", "--influence", "learn", "--dialect", "postgres"]
-    files[files.index("education,age,sex")] = "sex"
-    done = uncertain_shell("compile", "uncertain", *files)
-    assert done.returncode == 2 and "postgres publishes from a table, not from the file" in done.stderr
+        (["--influence", "influence.csv", "--save-influence", "i.csv"], "with a file there is nothing to save"),
+    ):
+        done = shell("publish", "uncertain", *SCRIPT, "--influence", "learn", "--out", "r", *words)
+        assert done.returncode == 2 and said in done.stderr

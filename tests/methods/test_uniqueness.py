@@ -128,8 +128,5 @@ def test_a_sensitive_column_of_own_values_is_refused_unless_it_is_to_be_kept(met
             sqlanon.DataError, match=f"'{column}' has a value of its own in 600 of 600 rows: .* unique_s"
         ):
             publish(con, "own", quasi=["age", "sex"], sensitive=column, **METHODS[method])
-        publish(con, "own", quasi=["age", "sex"], sensitive=column, unique_sensitive="keep", **METHODS[method])
-    for column in ("wage", "d"):
-        publish(con, "own", quasi=["age", "sex"], sensitive=column, **METHODS[method])
-    suggested = {line["column"]: line["suggested_role"] for line in sqlanon.check(con, "own").columns}
-    assert suggested["notes"] != "sensitive" != suggested["ssn"]
+    publish(con, "own", quasi=["age", "sex"], sensitive="notes", unique_sensitive="keep", **METHODS[method])
+    publish(con, "own", quasi=["age", "sex"], sensitive="wage", **METHODS[method])

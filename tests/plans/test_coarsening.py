@@ -18,6 +18,7 @@ from sqlanon.plans.coarsening import PATTERN, Coarsening, resolve_rules
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from tests.databases import connect
+from tests.examples import examples
 from tests.facts import each
 
 DAY = datetime.date
@@ -44,12 +45,14 @@ def coarsen(rule, kind, values):
     return [row["v"] for row in engine.rows(read)]
 
 
+@examples(25)
 @given(st.lists(WHOLE | st.none(), min_size=1, max_size=20), st.integers(1, 10**6))
 def test_a_step_of_whole_numbers_is_its_lower_end(values, step):
     made = coarsen(str(step), "INTEGER", values)
     assert made == [None if value is None else value // step * step for value in values]
 
 
+@examples(25)
 @given(st.lists(st.decimals(-(10**6), 10**6, places=2), min_size=1, max_size=20), st.sampled_from(["2.5", "0.05", "7"]))
 def test_so_is_one_of_decimals_exactly(values, step):
     made = coarsen(step, "DECIMAL(12,2)", values)
@@ -63,6 +66,7 @@ def test_the_lower_end_of_decimals_may_have_more_digits_than_they_have(case):
     assert float(made) == float(lower) and coarsen(step, "DECIMAL(9,1)", [made]) == [made]
 
 
+@examples(25)
 @given(
     st.lists(st.floats(-1e6, 1e6) | st.integers(-500, 500).map(lambda n: n / 20) | st.none(), min_size=1, max_size=20),
     st.sampled_from(["2.5", "0.1", "0.05", "10"]),
@@ -90,6 +94,7 @@ def test_floats_of_32_bits_are_read_as_they_are_written():
     assert coarsen("0.1", "FLOAT", [0.1, 0.3, 0.7, -0.7, 0.69]) == [0.1, 0.3, 0.7, -0.7, 0.6]
 
 
+@examples(25)
 @given(
     st.lists(st.dates(DAY(1, 1, 8), DAY(3000, 1, 1)), min_size=1, max_size=10),
     st.sampled_from(["DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"]),
@@ -103,6 +108,7 @@ def test_units_of_time_begin_on_their_first_day(values, kind):
     assert coarsen("century", "INTEGER", [v.year for v in values]) == [v.year // 100 * 100 for v in values]
 
 
+@examples(25)
 @given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=6), min_size=1, max_size=10))
 def test_letters_are_the_first_ones(values):
     coarse = coarsen("2 letters", "VARCHAR", values)

@@ -31,10 +31,6 @@ def read_value(text):
     return {"null": None}.get(text, int(text) if text.lstrip("-").isdigit() else text)
 
 
-def read_object(found):
-    return Sql(found["sql"]) if "sql" in found else found
-
-
 def read_tables(text):
     """Return the tables of an example, those that stand and those that are given: columns, rows."""
     standing, given, rows = {}, {}, []

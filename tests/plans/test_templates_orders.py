@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import sqlanon
 from sqlanon.plans.templates import template_root
 from tests.facts import each
@@ -51,23 +49,6 @@ def _terms_behind(tokens: list[str]) -> Iterator[str]:
         yield term.strip()
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("select 1 order by n, -x desc limit 3", ["n", "-x desc"]),
-        (
-            "rank() over (partition by a order by f(b, c) asc nulls last rows 1 preceding), d",
-            ["f(b, c) asc nulls last"],
-        ),
-        ("list(x order by case when x is null, y then 1 end, y) as z", ["case when x is null, y then 1 end", "y"]),
-        ("order by {% for c in cs %}{{ c }} desc nulls first, {% endfor %}n", ["{{ c }} desc nulls first", "n"]),
-        ("string_agg(a, ',' order by b) || row_number() over (order by c)", ["b", "c"]),
-    ],
-)
-def test_terms_are_found(text, expected):
-    assert list(terms(text)) == expected
-
-
 @each(TEMPLATES)
 def test_every_order_says_its_direction_and_where_nulls_go(template):
     text = (template_root() / template).read_text(encoding="utf-8")
@@ -95,10 +76,11 @@ def _has_docstring(node: ast.AST) -> bool:
     return isinstance(node, kinds) and bool(node.body) and isinstance(node.body[0], ast.Expr)
 
 
-@pytest.mark.thorough
 @each(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if "postgres" not in path.parts)
 def test_so_does_every_order_in_python(module):
     # what is in capitals is a recipient's question, or another engine's own text
+    if "order by " not in (PACKAGE / module).read_text(encoding="utf-8"):
+        return
     for text in _texts(PACKAGE / module):
         if "order by " in text and "select" in text:
             found = [term for term in terms(text) if not _EXPLICIT.search(term) and term != "{field}"]

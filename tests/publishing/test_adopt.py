@@ -1,6 +1,5 @@
 """Tables that a macro wrote become a release that holds, or nothing does."""
 
-import json
 from pathlib import Path
 
 import duckdb
@@ -150,28 +149,6 @@ def test_what_is_no_release_is_refused_and_nothing_appears(written, tmp_path, as
         sqlanon.adopt(written, out=tmp_path / "ward", **asked)
     assert not list(tmp_path.iterdir())
     assert issubclass(VerificationError, DataError)
-
-
-@pytest.mark.thorough
-def test_the_command_line_adopts_and_says_what_it_did_not_compare(shell):
-    assert shell("macros", "--database", "hospital.duckdb").returncode == 0
-    con = duckdb.connect(str(shell.folder / "hospital.duckdb"))
-    con.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
-    for name, arguments in (("qit", f"{QUASI}, 'disease'"), ("st", "'disease'")):
-        con.execute(
-            f"create table w_{name} as from anatomy_{name}('patients', {arguments}, 4, id := ['ssn'])"
-        ).fetchall()
-    con.close()
-    tables = ["adopt", "--database", "hospital.duckdb", "--qit", "w_qit", "--st", "w_st"]
-    done = shell(*tables, "-l", 4, "--out", "ward", "--format", "json")
-    assert done.returncode == 0 and json.loads(done.stdout)["rows"] == 600
-    assert "not compared with the microdata: --against SOURCE does that" in done.stderr
-    assert "agreement" not in shell(*tables, "-l", 4, "--out", "other").stdout
-    assert shell("verify", "ward", "--against", "patients.parquet").returncode == 0
-    printed = shell(*tables, "-l", 4, "--out", "third", "--sql").stdout
-    assert printed.startswith("-- qit") and "order by" in printed and not (shell.folder / "third").exists()
-    assert shell(*tables, "-l", 5, "--out", "fourth").returncode == 3
-    assert "say where the release goes" in shell(*tables, "-l", 4).stderr
 
 
 def test_a_forged_file_is_written_anew(written, tmp_path):

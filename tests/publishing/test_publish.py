@@ -11,14 +11,16 @@ import time
 
 import duckdb
 import pytest
+from typer.testing import CliRunner
 
 import sqlanon
+from sqlanon import cli
+from sqlanon.cli.app import app
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.plans.statement import Statement
 from sqlanon.releases import database_targets
 from sqlanon.releases.database_targets import SchemaTarget
-from tests.conftest import NASTY_NAMES
 
 ROLES = ["--quasi", "age,sex,zipcode", "--sensitive", "disease"]
 UNIQUE = ["--quasi", "q,q2", "--unique-quasi", "keep", "--sensitive", "s"]
@@ -59,50 +61,50 @@ GAPS = "select i as q, case when i % 9 > 0 then i % 5 end as s from range(90) t(
 DATABASE = ["publish", "anatomy", "patients", *ROLES, "-l", 4, "--out", "release", "--database"]
 
 
-@pytest.mark.parametrize(("select", "l", "says"), [
+NOT_ALLOWED = [
     (GAPS, 2, ["10 rows have no value in the sensitive column 's'", "--nulls value", "--nulls drop"]),
     ("select i as q, 1 as s from range(9) t(i)", 2, "no l of at least 2 works"),
     ("select i as q, i as s from range(9) t(i)", 10, "needs at least 10 rows; the source has 9"),
     ("select i as q, i as s from range(0) t(i)", 2, "no rows"),
     ("select i % 3 as q, i % 3 as s from range(90) t(i)", 4, "the largest l that works is 3"),
-])  # fmt: skip
-def test_data_that_does_not_allow_it(shell, select, l, says):
-    done = refused(shell, 3, *table(shell, select), l, says=says)
-    assert "robust" not in done.stderr and "without" not in done.stderr
+]
+
+
+def test_data_that_does_not_allow_it(shell):
+    for select, l, says in NOT_ALLOWED:
+        request = table(shell, select)
+        done = refused(shell, 3, *request, l, says=says)
+        assert "robust" not in done.stderr and "without" not in done.stderr
 
 
 def asked(roles, source="patients.parquet", l=4):
     return ["publish", "anatomy", source, *roles, "-l", l, "--out", "release"]
 
 
-@pytest.mark.parametrize(("words", "says"), [
-    *((asked(ROLES, l=l), "at least 2") for l in (1, 0, -3)),
-    *(([*PUBLISH, "--block", block], "--block") for block in ("0", "-1", "many", "1.5")),
+IMPOSSIBLE = [
+    (asked(ROLES, l=1), "at least 2"),
+    *(([*PUBLISH, "--block", block], "--block") for block in ("0", "many")),
     (asked(["--quasi", "age,hight", "--sensitive", "disease"]), ["no column 'hight'", "'zipcode'"]),
     (asked(["--quasi", "age,AGE", "--sensitive", "disease"]), "'age' is named twice in --quasi"),
     (asked(["--quasi", "age,disease", "--sensitive", "disease"]), "'disease' stands in --quasi and in --sensitive"),
-    (asked(["--quasi", "age", "--sensitive", "disease", "--id", "AGE"]), "'age' stands in --quasi and in --id"),
-    (asked(["--quasi", "age,,sex", "--sensitive", "disease"]), "empty column name"),
-    (asked(["--quasi", "", "--sensitive", "disease"]), "empty column name"),
     (asked(["--quasi", "age", "--sensitive", "disease"], "nul.csv"), "the name of a column holds a NUL character"),
     (asked(ROLES, "gone.parquet"), "no file 'gone.parquet'"),
-    (asked(ROLES, "gone*.parquet"), "gone*.parquet"),
     (asked(ROLES, "folder"), "is a directory; name its files"),
     (asked(ROLES, "not.parquet"), "'not.parquet' is no whole Parquet file"),
     (asked(ROLES, "empty.parquet"), "'empty.parquet' is empty: it holds no byte"),
     (asked(ROLES, "noending"), "no ending that tells its format"),
-    (asked(ROLES, "patients"), "no table, view or file 'patients'"),
     (asked(ROLES, "patients.parquet'); drop table x; --"), "no table, view or file"),
     ([*DATABASE, "gone.duckdb"], "no database file 'gone.duckdb'"),
     ([*DATABASE, "text.duckdb"], "cannot open the database 'text.duckdb'"),
-    ([*asked(ROLES, "nobody"), "--database", "hospital.duckdb"], "no table, view or file 'nobody'"),
     ([*PUBLISH[:-1], "no/such/release"], "no directory"),
     (PUBLISH[:-2], "say where the release goes"),
     ([*PUBLISH, "--into", "x", "--database", "hospital.duckdb"], "say where the release goes"),
     ([*PUBLISH[:-2], "--into", "x"], "--database FILE"),
     ([*DATABASE[:-3], "--database", "hospital.duckdb", "--into", "n" * 1000], "is longer than 200 bytes"),
-])  # fmt: skip
-def test_requests_that_no_data_could_meet(shell, words, says):
+]
+
+
+def test_requests_that_no_data_could_meet(shell):
     (shell.folder / "folder").mkdir()
     for name, text in {
         "not.parquet": b"age,sex\n1,2\n", "empty.parquet": b"", "noending": b"x",
@@ -110,18 +112,8 @@ def test_requests_that_no_data_could_meet(shell, words, says):
         "text.duckdb": b"not a database at all, only text that is long enough to be read",
     }.items():  # fmt: skip
         (shell.folder / name).write_bytes(text)
-    refused(shell, 2, *words, says=says)
-
-
-def test_null_values_published_or_dropped(shell):
-    asked = table(shell, GAPS)
-    assert shell(*asked, 2, "--nulls", "value").returncode == 0
-    done = shell(*asked[:-2], "dropped", "-l", 2, "--nulls", "drop", "--format", "json")
-    assert done.returncode == 0
-    assert "dropped" in done.stderr
-    assert json.loads(done.stdout)["dropped_rows"] == 10
-    values = duckdb.sql(f"select distinct s from '{shell.folder}/release/st.parquet'").fetchall()
-    assert len(values) == 6
+    for words, says in IMPOSSIBLE:
+        refused(shell, 2, *words, says=says)
 
 
 def shown(done, line):
@@ -141,8 +133,6 @@ def test_what_nulls_drop_leaves_out_is_a_share(shell):
         said = f"{share} of the rows are left out, and who knows who was in the table sees whose"
         assert (said in shown(done, "promised")) == notable
         assert f"dropped rows {10 * missing} (" in " ".join(done.stdout.split())
-    done = shell(*table(shell, rows.format(missing=0)), 2, "--nulls", "drop", "--overwrite", "--verbose")
-    assert "dropped:" not in done.stdout and shown(done, "dropped rows") == "0"
 
 
 def test_robust_does_not_say_that_rows_without_a_value_had_a_frequent_one(shell):
@@ -157,8 +147,7 @@ def test_robust_does_not_say_that_rows_without_a_value_had_a_frequent_one(shell)
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("method", "asked"), [
-    ("anatomy", ["-l", 4]), ("splu", ["--gamma", 4]), ("robust", ["-r", 2, "--background-from", "sex"]),
-    ("uncertain", ["-k", 4, "-L", 2, "--threshold", 0.3, "--influence", "learn"]),
+    ("splu", ["--gamma", 4]), ("uncertain", ["-k", 4, "-L", 2, "--threshold", 0.3, "--influence", "learn"]),
 ])  # fmt: skip
 def test_without_an_id_the_promise_is_per_row_and_says_so(shell, method, asked):
     asked = ["publish", method, "patients.parquet", *ROLES, *asked, "--out", "release", "--overwrite"]
@@ -215,46 +204,11 @@ def test_what_is_advised_for_a_skewed_column_works_and_nothing_else_is_advised(s
     assert shell(*asked, "more", "-l", 7).returncode == 3
 
 
-@pytest.mark.thorough
-def test_what_works_where_nearly_everybody_has_one_value_is_said_once_and_works(shell):
-    """Of 1000 rows 987 have one value: no method that promises a confidence publishes it, and none is advised."""
-    rare = (
-        "select i % 7 as q, i % 4 as job, case when i < 987 then 'no' else 'd' || i % 4 end as s from range(1000) t(i)"
-    )
-    table(shell, f"select *, s || job as both from ({rare})")
-    roles = ["bad.parquet", "--quasi", "q", "--sensitive"]
-    said = (
-        "what works is mondrian (rows alike in k; no confidence is promised), a sensitive column made of this one and"
-    )
-    for method, options in (
-        ("anatomy", ["-l", 2]),
-        ("splu", ["--gamma", 2]),
-        ("robust", ["-r", 2, "--background-from", "q"]),
-    ):
-        done = refused(shell, 3, "publish", method, *roles, "s", *options, "--out", "no", says=said)
-        assert method == "robust" or "robust" not in done.stderr
-    for name, method, options in (
-        ("boxes", "mondrian", ["s", "-k", 5]),
-        ("compound", "anatomy", ["both", "-l", 2]),
-        ("without", "anatomy", ["job", "-l", 4]),
-    ):
-        done = shell("publish", method, *roles, *options, "--out", name)
-        assert done.returncode == 0, done.stderr
-
-
 def test_where_the_most_frequent_value_is_none_dropping_it_is_advised_and_works(shell):
     table(shell, SKEWED.format(most="null"))
     asked = ["publish", "anatomy", "bad.parquet", "--quasi", "q", "--sensitive", "s", "--out"]
     refused(shell, 3, *asked, "no", "-l", 4, "--nulls", "value", says="with --nulls drop l = 6 works")
     assert shell(*asked, "dropped", "-l", 6, "--nulls", "drop").returncode == 0
-
-
-def test_several_rows_of_one_person(shell):
-    asked = table(shell, "select i as q, i % 5 as s, least(i, 87) as ssn from range(90) t(i)")
-    refused(shell, 3, *asked, 3, "--id", "ssn", says=["1 person has several values of a quasi column", "--vary"])
-    assert shell(*asked, 3, "--id", "ssn", "--unit", "row").returncode == 0
-    splu = [*asked[:1], "splu", *asked[2:-1], "--gamma", 3, "--id", "ssn"]
-    refused(shell, 3, *splu, "--overwrite", says=["1 person has more than one row", "--unit row"])
 
 
 # -- requests that no data could meet: 2 -----------------------------------------------------------------------
@@ -269,17 +223,27 @@ def test_source_and_target_without_rights(shell):
     refused(shell, 2, *PUBLISH[:-1], "locked/release", says="no right to write")
 
 
-def test_target_exists(shell):
-    assert shell(*PUBLISH).returncode == 0
-    before = (shell.folder / "release" / "release.json").read_bytes()
+def test_a_release_tells_nothing_else_and_is_replaced_by_a_whole_one_alone(shell):
+    release = shell.folder / "release"
+    done = shell(*PUBLISH, "--format", "json")
+    printed = json.loads(done.stdout)
+    assert printed == json.loads((release / "release.json").read_text())
+    assert set(printed) == {
+        *("format", "method", "parameters", "columns", "rows", "groups", "dropped_rows"),
+        *("guarantee", "verified", "files", "engine", "sqlanon", "created"),
+    }
+    assert "not published: ssn" in done.stderr and str(shell.folder) not in done.stdout
+    for name in ("qit", "st"):
+        path = f"{release}/{name}.parquet"
+        assert duckdb.sql(f"select * from parquet_kv_metadata('{path}')").fetchall() == []
+        assert "ssn" not in duckdb.sql(f"from '{path}'").columns
+        assert str(shell.folder).encode() not in (release / f"{name}.parquet").read_bytes()
+    files = {path.name: path.read_bytes() for path in release.iterdir()}
     refused(shell, 2, *PUBLISH, says=["exists", "--overwrite"])
-    assert (shell.folder / "release" / "release.json").read_bytes() == before
-
-
-def test_overwrite_replaces_what_the_manifest_names_and_nothing_else(shell):
-    assert shell(*PUBLISH).returncode == 0
+    refused(shell, 3, *PUBLISH[:-4], "-l", 100, "--out", "release", "--overwrite", says="l = 100 is not possible")
+    assert {path.name: path.read_bytes() for path in release.iterdir()} == files
     (shell.folder / "release" / "notes.txt").write_text("mine")
-    before = (shell.folder / "release" / "qit.parquet").read_bytes()
+    before = files["qit.parquet"]
     assert shell(*PUBLISH, "--overwrite").returncode == 0
     assert (shell.folder / "release" / "notes.txt").read_text() == "mine"
     assert (shell.folder / "release" / "qit.parquet").read_bytes() != before
@@ -311,13 +275,6 @@ def test_overwrite_refuses_what_is_no_release(shell):
     assert (shell.folder / "release" / "thesis.txt").read_text() == "years of work"
     (shell.folder / "file").write_text("x")
     refused(shell, 2, *PUBLISH[:-1], "file", "--overwrite", says="is not a directory")
-
-
-def test_a_failed_run_leaves_the_old_release_alone(shell):
-    assert shell(*PUBLISH).returncode == 0
-    before = {path.name: path.read_bytes() for path in (shell.folder / "release").iterdir()}
-    refused(shell, 3, *PUBLISH[:-4], "-l", 100, "--out", "release", "--overwrite", says="l = 100 is not possible")
-    assert {path.name: path.read_bytes() for path in (shell.folder / "release").iterdir()} == before
 
 
 def test_disk_full(shell):
@@ -361,30 +318,12 @@ def test_keys(shell):
     assert long not in done.stderr + done.stdout
 
 
-def test_the_same_key_by_file_or_environment_gives_the_same_release(shell):
-    (shell.folder / "key").write_text("ab" * 32 + "\n")
-    assert shell(*PUBLISH, "--key-file", "key").returncode == 0
-    assert shell(*PUBLISH[:-1], "again", SQLANON_KEY="AB" * 32).returncode == 0
-    for name in ("qit", "st"):
-        one, two = (
-            duckdb.sql(f"from '{shell.folder}/{out}/{name}.parquet'").fetchall() for out in ("release", "again")
-        )
-        assert one == two
-
-
 # -- into a schema -----------------------------------------------------------------------------------------
 
 
 def into(shell, *more):
     database = ["--database", "hospital.duckdb"]
     return shell("publish", "anatomy", "patients", *ROLES, "--id", "ssn", "-l", 4, *database, *more)
-
-
-def test_a_directory_named_as_a_home_is_read_where_it_lies(shell):
-    assert into(shell, "--out", "~").returncode == 0
-    assert (shell.folder / "~" / "qit.parquet").is_file()
-    checked = shell("verify", "~", HOME=str(shell.folder / "tmp"))
-    assert checked.returncode == 0, checked.stderr
 
 
 def test_into_a_schema_and_back(shell):
@@ -397,20 +336,13 @@ def test_into_a_schema_and_back(shell):
     assert checked.returncode == 0, checked.stderr
     assert into(shell, "--into", "re lease").returncode == 2
     assert into(shell, "--into", "re lease", "--overwrite").returncode == 0
-
-
-def test_a_schema_that_holds_other_tables_is_refused(shell):
+    # a schema of other tables is no release's, an empty one may become one, and what is refused leaves none
     assert into(shell, "--into", "main", "--overwrite").returncode == 2
     assert sql(shell, "select count(*) from patients") == [(600,)]
     sql(shell, "create schema mine")
     assert into(shell, "--into", "mine").returncode == 2
-    assert into(shell, "--into", "mine", "--overwrite").returncode == 0
-
-
-def test_a_refused_schema_leaves_nothing(shell):
-    done = into(shell, "--into", "release", "-l", 60)
-    assert done.returncode == 3
-    assert sql(shell, "select schema_name from information_schema.schemata where schema_name = 'release'") == []
+    assert into(shell, "--into", "none", "-l", 60).returncode == 3
+    assert sql(shell, "select schema_name from information_schema.schemata where schema_name = 'none'") == []
 
 
 def test_enums_go_into_a_schema_as_text(shell):
@@ -452,7 +384,7 @@ def killed(shell, arguments, reached, within=30.0):
 
 @pytest.fixture
 def large(shell):
-    duckdb.sql("select i as q, hash(i) as q2, i % 50 as s from range(700000) t(i)").write_parquet(
+    duckdb.sql("select i as q, hash(i) as q2, i % 50 as s from range(300000) t(i)").write_parquet(
         str(shell.folder / "large.parquet")
     )
     return ["publish", "anatomy", "large.parquet", *UNIQUE, "-l", 10]
@@ -509,8 +441,9 @@ def test_publish_says_five_things_and_all_else_where_asked(shell, method, reache
     named = {line[:15].strip(): line[15:] for line in folded.splitlines()}
     assert list(named) == FIVE and named["published"].endswith("release; not published: ssn")
     assert re.match(reached, named["attacks reach"]) and named["next"].startswith("sqlanon attack release --against")
-    whole = shell(*request, "--overwrite", "--verbose").stdout
-    assert re.findall(r"^\w+", whole, re.MULTILINE)[:2] == ["published", "method"] and "\nverified " in whole
+    if method[0] == "anatomy":
+        whole = shell(*request, "--overwrite", "--verbose").stdout
+        assert re.findall(r"^\w+", whole, re.MULTILINE)[:2] == ["published", "method"] and "\nverified " in whole
 
 
 def test_what_is_expected_of_many_rows_is_learned_from_few_and_says_so(con, monkeypatch):
@@ -536,59 +469,17 @@ def test_what_is_expected_of_many_rows_is_learned_from_few_and_says_so(con, monk
     assert looked_at == [600]
 
 
-def test_publish_prints_the_manifest_as_json(shell):
-    done = shell(*PUBLISH, "--format", "json")
-    printed = json.loads(done.stdout)
-    assert printed == json.loads((shell.folder / "release" / "release.json").read_text())
-    assert set(printed) == {
-        *("format", "method", "parameters", "columns", "rows", "groups", "dropped_rows"),
-        *("guarantee", "verified", "files", "engine", "sqlanon", "created"),
-    }
-    assert "not published: ssn" in done.stderr
-    assert str(shell.folder) not in done.stdout
+NASTY = ['quo"te', "ünï ©ode 漢字", "'); drop table patients; --"]
+PATHS = [*((f"{name}[1]*?.parquet", f"{name}[out]*") for name in NASTY), ("~.parquet", "~")]
 
 
-def test_sql_prints_and_runs_nothing(shell):
-    done = shell(*PUBLISH, "--sql")
-    assert done.returncode == 0
-    assert not (shell.folder / "release").exists()
-    assert "600" not in done.stdout, "no statement holds a number read from the data"
-    for name in ("tally", "frequency", "block", "ordered", "grouped", "qit", "st"):
-        assert f"-- {name}\n" in done.stdout
-
-
-def test_sql_says_what_is_asked_first(shell):
-    lines = "\n".join(f"{age % 80},{age % 5}" for age in range(30_000))
-    (shell.folder / "late.csv").write_text(f"age,disease\n{lines}\n")
-    asked = ("late.csv", "--quasi", "age", "--sensitive", "disease", "--out", "release")
-    for method in (("anatomy", "-l", "3"), ("robust", "-r", "3", "--background-from", "age"), ("splu", "--gamma", "3")):
-        done = shell("publish", method[0], *asked, *method[1:], "--sql")
-        assert done.returncode == 0, done.stderr
-        first, *rest = done.stdout.split("\n\n")
-        assert first.startswith("-- ranges\nselect") and any(one.startswith("-- layout (bound") for one in rest)
-
-
-def test_parquet_files_tell_nothing_else(shell):
-    assert shell(*PUBLISH, "--id", "ssn").returncode == 0
-    for name in ("qit", "st"):
-        path = f"{shell.folder}/release/{name}.parquet"
-        assert duckdb.sql(f"select * from parquet_kv_metadata('{path}')").fetchall() == []
-        columns = {
-            row[0] for row in duckdb.sql(f"select distinct path_in_schema from parquet_metadata('{path}')").fetchall()
-        }
-        assert "ssn" not in columns
-        assert str(shell.folder).encode() not in (shell.folder / "release" / f"{name}.parquet").read_bytes()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", [name for name in NASTY_NAMES if "\\" not in name and "%" not in name])
-def test_nasty_paths(shell, name):
-    source = name.replace("/", "_") + "[1]*?.parquet"
+@pytest.mark.parametrize(("source", "out"), PATHS)
+def test_nasty_paths(shell, source, out):
     (shell.folder / "patients.parquet").rename(shell.folder / source)
-    out = name.replace("/", "_") + "[out]*"
     done = shell("publish", "anatomy", source, *ROLES, "-l", 4, f"--out={out}")
     assert done.returncode == 0, done.stderr
-    assert shell("verify", out, "--against", source).returncode == 0
+    assert (shell.folder / out / "qit.parquet").is_file()  # "~" is a name here, and nobody's home
+    assert shell("verify", out, "--against", source, HOME=str(shell.folder / "tmp")).returncode == 0
 
 
 # -- two runs at once ----------------------------------------------------------------------------------------------
@@ -668,37 +559,21 @@ def test_the_next_commands_run_as_they_are_printed(shell, place):
     assert quiet.returncode == 0 and "sqlanon attack" not in quiet.stderr
 
 
-LATE_FAULTS = """
-import sys
-from pathlib import Path
-import duckdb
-from sqlanon.cli import main
-import sqlanon
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+@pytest.mark.parametrize("fault", [duckdb.InternalException("INTERNAL Error: x"), KeyError("x")])
+def test_a_fault_behind_a_release_that_has_appeared_is_a_note(shell, monkeypatch, fault):
+    as_ever = DuckDBEngine.rows
 
-def rows(engine, sql, as_ever=DuckDBEngine.rows):
-    if Path("release/release.json").exists():
-        {fault}
-    return as_ever(engine, sql)
+    def rows(engine, sql):
+        if (shell.folder / "release" / "release.json").exists():
+            raise engine._translate(fault, sql) if isinstance(fault, duckdb.Error) else fault
+        return as_ever(engine, sql)
 
-DuckDBEngine.rows = rows
-sys.argv = ["sqlanon", *sys.argv[1:]]
-main()
-"""
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        "raise engine._translate(duckdb.InternalException('INTERNAL Error: x'), sql)",
-        "raise engine._translate(duckdb.OutOfMemoryException('Out of Memory Error: x'), sql)",
-        "raise KeyError('x')",
-    ],
-)
-def test_a_fault_behind_a_release_that_has_appeared_is_a_note(shell, fault):
-    program = [sys.executable, "-c", LATE_FAULTS.format(fault=fault), *map(str, PUBLISH)]
-    done = subprocess.run(program, cwd=shell.folder, env=shell.environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(DuckDBEngine, "rows", rows)
+    monkeypatch.chdir(shell.folder)
+    assert cli.app is app  # importing the package adds the verbs
+    done = CliRunner().invoke(app, list(map(str, PUBLISH)))
+    assert done.exit_code == 0, done.output
     told = " ".join(done.stdout.split())
     assert "the release has been published and stands" in told and "nothing was" not in told + done.stderr
+    monkeypatch.undo()
     assert shell("verify", "release", "--against", "patients.parquet").returncode == 0

@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-import json
 
 import pytest
 
@@ -91,7 +90,7 @@ def test_tables_that_label_nothing_are_refused(con, tmp_path):
 
 @pytest.mark.thorough
 def test_values_and_columns_of_any_name_have_labels(con, tmp_path):
-    for number, name in enumerate(NASTY_NAMES):
+    for number, name in enumerate(NASTY_NAMES[::4]):
         quoted = name.replace('"', '""')
         con.execute(
             f"create or replace table nasty as select ssn, job as \"{quoted}\", 'v' || job as value, disease as d"
@@ -116,29 +115,6 @@ def test_how_it_is_typed():
     for text in ("job=map:", "job=jobs", "job=mapping"):
         with pytest.raises(UsageError, match=r"no way to coarsen values: .* with columns from and to"):
             COARSEN.read("--coarsen", [text])
-
-
-@pytest.mark.thorough
-def test_the_command_line_and_jobs_take_it(shell):
-    shell.folder.joinpath("sexes.csv").write_text("from,to\nF,anybody\nM,anybody\n")
-    words = ["patients.parquet", "--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn"]
-    done = shell("publish", "anatomy", *words, "-l", 4, "--coarsen", "sex=sexes.csv", "--out", "release")
-    assert done.returncode == 0, done.stderr
-    assert "--against patients.parquet --coarsen sex=map:sexes.csv --id ssn" in done.stdout
-    against = ["release", "--against", "patients.parquet", "--coarsen", "sex=map:sexes.csv"]
-    assert shell("verify", *against).returncode == 0
-    folder = shell.folder / "jobs"
-    folder.mkdir()
-    folder.joinpath("sexes.csv").write_text("from,to\nF,anybody\nM,anybody\n")
-    folder.joinpath("job.yml").write_text(
-        "source: ../patients.parquet\nmethod: anatomy\nparameters:\n  l: 4\n  coarsen: {age: 10, sex: sexes.csv}\n"
-        "roles:\n  quasi: [age, sex]\n  sensitive: disease\n  id: ssn\noutput: {out: ../nightly}\n"
-    )
-    done = shell("run", "jobs/job.yml")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["parameters"]["coarsen"] == {"age": "10", "sex": "mapping"}
-    done = shell("check", *words, "--coarsen", "age=10,sex=sexes.csv", "--format", "json")
-    assert json.loads(done.stdout)["figures"]["classes"] == 6
 
 
 def test_under_a_ledger_values_keep_their_labels(con, tmp_path):

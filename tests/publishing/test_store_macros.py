@@ -70,17 +70,6 @@ def test_groups_are_l_diverse_and_hold_every_row_once(client):
     assert all(len(set(values)) == len(values) == 4 for values in groups.values())
 
 
-def test_the_key_decides(client, made):
-    first = client.rows(CALL)
-    done = client.run(f"set threads = 1; {CALL};", "-json", "-readonly")
-    assert [tuple(row.values()) for row in json.loads(done.stdout)] == first
-    assert client.rows("select * from " + CALL.removeprefix("from ") + " order by all") == sorted(
-        first, key=lambda row: row[0]
-    )
-    assert {row[:1] + row[-1:] for row in Client(made, OTHER).rows(CALL)} != {row[:1] + row[-1:] for row in first}
-    assert Client(made, KEY.upper()).rows(CALL) == first
-
-
 def test_the_order_inside_a_group_tells_nothing(client):
     rows = client.rows(CALL)
     assert [row[-1] for row in rows] == sorted(row[-1] for row in rows)
@@ -119,8 +108,7 @@ def test_the_same_key_gives_the_release_of_the_command_line(client, shell, optio
     assert client.rows(f"from anatomy_st('patients', 'disease', 4{options})") == published["st"]
 
 
-@pytest.mark.parametrize("known", [["sex"], ["sex", "zipcode"]])
-@pytest.mark.parametrize("identifier", [[], ["ssn"]])
+@pytest.mark.parametrize(("known", "identifier"), [(["sex"], []), (["sex", "zipcode"], ["ssn"])])
 def test_robust_macros_give_the_release_of_publish(client, made, known, identifier):
     quasi = ["age", "sex", "zipcode"] if identifier else ["ssn", "age", "sex", "zipcode"]
     asked = f"'disease', {known}, 3, max_suppressed := 0.5, id := {identifier}"
@@ -142,29 +130,6 @@ def test_robust_macros_give_the_release_of_publish(client, made, known, identifi
         ).fetchone() == (1, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ("['sex'], 1", "r = 1 protects nobody"),
-        ("[], 3", "background_names names at least one column"),
-        ("['no'], 3", "no column 'no' in the source"),
-        ("['disease'], 3", "a column has one role"),
-        ("['sex'], 9", r"600 of 600 rows \(100.00%\) find no group of 9 rows .* the largest r that works is 6"),
-        (
-            "['sex', 'zipcode'], 8",
-            r"136 of 600 rows \(22.67%\) find no group of 8 rows .* the largest r that works is 3",
-        ),
-        ("['sex'], 3, max_suppressed := 1", "is no share of the rows"),
-        ("['sex'], 3, groups_per_block := 0", "holds no group"),
-    ],
-)
-def test_what_robust_macros_refuse(made, asked, words):
-    with duckdb.connect(str(made)) as con:
-        con.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
-        with pytest.raises(duckdb.Error, match=words):
-            con.execute(f"from robust_st('patients', 'disease', {asked})").fetchall()
-
-
 def test_draws_at_random_need_no_key_and_differ(made):
     call = CALL.replace(", 4", ", 4, draws := 'random'")
     first, second = (Client(made).rows(call) for _ in range(2))
@@ -180,8 +145,6 @@ def test_draws_at_random_need_no_key_and_differ(made):
     ("call", "asked"),
     [
         ("'patients', 'disease', 9", ["patients", "--quasi", "age", "--sensitive", "disease", "-l", 9]),
-        ("'patients', 'disease', 601", ["patients", "--quasi", "age", "--sensitive", "disease", "-l", 601]),
-        ("'patients', 'disease', 1", ["patients", "--quasi", "age", "--sensitive", "disease", "-l", 1]),
         ("'patients', 'hight', 4", ["patients", "--quasi", "age", "--sensitive", "hight", "-l", 4]),
         ("'nobody', 'disease', 4", ["nobody", "--quasi", "age", "--sensitive", "disease", "-l", 4]),
         ("'gaps', 'disease', 4", ["gaps", "--quasi", "age", "--sensitive", "disease", "-l", 4]),
@@ -202,42 +165,53 @@ def test_a_macro_takes_one_row_a_person(client):
     assert said.endswith("publish one row per person, or leave out id")
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        ("anatomy_groups('patients', 'disease', null)", "l = NULL protects nobody"),
-        ("anatomy_groups('patients', 'disease', 2.5)", "l = 2.5 protects nobody"),
-        ("anatomy_groups('patients', null, 4)", "no column 'NULL' in the source"),
-        ("anatomy_groups('patients', 'disease', 4, id := ['disease'])", "stands in --id and in --sensitive"),
-        ("anatomy_groups('patients', 'disease', 4, id := ['ssn', 'nn'])", "no column 'nn' in the source"),
-        ("anatomy_groups('patients', 'disease', 4, nulls := 'maybe')", "nulls := maybe is none of refuse, value, drop"),
-        ("anatomy_groups('patients', 'disease', 4, draws := null)", "draws := NULL is none of keyed, random"),
-        ("anatomy_groups('patients', 'disease', 4, groups_per_block := 0)", "groups_per_block := 0 holds no group"),
-        ("anatomy_qit('patients', ['age', 'hight'], 'disease', 4)", "no column 'hight' in the source"),
-        ("anatomy_qit('patients', ['age', 'disease'], 'disease', 4)", "stands in --quasi and in --sensitive"),
-        ("anatomy_qit('patients', [], 'disease', 4)", "name at least one quasi-identifier column"),
-        ("anatomy_qit('patients', ['hight'], 'disease', 4)", "no column 'hight' in the source"),
-        ("anatomy_st('patients', 'hight', 4)", "no column 'hight' in the source"),
-        ("anatomy_st('patients', 'disease', 9)", "the largest l that works is 6"),
-        ("anatomy_st('patients', 'ssn', 4)", "say unique_sensitive := 'keep'"),
-        (
-            "anatomy_st('patients', 'ssn', 4, unique_sensitive := 'no')",
-            "unique_sensitive := no is none of refuse, keep",
-        ),
-        ("robust_st('patients', 'ssn', ['sex'], 2)", "has a value of its own in 600 of 600 rows"),
-        ("l_diversity('patients', ['hight'], 'disease')", "no column 'hight' in the source"),
-        ("l_diversity('patients', [], 'disease')", "name at least one quasi-identifier column"),
-        ("l_diversity('patients', ['age'], 'age')", "stands in --quasi and in --sensitive"),
-        ("l_diversity('gaps', ['age'], 'disease')", "67 rows have no value in the sensitive column 'disease'"),
-        ("l_diversity('nobody', ['age'], 'disease')", "the source has no rows"),
-        ("anatomy_groups('gone', 'disease', 4)", "gone"),
-    ],
-)
-def test_what_is_refused(client, call, words):
-    done = client.run(f"from {call};", "-readonly")
-    assert done.returncode != 0
-    assert words in done.stderr
-    assert done.stdout == ""
+REFUSED = [
+    ("anatomy_groups('patients', 'disease', null)", "l = NULL protects nobody"),
+    ("anatomy_groups('patients', 'disease', 2.5)", "l = 2.5 protects nobody"),
+    ("anatomy_groups('patients', null, 4)", "no column 'NULL' in the source"),
+    ("anatomy_groups('patients', 'disease', 4, id := ['disease'])", "stands in --id and in --sensitive"),
+    ("anatomy_groups('patients', 'disease', 4, id := ['ssn', 'nn'])", "no column 'nn' in the source"),
+    ("anatomy_groups('patients', 'disease', 4, nulls := 'maybe')", "nulls := maybe is none of refuse, value, drop"),
+    ("anatomy_groups('patients', 'disease', 4, draws := null)", "draws := NULL is none of keyed, random"),
+    ("anatomy_groups('patients', 'disease', 4, groups_per_block := 0)", "groups_per_block := 0 holds no group"),
+    ("anatomy_qit('patients', ['age', 'hight'], 'disease', 4)", "no column 'hight' in the source"),
+    ("anatomy_qit('patients', ['age', 'disease'], 'disease', 4)", "stands in --quasi and in --sensitive"),
+    ("anatomy_qit('patients', [], 'disease', 4)", "name at least one quasi-identifier column"),
+    ("anatomy_st('patients', 'hight', 4)", "no column 'hight' in the source"),
+    ("anatomy_st('patients', 'disease', 9)", "the largest l that works is 6"),
+    ("anatomy_st('patients', 'ssn', 4)", "say unique_sensitive := 'keep'"),
+    ("anatomy_st('patients', 'ssn', 4, unique_sensitive := 'no')", "unique_sensitive := no is none of refuse, keep"),
+    ("robust_st('patients', 'ssn', ['sex'], 2)", "has a value of its own in 600 of 600 rows"),
+    ("robust_st('patients', 'disease', ['sex'], 1)", "r = 1 protects nobody"),
+    ("robust_st('patients', 'disease', [], 3)", "background_names names at least one column"),
+    ("robust_st('patients', 'disease', ['no'], 3)", "no column 'no' in the source"),
+    ("robust_st('patients', 'disease', ['disease'], 3)", "a column has one role"),
+    ("robust_st('patients', 'disease', ['sex'], 9)", "600 of 600 rows (100.00%) find no group of 9 rows"),
+    ("robust_st('patients', 'disease', ['sex', 'zipcode'], 8)", "the largest r that works is 3"),
+    ("robust_st('patients', 'disease', ['sex'], 3, max_suppressed := 1)", "is no share of the rows"),
+    ("robust_st('patients', 'disease', ['sex'], 3, groups_per_block := 0)", "holds no group"),
+    ("l_diversity('patients', ['hight'], 'disease')", "no column 'hight' in the source"),
+    ("l_diversity('patients', [], 'disease')", "name at least one quasi-identifier column"),
+    ("l_diversity('patients', ['age'], 'age')", "stands in --quasi and in --sensitive"),
+    ("l_diversity('gaps', ['age'], 'disease')", "67 rows have no value in the sensitive column 'disease'"),
+    ("l_diversity('nobody', ['age'], 'disease')", "the source has no rows"),
+    ("anatomy_groups('gone', 'disease', 4)", "gone"),
+]
+
+
+@pytest.fixture
+def session(made):
+    """Open the database with a key, where what differs between DuckDB's clients is not asked about."""
+    with duckdb.connect(str(made)) as con:
+        con.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
+        yield con
+
+
+def test_what_is_refused(session):
+    for call, words in REFUSED:
+        with pytest.raises(duckdb.Error, match=re.escape(words)) as refused:
+            session.execute(f"from {call}").fetchall()
+        assert KEY not in str(refused.value) and "d0" not in str(refused.value)
 
 
 @pytest.mark.parametrize("ask", ["select count(*) from {}", "select 1 from {} limit 1", "select max(group_id) from {}"])
@@ -246,7 +220,7 @@ def test_no_question_gets_around_a_refusal(client, ask):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("key", [None, "", "short", "ab" * 32 + "a", "zz" * 32])
+@pytest.mark.parametrize("key", [None, "ab" * 32 + "a", "zz" * 32])
 def test_without_a_key_nothing_runs(made, key):
     said = Client(made, key).refusal(CALL)
     assert "the key is missing: make one with openssl rand -hex 32" in said
@@ -255,16 +229,6 @@ def test_without_a_key_nothing_runs(made, key):
     for call in ("anatomy_qit('patients', ['age'], 'disease', 4)", "anatomy_st('patients', 'disease', 4)"):
         said = Client(made, key).refusal(f"from {call}")
         assert "the key is missing" in said and "random" not in said
-
-
-def test_a_sensitive_column_of_names_is_published_where_that_is_said_and_measures_always_are(client):
-    assert len(client.rows("from anatomy_st('patients', 'ssn', 4, unique_sensitive := 'keep')")) == 600
-    assert len(client.rows("from anatomy_st('measures', 'weight', 4)")) == 300
-
-
-def test_no_refusal_shows_the_key_or_a_value(client):
-    said = client.refusal("from anatomy_groups('patients', 'disease', 9)")
-    assert KEY not in said and "d0" not in said
 
 
 # -- tables of any kind -----------------------------------------------------------------------------------------
@@ -302,11 +266,13 @@ def test_a_column_called_group_id_leaves_ours_the_next_name(client):
     assert [row[0] for row in described][-1] == "group_id_1"
 
 
-@pytest.mark.parametrize("sensitive", ["born", "mood", "yes", "big", "dose"])
-def test_columns_of_every_type(client, sensitive):
-    rows = client.rows(f"select * from anatomy_groups('kinds', '{sensitive}', 2)")
-    assert len(rows) == 70
-    assert rows == client.rows(f"select * from anatomy_groups('kinds', '{sensitive}', 2)")
+def test_columns_of_every_type_of_names_and_of_measures(session):
+    for sensitive in ("born", "mood", "yes", "big", "dose"):
+        asked = f"select * exclude (seen) from anatomy_groups('kinds', '{sensitive}', 2)"
+        found = [session.execute(asked).fetchall() for _ in range(2)]
+        assert len(found[0]) == 70 and found[0] == found[1]
+    for asked, rows in (("'patients', 'ssn', 4, unique_sensitive := 'keep'", 600), ("'measures', 'weight', 4", 300)):
+        assert len(session.execute(f"from anatomy_st({asked})").fetchall()) == rows
 
 
 def test_views_and_schemas(client):
@@ -379,12 +345,6 @@ def test_macros_of_others_are_left_alone_unless_asked(shell):
     assert macros_in(path) == {"Anatomy_ST"}
     assert shell("macros", "--database", path, "--overwrite").returncode == 0
     assert {name.lower() for name in macros_in(path)} == NAMES
-
-
-def test_a_database_that_is_none(shell):
-    assert shell("macros").returncode == 2
-    done = shell("macros", "--database", "gone.duckdb")
-    assert done.returncode == 2 and "no database file 'gone.duckdb'" in done.stderr
 
 
 def test_the_printed_statements_store_the_same_macros(shell, tmp_path):

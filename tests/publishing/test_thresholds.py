@@ -96,7 +96,7 @@ ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "key": "a
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "robust"])  # whose form is anatomy's
 def test_what_attacks_reach_is_what_attack_says_of_the_release(method, tmp_path):
     con = connect()
     con.execute(PEOPLE)

@@ -305,6 +305,8 @@ def _read_files(
     engine: "DuckDBEngine", text: str, reader: str, several: bool, as_text: bool | str, notes: dict[str, str]
 ) -> tuple[str, str]:
     """Return SQL that reads a file or the files of a pattern, and an expression that numbers their rows."""
+    if text.startswith("~"):  # which the engine would take for a home
+        text = f"./{text}"
     path = literal(escape_pattern(text) if Path(text).is_file() else text)
     # files of one pattern may have been written at different times, with columns added or in another order
     options = _reader_options(engine, reader, as_text) + (", union_by_name = true" if several else "")

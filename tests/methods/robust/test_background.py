@@ -24,10 +24,10 @@ COLUMNS = background.Columns({"Sex": ("quasi_1", "VARCHAR"), "age": ("quasi_2", 
 PATIENTS = "select * from (values ('F', 30, 'flu'), ('F', 30, 'hiv'), ('M', 40, 'flu'), (null, 40, null)) as t"
 
 
-def found(con, known, show_values=False):
+def found(con, known):
     """Return the whole prior as {(signature, value): probability}."""
     given_ = {"population": Sql('"population"'), "tally": Sql('"tally"')}
-    steps = build([background.read_table(known, 1, show_values)], "t_", given_)
+    steps = build([background.read_table(known, 1)], "t_", given_)
     plan = Plan("background", steps, Publication(()), key=Sql('"t_key"'))
     engine = DuckDBEngine(con)
     with run_plan(plan, engine, Key.fresh()):
@@ -98,33 +98,6 @@ def test_the_prior_is_the_oracles_or_is_refused_as_it_says(session, listed, valu
         assert prior == pytest.approx({((sex,), value): float(p) for (sex, value), p in wanted.items()})
 
 
-@pytest.mark.parametrize(
-    ("rows", "error", "said"),
-    [
-        ("('F', 'flu', 1.2), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities are not from 0 to 1"),
-        ("('F', 'flu', -0.1), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities"),
-        ("('F', 'flu', null), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities"),
-        ("('F', 'flu', 'nan'::double), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities"),
-        ("('F', 'flu', 'inf'::double), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities"),
-        ("('F', 'flu', 0.1), ('F', 'flu', 0.1), ('M', 'flu', 0.5)", UsageError, "1 pairs of signature and value have"),
-        ("(null, null, 0.1), (null, null, 0.1), ('M', 'flu', 0.5)", UsageError, "1 pairs of signature and value"),
-        ("('F', 'flu', 0.6), ('F', 'hiv', 0.5), ('M', 'flu', 0.5)", UsageError, r"1 signature sum .* is 1\.1"),
-        ("('F', 'flu', 0.5), ('M', 'flu', 0.5)", DataError, r"for 1 signature of the data, 1 row \(Sex = NULL\)"),
-        (
-            "('F', 'hiv', 0), ('M', 'hiv', 0.0), (null, 'flu', 1.0)",
-            DataError,
-            "gives probability 0 to 1 values of 'disease' under every signature of the data, though they",
-        ),
-    ],
-)  # fmt: skip
-def test_what_is_no_distribution_of_this_data_is_refused(con, rows, error, said):
-    data(con)
-    con.execute(f"create table known as select * from (values {rows}) as t(sex, disease, probability)").fetchall()
-    with pytest.raises(error, match=said) as raised:
-        found(con, declared(con, "known"))
-    assert "the background 'known'" in str(raised.value) and "hiv" not in str(raised.value)
-
-
 def test_equal_lists_leave_equal_shares_in_any_order(con):
     # sums of floats differ with the order of their terms, and what they leave of 1 differs by more
     data(con, "select 'sex ' || i % 40, 1, 'v' || i % 12 from range(480) t(i)")
@@ -136,35 +109,10 @@ def test_equal_lists_leave_equal_shares_in_any_order(con):
     assert len({probability for (_, value), probability in prior.items() if value == "v9"}) == 1
 
 
-def test_an_impossible_value_is_named_where_values_may_be_shown(con):
-    data(con)
-    rows = "('F', 'hiv', 0), ('M', 'hiv', 0.0), (null, 'flu', 1.0)"
-    con.execute(f"create table known as select * from (values {rows}) as t(sex, disease, probability)").fetchall()
-    with pytest.raises(DataError, match=r"of 'disease' \('hiv'\) under"):
-        found(con, declared(con, "known"), show_values=True)
-
-
 def test_a_sum_of_one_but_for_rounding_is_a_sum_of_one(con):
     data(con, "select 'F', 1, 'v' || i % 10 from range(20) t(i)")
     con.execute("create table known as select 'F' as sex, 'v' || i as disease, 0.1 as probability from range(10) t(i)")
     assert set(found(con, declared(con, "known")).values()) == {0.1}
-
-
-@pytest.mark.parametrize(
-    ("columns", "said"),
-    [
-        ("sex, 'flu' as disease", "has no column 'probability'; it has 'sex', 'disease'"),
-        ("sex, 0.5 as probability", "has no column 'disease'"),
-        ("'flu' as disease, 0.5 as probability", "has no quasi column"),
-        ("sex, 1 as income, 'flu' as disease, 0.5 as probability", "a column 'income', which is no quasi column; they"),
-        ("sex, 'flu' as disease, '0.5' as probability", "the column 'probability' holds VARCHAR, no numbers"),
-        ("[sex] as sex, 'flu' as disease, 0.5 as probability", "the column 'sex' holds nested values"),
-    ],
-)
-def test_tables_of_other_columns_are_refused(con, columns, said):
-    con.execute(f"create table known as select {columns} from (select 'F' as sex)").fetchall()
-    with pytest.raises(UsageError, match=said):
-        declared(con, "known")
 
 
 def test_attributes_to_learn_from_are_quasi_columns():
@@ -181,7 +129,7 @@ def test_a_value_that_is_not_of_the_published_type_is_not_shown(con):
     assert "thirty" not in str(raised.value)
 
 
-@pytest.mark.parametrize("name", NASTY_NAMES[::2])
+@pytest.mark.parametrize("name", NASTY_NAMES[::12])
 def test_names_and_values_of_any_kind(con, name):
     values = [*NASTY_VALUES, None]
     other = NASTY_NAMES[NASTY_NAMES.index(name) - 1]
@@ -209,14 +157,3 @@ def test_a_column_called_probability_leaves_the_next_name(con):
     con.execute("create table plain as select 'F' as sex, 'flu' as disease, 0.5 as Probability").fetchall()
     assert declared(con, "plain", two).attributes == ("sex",)
     assert declared(con, "known", two).attributes == ("Probability",)
-
-
-def test_every_statement_runs_on_the_other_engines():
-    from sqlanon.sql.translate import translate
-
-    selected = [(Sql('"sex"'), "signature_1"), (Sql('"disease"'), "sensitive"), (Sql("0.5"), "probability")]
-    table = background.Background(("Sex",), ("quasi_1",), "disease", "it", Sql('"known"'), tuple(selected))
-    given_ = {"population": Sql('"population"'), "tally": Sql('"tally"')}
-    for dialect in ("spark", "postgres"):
-        for step in build([background.read_table(table, 1)], "t_", given_, dialect):
-            assert translate(step.sql if hasattr(step, "sql") else step.statement.sql, dialect)

@@ -52,7 +52,7 @@ def left_over_at_least(rows, wards, size):
     key=st.integers(0, 5),
     most=st.sampled_from([0, 0.4, 0.99]),
 )
-@examples(8, HealthCheck.function_scoped_fixture)
+@examples(6, HealthCheck.function_scoped_fixture)
 def test_groups_are_of_one_signature_and_differ_in_every_column(con, people, r, block, key, most):
     wards, rows = [one[0] for one in people], [one[1:] for one in people]
     names = fill_wards(con, rows, wards)
@@ -113,7 +113,7 @@ def test_one_signature_is_safe_whatever_is_known_of_the_columns_together_and_two
     assert posteriors([straight, crossed, crossed])[0, 0] == pytest.approx(0.88, abs=0.01)
 
 
-def test_what_several_columns_cannot_do_is_said(con, tmp_path):
+def test_what_several_columns_cannot_do_is_said(con):
     names = fill_wards(con, [(f"s{n % 7}", f"t{n % 3}") for n in range(60)], [n % 2 for n in range(60)])
     asked = {"sensitive": names, **ASKED}
     with pytest.raises(sqlanon.DataError, match=r"'t' by itself leaves .* the largest whole r .* in the way of is 3"):
@@ -121,8 +121,6 @@ def test_what_several_columns_cannot_do_is_said(con, tmp_path):
     con.execute("create or replace table known as select 0 as ward, 's0' as s, 0.5 as probability").fetchall()
     with pytest.raises(sqlanon.UsageError, match="in mixed ones no condition on each column holds"):
         sqlanon.robust(con, "t", r=2, **asked, background="known")
-    with pytest.raises(sqlanon.UsageError, match="keeps one sensitive column in step"):
-        sqlanon.robust(con, "t", r=2, ledger=tmp_path / "nights.duckdb", out=tmp_path / "rel", key=KEY, **asked)
     con.execute("update t set t = null where person = 3").fetchall()
     with pytest.raises(sqlanon.DataError, match="1 row has no value in the sensitive column 't'"):
         sqlanon.robust(con, "t", r=2, **{**asked, "nulls": "refuse"})
@@ -142,7 +140,3 @@ def test_a_release_proves_itself_and_each_columns_distribution_is_kept(con, tmp_
         assert known == (pytest.approx(3), 7 if column == "s" else 5)
     answer = release.estimate("SELECT t, COUNT(*) AS n FROM release GROUP BY t ORDER BY t")
     assert answer["n"].sum() == pytest.approx(release.manifest["rows"])
-    with pytest.raises(sqlanon.QueryError, match="reads 's' and 't' together"):
-        release.estimate("SELECT COUNT(*) FROM release WHERE s = 's1' AND t = '1'")
-    with pytest.raises(sqlanon.UsageError, match="is completed one column at a time, named with sensitive"):
-        release.complete()

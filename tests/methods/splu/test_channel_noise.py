@@ -32,10 +32,6 @@ def test_it_grows_with_gamma_and_with_the_value_and_falls_with_the_rows():
     assert expected_error(10, 100_000, 10_000) == math.inf
 
 
-def test_a_count_is_at_most_that_of_the_value():
-    assert expected_error(3, 1000, 5) == expected_error(3, 1000, 5, share=0.005)
-
-
 def test_the_warning_names_column_and_figure():
     assert warning("age", 5, 148_318, 14_832) is None
     said = warning("age", 8, 148_318, 14_832)
