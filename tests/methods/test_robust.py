@@ -254,6 +254,19 @@ def test_a_file_that_cannot_be_kept_is_refused_before_anything_runs(con, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_release_says_which_columns_are_known_and_nothing_of_the_distribution(con, tmp_path):
+    people(con)
+    con.execute("create table known as select 'm' as sex, 's0' as s, 0.123456789 as probability").fetchall()
+    con.execute("insert into known values ('f', 's0', 0.0125)").fetchall()
+    release = sqlanon.robust(
+        con, "people", quasi=["ward", "sex"], sensitive="s", r=2, background="known", max_suppressed=0.2,
+        out=tmp_path / "release",
+    )  # fmt: skip
+    text = (tmp_path / "release" / "release.json").read_text()
+    assert '"backgrounds": [' in text and "0.1234" not in text and "known" not in text
+    assert release.verify().holds
+
+
 BAD = [
     ({"r": 1}, "r = 1 protects nobody"),
     ({"r": 0.5}, "r = 0.5 protects nobody"),
