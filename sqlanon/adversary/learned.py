@@ -170,10 +170,10 @@ class Adversary:
         """Choose features by who is held out, then learn from everybody; quick: with one worth of a person alone."""
         (train, features), (held, held_features) = self._split(np.random.default_rng(SEED))
         if len(held.people) and len(train.people) and len(self.totals) > 1:
-            gained = -np.inf
+            gained, most = -np.inf, model.FEW_FEATURES if quick else model.MOST_FEATURES
             for worth in model.WORTHS[-1:] if quick else model.WORTHS:
                 learner = model.Learner(train, self.log_prior, worth)
-                chosen, gains = model.choose(learner, features, held, held_features, gained)
+                chosen, gains = model.choose(learner, features, held, held_features, gained, most)
                 if sum(gains) > gained:
                     self.chosen, self.worth, gained = chosen, worth, sum(gains)
             if not quick:

@@ -24,7 +24,7 @@ Whole = NDArray[np.int64]
 Single = NDArray[np.float32]  # large tables of (level, value): half as many bytes
 log = logging.getLogger("sqlanon")
 
-MOST_FEATURES = 8
+MOST_FEATURES, FEW_FEATURES = 8, 4  # the last where it is to be quick: those chosen first gain most
 GAIN = 3.0  # of ln likelihood, over all who are held out, for which a feature is taken in
 HELD_OUT = 4  # one of so many groups
 MOST_HELD_CELLS = 8_000_000  # of people who are held out and a value
@@ -162,17 +162,18 @@ def choose(
     held: Evidence,
     held_features: Sequence[Feature],
     beaten: float = 0.0,
+    most: int = MOST_FEATURES,
 ) -> tuple[list[int], list[float]]:
     """Choose features forward by the likelihood of who was held out; return their places and their gains.
 
     features, held_features: the same ones, of who is learned from and of who is held out. beaten: what is
-    gained otherwise: the search ends where it cannot be reached any more, as gains fall.
+    gained otherwise: the search ends where it cannot be reached any more, as gains fall. most: that are chosen.
     """
     chosen: list[int] = []
     gains: list[float] = []
     reached, kinds, logits = judge_learned(learner, held, [])
     tried = list(range(len(features)))
-    while len(chosen) < MOST_FEATURES and tried:
+    while len(chosen) < most and tried:
         persons, found = learner.persons(), dict[int, float]()
         for place in tried:
             table = learner.effects(features[place], persons)[0]
@@ -189,7 +190,7 @@ def choose(
         chosen.append(tried[0])
         gains.append(now - reached)
         reached, tried = now, tried[1 : SHORTLIST + 1]
-        if sum(gains) + gains[-1] * (MOST_FEATURES - len(gains)) < beaten:
+        if sum(gains) + gains[-1] * (most - len(gains)) < beaten:
             break
     return chosen, gains
 
