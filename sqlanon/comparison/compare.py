@@ -298,9 +298,11 @@ class _Trials:
         lines: list[dict[str, Any]] = []
         answers = release.estimate_each(query.text for query in self.queries)
         for number, (query, answer) in enumerate(zip(self.queries, answers, strict=True), start=1):
-            answered = not isinstance(answer, SqlanonError)
-            lines += write_lines(number, query, answer if answered else pd.DataFrame(), answered)
-            if not answered and not _reads(query, self.roles, candidate.without):
+            if not isinstance(answer, SqlanonError):
+                lines += write_lines(number, query, answer)
+                continue
+            lines += write_lines(number, query, pd.DataFrame(), answered=False)
+            if not _reads(query, self.roles, candidate.without):
                 place = f"line {query.line}: " if query.line else f"{query.workload}: "
                 self.notes.append(f"{place}{candidate.method}, {candidate.parameter} has no answer: {answer}")
         return lines
