@@ -44,7 +44,7 @@ class Pairs:
     values: int
     several: bool = False
     by_normal = False
-    most_cells = 16_000_000
+    most_cells = 8_000_000
     factor: Array = field(init=False)
 
     def __post_init__(self) -> None:

@@ -109,7 +109,7 @@ class Adversary:
             by_combination[self.combination], [is_ordered(types[name]) for name in view.names], self.evidence.people
         )
         self.chosen: list[int] = []
-        self.worth = model.WORTHS[0]
+        self.worth = model.WORTHS[-1]
 
     def _read_groups(self, view: View) -> Whole:
         engine, seat = view.engine, view.seats()
@@ -168,20 +168,17 @@ class Adversary:
 
     def learn(self, quick: bool = False) -> None:
         """Choose features by who is held out, then learn from everybody; quick: with one worth of a person alone."""
-        draws = np.random.default_rng(SEED)
-        train, held = self._split(draws)
-        best = None
-        worths = model.WORTHS[:1] if quick else model.WORTHS
-        for worth in worths if len(held[0].people) and len(train[0].people) and len(self.totals) > 1 else ():
-            learner = model.Learner(train[0], self.log_prior, worth)
-            chosen, gains = model.choose(learner, train[1], held[0], held[1])
-            if best is None or sum(gains) > sum(best[1]):
-                best = chosen, gains, worth
-        if best is not None:
-            self.chosen, _, self.worth = best
-        if best is not None and not quick:
-            looked_at = [[features[place] for place in self.chosen] for _, features in (train, held)]
-            self.worth = model.settle_worth(train[0], looked_at[0], held[0], looked_at[1], self.log_prior, self.worth)
+        (train, features), (held, held_features) = self._split(np.random.default_rng(SEED))
+        if len(held.people) and len(train.people) and len(self.totals) > 1:
+            gained, most = -np.inf, model.FEW_FEATURES if quick else model.MOST_FEATURES
+            for worth in model.WORTHS[-1:] if quick else model.WORTHS:
+                learner = model.Learner(train, self.log_prior, worth)
+                chosen, gains = model.choose(learner, features, held, held_features, gained, most)
+                if sum(gains) > gained:
+                    self.chosen, self.worth, gained = chosen, worth, sum(gains)
+            if not quick:
+                looked_at, held_at = ([some[place] for place in self.chosen] for some in (features, held_features))
+                self.worth = model.settle_worth(train, looked_at, held, held_at, self.log_prior, self.worth)
         self.learner = self.fit(self.chosen, model.TURNS if quick else model.LAST_TURNS)
 
     def _split(self, draws: np.random.Generator) -> list[tuple[model.Evidence, list[Feature]]]:
@@ -227,7 +224,7 @@ class Adversary:
     def _name_randomized(self, shown: Shown, learner: model.Learner) -> Known:
         """Name the value that a row shows, or another that is likelier; only of people who are alone."""
         keeps = shown.keeps(learner.score, learner.normal)
-        chances = model.softmax(learner.logits)
+        chances = learner.chances
         mine = chances[learner.kinds, shown.value]
         # the likeliest other value of each kind of people: the second where a row shows the first
         best = np.argsort(-chances, axis=1)[:, :2][learner.kinds]

@@ -24,12 +24,12 @@ Whole = NDArray[np.int64]
 Single = NDArray[np.float32]  # large tables of (level, value): half as many bytes
 log = logging.getLogger("sqlanon")
 
-MOST_FEATURES = 8
+MOST_FEATURES, FEW_FEATURES = 8, 4  # the last where it is to be quick: those chosen first gain most
 GAIN = 3.0  # of ln likelihood, over all who are held out, for which a feature is taken in
 HELD_OUT = 4  # one of so many groups
 MOST_HELD_CELLS = 8_000_000  # of people who are held out and a value
 TURNS, LAST_TURNS = 4, 12  # of expectation maximization, after a feature is chosen and in the end
-WORTHS = (1.0, 0.02)  # of one person who is certain, beside every count
+WORTHS = (0.02, 1.0)  # of one person who is certain, beside every count; with the last alone where it is to be quick
 WORTH_STEPS = (1.0, 0.3, 0.1)  # that are tried once features are chosen
 SHORTLIST = 10  # features that are tried again after the first was chosen
 
@@ -39,7 +39,11 @@ Evidence = Pairs | Shown
 
 
 class Learner:
-    """Effects of features, fitted to some people's evidence. weights: P, of pairs. tables: of each feature, K x V."""
+    """Effects of features, fitted to some people's evidence. weights: P, of pairs. tables: of each feature, K x V.
+
+    People who look alike are of one of U kinds. chances: U x V, p(v | x), or where somebody may have several values
+    how often each is had. log_whole: U, ln Z(x).
+    """
 
     def __init__(self, evidence: Evidence, log_prior: Array, worth: float) -> None:
         """Begin with nothing learned. worth: of a person whose value is certain, beside every count."""
@@ -47,24 +51,26 @@ class Learner:
         self.weights, self.worth = evidence.even(), worth * evidence.possible
         self.features: list[Feature] = []
         self.tables: list[Single] = []
-        # people who look alike are of one kind, for which p(v | x) is computed once
         self.kinds: Whole = np.zeros(len(evidence.people), dtype=np.int64)
         self._first: Whole = np.zeros(1, dtype=np.int64)
-        self.logits = self.log_prior[None, :].copy()
+        self.chances: Single = np.exp(self.log_prior)[None, :]
+        self.log_whole: Single = np.zeros(1, dtype=np.float32)
+        self._norm()
+
+    def _norm(self) -> None:
+        """Let the chances of each kind of people sum to 1, where a person has one value."""
+        if not self.evidence.several:
+            whole = self.chances.sum(axis=1)
+            self.chances /= whole[:, None]
+            self.log_whole += np.log(whole)
 
     def add(self, feature: Feature) -> None:
         """Take in a feature, whose effects are none at first."""
-        _, self._first, kinds = np.unique(
-            self.kinds * feature.size + feature.levels, return_index=True, return_inverse=True
-        )
-        self.kinds = kinds.ravel()
+        before = self.kinds
+        self._first, self.kinds = join_kinds(before, feature)
+        self.chances, self.log_whole = self.chances[before[self._first]], self.log_whole[before[self._first]]
         self.features.append(feature)
         self.tables.append(np.zeros((feature.size, len(self.log_prior)), dtype=np.float32))
-        self.logits = sum_effects(self.log_prior, self.tables, [each.levels[self._first] for each in self.features])
-
-    def expect(self, logits: Single) -> Single:
-        """Return how often a person of each kind has each value: p(v | x), or where there are several, a rate."""
-        return np.exp(logits) if self.evidence.several else softmax(logits)
 
     def persons(self) -> Array:
         """Return of how many people each line's weights are, N: of several values all of a line."""
@@ -72,124 +78,120 @@ class Learner:
             return self.evidence.people
         return np.asarray(np.bincount(self.evidence.person, self.weights, minlength=len(self.evidence.people)))
 
-    def effects(self, feature: Feature, lines: Single) -> tuple[Single, Single, Single]:
-        """Return ln of what is weighed over what is expected, and both, by level and value: K x V.
+    def effects(self, feature: Feature, persons: Array, table: Single | float = 0.0) -> tuple[Single, Single, Single]:
+        """Return ln of what is weighed over what the other features expect, and both, by level and value: K x V.
 
-        lines: what is expected of each kind of people, U x V. Counts have a person's worth beside them: one who may
-        have n values tells of each a n-th.
+        persons: N, as `persons` says. table: the feature's own effects in what is expected now. Counts have a person's
+        worth beside them: one who may have n values tells of each a n-th.
         """
         evidence, shape = self.evidence, (feature.size, len(self.log_prior))
         cell = feature.levels[evidence.person] * shape[1] + evidence.value
         counts = np.bincount(cell, self.weights, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float32)
-        mass = self.persons().astype(np.float32)
-        joined = sparse.csr_array((mass, (feature.levels, self.kinds)), shape=(shape[0], len(lines)))
-        expected = joined @ lines
+        mass = persons.astype(np.float32)
+        joined = sparse.csr_array((mass, (feature.levels, self.kinds)), shape=(shape[0], len(self.chances)))
+        expected = joined @ self.chances * np.exp(-table)
         return np.log((counts + self.worth) / (expected + self.worth)), counts, expected
 
     def turn(self) -> None:
         """Fit every feature's effects once to the weights, and weigh anew."""
         evidence, person, value = self.evidence, self.evidence.person, self.evidence.value
-        worth = self.worth
+        worth, persons = self.worth, self.persons()
         self.score, plain = np.zeros(len(self.weights)), np.zeros(len(self.weights))
-        own = self.weights / evidence.people[person]
-        mass = self.persons() / evidence.people
+        own, mass = self.weights / evidence.people[person], (persons / evidence.people)[person]
         for number, feature in enumerate(self.features):
-            at_kind = feature.levels[self._first]
-            # what the other features expect, by the whole model's Z: at the fixed point counts = lines · exp β
-            lines = self.expect(self.logits) * np.exp(-self.tables[number])[at_kind]
-            table, counts, expected = self.effects(feature, lines)
+            # at the fixed point counts = what the other features expect · exp β
+            before = self.tables[number]
+            table, counts, expected = self.effects(feature, persons, before)
             level = feature.levels[person]
             held = np.maximum(counts[level, value] - own, 0) + worth
-            mine = lines[self.kinds[person], value] * mass[person]
+            mine = self.chances[self.kinds[person], value] * np.exp(-before)[level, value] * mass
             self.score += np.log(held / (np.maximum(expected[level, value] - mine, 0) + worth))
             plain += table[level, value]
-            self.logits += (table - self.tables[number])[at_kind]
+            self.chances *= np.exp(table - before)[feature.levels[self._first]]
+            self._norm()
             self.tables[number] = table
         self.normal = np.zeros(0)
         if evidence.by_normal:  # of one pair a person: their own weight is in one term of Z
             prior = self.log_prior[value]
-            whole = np.exp(log_sum(self.logits)[self.kinds].astype(float)) - np.exp(prior + plain)
+            whole = np.exp(self.log_whole[self.kinds].astype(float)) - np.exp(prior + plain)
             self.normal = np.log(np.maximum(whole, 1e-30) + np.exp(prior + self.score))
         self.weights, self.reached = evidence.weigh(self.score, self.normal)
 
 
-def sum_effects(log_prior: Single, tables: Sequence[Single], levels: Sequence[Whole]) -> Single:
-    """Return ln p(v) + Σ_f β_f(x_f, v) of people with these levels, N x V."""
-    logits = np.tile(log_prior, (len(levels[0]), 1))
-    for table, level in zip(tables, levels, strict=True):
-        logits += table[level]
-    return logits
+def join_kinds(kinds: Whole, feature: Feature) -> tuple[Whole, Whole]:
+    """Return kinds of people who are alike in a further feature, too: the first line of each kind, everybody's kind."""
+    _, first, joined = np.unique(kinds * feature.size + feature.levels, return_index=True, return_inverse=True)
+    return first, joined.ravel()
 
 
-def softmax(logits: Single) -> Single:
-    """Return p(v | x) of each line."""
-    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+def judge_held_out(held: Evidence, kinds: Whole, logits: Single, prior: Single) -> float:
+    """Return ln of the likelihood of people who are held out, by effects that were learned from others.
 
-
-def log_sum(logits: Single) -> Single:
-    """Return ln Σ_v exp of each line."""
-    top = logits.max(axis=1)
-    return np.asarray(top + np.log(np.exp(logits - top[:, None]).sum(axis=1)))
-
-
-def join_kinds(kinds: Whole, feature: Feature) -> Whole:
-    """Return kinds of people who are alike in a further feature, too."""
-    joined: Whole = np.unique(kinds * feature.size + feature.levels, return_inverse=True)[1].ravel()
-    return joined
-
-
-def judge_held_out(
-    held: Evidence, features: Sequence[Feature], kinds: Whole, tables: Sequence[Single], prior: Single
-) -> float:
-    """Return ln of the likelihood of people who are held out, by tables of effects that were learned from others.
-
-    features, kinds: theirs; people of one kind have the same levels.
+    kinds: of N people. logits: U x V, ln p(v) + Σ_f β_f(x_f, v) of each kind.
     """
-    first = np.zeros(int(kinds.max(initial=0)) + 1, dtype=np.int64)
-    first[kinds] = np.arange(len(kinds))
-    logits = sum_effects(prior, tables, [each.levels[first] for each in features]) if tables else prior[None, :]
     score = logits[kinds[held.person], held.value] - prior[held.value]
-    reached = held.weigh(score.astype(float), log_sum(logits)[kinds].astype(float))[1]
+    top = logits.max(axis=1, keepdims=True)
+    odds = np.exp(logits - top)
+    whole = odds.sum(axis=1, keepdims=True)
+    normal = (top + np.log(whole)).ravel()[kinds].astype(float)
+    reached = held.weigh(score.astype(float), normal)[1]
     if isinstance(held, Shown):  # what is shown has probabilities that sum to 1, whatever the effects
-        reached -= float(held.people @ np.log(held.whole(softmax(logits)))[kinds])
+        reached -= float(held.people @ np.log(held.whole(odds / whole))[kinds])
     return reached
 
 
+def judge_learned(learner: Learner, held: Evidence, features: Sequence[Feature]) -> tuple[float, Whole, Single]:
+    """Return ln of the likelihood of people who are held out, their kinds, and the logits of these.
+
+    features: those of the learner, of who is held out.
+    """
+    kinds, logits = np.zeros(len(held.people), dtype=np.int64), learner.log_prior[None, :]
+    for feature, table in zip(features, learner.tables, strict=True):
+        kinds, logits = _add_effects(kinds, logits, feature, table)
+    return judge_held_out(held, kinds, logits, learner.log_prior), kinds, logits
+
+
+def _add_effects(kinds: Whole, logits: Single, feature: Feature, table: Single) -> tuple[Whole, Single]:
+    first, joined = join_kinds(kinds, feature)
+    return joined, logits[kinds[first]] + table[feature.levels[first]]
+
+
 def choose(
-    learner: Learner, features: Sequence[Feature], held: Evidence, held_features: Sequence[Feature]
+    learner: Learner,
+    features: Sequence[Feature],
+    held: Evidence,
+    held_features: Sequence[Feature],
+    beaten: float = 0.0,
+    most: int = MOST_FEATURES,
 ) -> tuple[list[int], list[float]]:
     """Choose features forward by the likelihood of who was held out; return their places and their gains.
 
-    features, held_features: the same ones, of who is learned from and of who is held out.
+    features, held_features: the same ones, of who is learned from and of who is held out. beaten: what is
+    gained otherwise: the search ends where it cannot be reached any more, as gains fall. most: that are chosen.
     """
     chosen: list[int] = []
     gains: list[float] = []
-    prior = learner.log_prior
-    kinds: Whole = np.zeros(len(held.people), dtype=np.int64)  # of people held out who look alike
-    tables: list[Single] = []
-
-    def judge(place: int, tables: Sequence[Single]) -> float:
-        looked_at = [held_features[number] for number in (*chosen, place)]
-        return judge_held_out(held, looked_at, join_kinds(kinds, held_features[place]), tables, prior)
-
-    reached = judge_held_out(held, [], kinds, [], prior)
+    reached, kinds, logits = judge_learned(learner, held, [])
     tried = list(range(len(features)))
-    while len(chosen) < MOST_FEATURES and tried:
-        lines = learner.expect(learner.logits)
-        found = {place: judge(place, [*tables, learner.effects(features[place], lines)[0]]) for place in tried}
+    while len(chosen) < most and tried:
+        persons, found = learner.persons(), dict[int, float]()
+        for place in tried:
+            table = learner.effects(features[place], persons)[0]
+            found[place] = judge_held_out(
+                held, *_add_effects(kinds, logits, held_features[place], table), learner.log_prior
+            )
         tried = sorted(tried, key=lambda place: -found[place])
-        best = tried[0]
-        learner.add(features[best])
+        learner.add(features[tried[0]])
         for _ in range(TURNS):
             learner.turn()
-        now = judge(best, learner.tables)
+        now, kinds, logits = judge_learned(learner, held, [held_features[place] for place in (*chosen, tried[0])])
         if now < reached + GAIN:
             break
-        chosen.append(best)
+        chosen.append(tried[0])
         gains.append(now - reached)
-        kinds, tables, reached = join_kinds(kinds, held_features[best]), list(learner.tables), now
-        tried = tried[1 : SHORTLIST + 1]
+        reached, tried = now, tried[1 : SHORTLIST + 1]
+        if sum(gains) + gains[-1] * (most - len(gains)) < beaten:
+            break
     return chosen, gains
 
 
@@ -201,16 +203,16 @@ def settle_worth(
     prior: Array,
     worth: float,
 ) -> float:
-    """Return which worth near the one that features were chosen by says most of who was held out."""
-    kinds: Whole = np.zeros(len(held.people), dtype=np.int64)
-    for feature in held_features:
-        kinds = join_kinds(kinds, feature)
-    reached = {}
+    """Return which worth near the one that features were chosen by says most of who was held out: down from it."""
+    best, most = worth, -np.inf
     for near in (worth * step for step in WORTH_STEPS):
         learner = Learner(train, prior, near)
         for feature in features:
             learner.add(feature)
         for _ in range(2 * TURNS):
             learner.turn()
-        reached[near] = judge_held_out(held, held_features, kinds, learner.tables, learner.log_prior)
-    return max(reached, key=lambda near: reached[near])
+        reached = judge_learned(learner, held, held_features)[0]
+        if reached <= most:
+            break
+        best, most = near, reached
+    return best

@@ -152,7 +152,7 @@ def compare(
         int | FilePath,
         CountOrFile(),
         Parameter("How many queries to draw, or a file with your own, a semicolon behind each."),
-    ] = 200,
+    ] = 100,
     workload: Annotated[
         Literal["analysts", "paper"],
         Parameter("What is drawn: analysts (ranges, single values) or paper (sets, as in Anatomy's)."),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 RANGES, GROUPS, AVERAGES = "ranges", "groups", "averages"
 WIDTHS = (0.1, 0.25, 0.5)  # of a range: shares of an ordered column's values
 FEW_VALUES = 12  # an ordered column with no more is asked by single values
-MOST_GROUPS = 60  # rows of one answer: one question must not outweigh all others
+MOST_GROUPS = 24  # rows of one answer: one question must not outweigh all others
 SHARE = 0.1  # of the queries are groups, as many averages; half of the rest are ranges
 DRAWN_FOR_ONE = 4  # queries that are drawn for one that is asked, so that there are some of all sizes
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT", "USMALLINT")

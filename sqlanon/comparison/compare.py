@@ -2,27 +2,20 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from sqlanon.adversary.findings import CLEAR
 from sqlanon.comparison.analysts import draw_analysts
 from sqlanon.comparison.comparison import Comparison
-from sqlanon.comparison.figures import Found, summarize, write_lines
+from sqlanon.comparison.figures import Found, choose, overall_line, summarize, write_lines
 from sqlanon.comparison.own_queries import read_queries
 from sqlanon.comparison.question import Candidate, CompareQuestion
-from sqlanon.comparison.resistance import (
-    Resistance,
-    attack_candidate,
-    check_target,
-    know,
-    resists,
-    search,
-)
+from sqlanon.comparison.resistance import Resistance, attack_candidate, check_target, know, may_resist, search
 from sqlanon.comparison.workload import WORKLOADS, AskedQuery, Microdata, draw_queries
 from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import refuse_endless
@@ -31,10 +24,11 @@ from sqlanon.errors import DataError, QueryError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.coarsening import resolve_rules
 from sqlanon.plans.roles import Roles, resolve_roles
-from sqlanon.plans.templates import ident
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.releases.release import Release
+from sqlanon.risks.given_away import find_given_away
 from sqlanon.sql.query_reader import parse_query
 from sqlanon.wording import STEP
 
@@ -89,171 +83,279 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         queries = draw(data, question.queries, question.seed)
     if question.resist is not None:
         check_target(data, question.resist, question.options.get("nulls") == "drop")
-    outcomes: list[Found] = []
-    refused: dict[Candidate, SqlanonError] = {}
-    capped: dict[Candidate, Candidate] = {}  # by a refused candidate, what is compared in its place
     resolve_rules(question.coarsen, data.quasi, data.types)  # what cannot be is told before anything is published
+    firsts = _first_candidates(question, data, notes)
+    trials = _Trials(question, roles, engine, queries, row["row_count"], notes)
+    telling = () if question.resist is None else _order_by_telling(question, data)
+    chosen = trials.look(firsts, telling)
+    for number in range(1, len(telling)):
+        # no release without these columns is more accurate than one that answers everything else as it is
+        if chosen is not None and chosen["error"] <= trials.lose(telling[:number]):
+            break
+        chosen = trials.look(firsts, telling, telling[:number])
+    return trials.summarize()
 
-    @cache
-    def attack(trial: Candidate) -> Resistance | None:
-        """Return what attacks reach on a candidate, None where the data does not allow it."""
-        log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
-        with suppress(DataError, UsageError):
-            return _attack(question, roles, trial, engine, limit=question.resist or 0.0, telling=True)
-        return None
 
-    def try_candidate(candidate: Candidate, begin: float) -> None:
-        log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
+def _order_by_telling(question: CompareQuestion, data: Microdata) -> tuple[str, ...]:
+    """Return the quasi columns, the one first that tells most of a sensitive one in the source, alone or in a pair."""
+    names = {name: f"quasi_{number}" for number, name in enumerate(data.quasi, start=1)}
+    columns = {name: (ours, data.types[name]) for name, ours in names.items()}
+    published = "value is not null" if question.options.get("nulls") == "drop" else "true"
+    found = []
+    for column in data.sensitive:
+        listed = ", ".join(f"{ident(name)} as {ident(ours)}" for name, ours in (*names.items(), (column, "value")))
+        relation = Sql(f"(select {listed} from {data.relation})")
+        found += find_given_away(data.workspace.engine, relation, columns, column, published=published)
+    found.sort(key=lambda each: -each.named)
+    return tuple(dict.fromkeys(column for each in found for column in each.columns))
+
+
+@dataclass
+class _Trials:
+    """What was tried of candidates: each is published once, attacked by some rows, and asked unless these rule it out.
+
+    rows: of the source. tried: what was found. refused: what this data does not allow. forms: of every candidate the
+    one with all columns, then the one that leaves some out. ways: the searches for these, in words.
+    """
+
+    question: CompareQuestion
+    roles: Roles
+    engine: Engine
+    queries: Sequence[AskedQuery]
+    rows: int
+    notes: list[str]
+    tried: dict[Candidate, Found] = field(default_factory=dict)
+    refused: dict[Candidate, SqlanonError] = field(default_factory=dict)
+    capped: set[Candidate] = field(default_factory=set)
+    forms: dict[Candidate, list[Candidate]] = field(default_factory=dict)
+    ways: dict[str, list[str]] = field(default_factory=dict)
+
+    def look(
+        self, firsts: list[Candidate], telling: Sequence[str], without: Sequence[str] = ()
+    ) -> dict[str, Any] | None:
+        """Try every candidate of which no form may resist yet, then attack by all rows what is about to be proposed.
+
+        firsts: they grow by those that take another's place. telling: the quasi columns, the most telling one first.
+        without: those that are left out. Returns the line of what is proposed, None where nothing is.
+        """
+        started, target, looked_at = time.perf_counter(), self.question.resist, set[Candidate]()
+        while True:
+            before = len(looked_at)
+            for done, first in enumerate(firsts):
+                if first in looked_at or self._is_needless(first):
+                    continue
+                _say_progress(done, len(firsts) + 1, time.perf_counter() - started, without)
+                looked_at.add(first)
+                form = self.strengthen(first, telling)
+                self.forms[first] = [form]
+                if target is not None and without and form in self.tried and not may_resist(self.attack(form), target):
+                    self._leave_out(first, form, without)
+                if first in self.refused and first not in self.capped:
+                    smaller = self._cap(first)
+                    firsts += [smaller] if smaller is not None and smaller not in firsts else []
+            _say_progress(len(firsts), len(firsts) + 1, time.perf_counter() - started, without)
+            chosen = self.settle()
+            if len(looked_at) == before or target is None:
+                return chosen
+
+    def _is_needless(self, first: Candidate) -> bool:
+        """Tell whether this method may resist already by as much or less, which is more accurate."""
+        return self.question.resist is not None and any(
+            may_resist(self.attack(form), self.question.resist)
+            for each, forms in self.forms.items()
+            if each.method == first.method and each.value <= first.value
+            for form in forms
+        )
+
+    def _leave_out(self, first: Candidate, form: Candidate, without: Sequence[str]) -> None:
+        shorter: Candidate | None = form
+        for column in without:
+            shorter = None if shorter is None else shorter.leave_out(column)
+        if shorter is not None and (outcome := self.attack(shorter)) is not None:
+            self.forms[first].append(shorter)
+            way = f"{first.method}, {first.parameter}, attacked without the columns that give most away"
+            self.ways.setdefault(way, []).append(f"{shorter.shown}: {outcome.words}")
+
+    def _cap(self, first: Candidate) -> Candidate | None:
+        """Say why a candidate is left out, and return what takes its place."""
+        error = self.refused[first]
+        smaller, place = self.question.cap(first, error), ""
+        if smaller is not None:
+            self.capped.add(first)
+            place = f", {smaller.parameter} compared in its place"
+        note = f"{first.method}, {first.parameter} is left out{place}: {error}"
+        self.notes += [note] if note not in self.notes else []
+        return smaller
+
+    def attack(self, candidate: Candidate) -> Resistance | None:
+        """Return what attacks reach on a candidate, None where the data does not allow it, or it is not attacked."""
+        if candidate not in self.tried and candidate not in self.refused:
+            self._try(candidate)
+        found = self.tried.get(candidate)
+        return None if found is None else found.attacked
+
+    def _try(self, candidate: Candidate) -> None:
+        begin, target = time.perf_counter(), self.question.resist
+        log.info("publishing %s, %s", candidate.method, candidate.shown)
         try:
-            # what was found not to resist is not attacked once more
-            known = None if question.resist is None else attack(candidate)
-            known = None if resists(known, question.resist or 0.0) else known
-            outcome, failures = _answers(question, roles, candidate, queries, engine, known)
+            with _published(self.question, self.roles, candidate, self.engine) as release:
+                confidence, attacked = candidate.confidence(release.manifest["verified"]), None
+                # what a release promises is no protection where it promises less than is asked for
+                may_be_proposed = target is None or confidence <= target + CLEAR
+                if may_be_proposed and not self.question.quick:
+                    attacked = self._attack_published(release, candidate, by_some=True)
+                may_be_proposed &= target is None or may_resist(attacked, target)
+                lines = self._ask(release, candidate) if may_be_proposed else []
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
-            refused[candidate], place = error, ""
-            if smaller := question.cap(candidate, error):
-                capped[candidate], place = smaller, f", {smaller.parameter} compared in its place"
-            notes.append(f"{candidate.method}, {candidate.parameter} is left out{place}: {error}")
+            self.refused[candidate] = error
         else:
-            outcomes.append(replace(outcome, seconds=time.perf_counter() - begin))
-            notes.extend(failures)
+            self.tried[candidate] = Found(candidate, time.perf_counter() - begin, confidence, lines, attacked)
 
-    # they grow by those that take another's place
-    started = time.perf_counter()
-    for done, first_candidate in enumerate(first_candidates := _first_candidates(question, data)):
-        begin = time.perf_counter()
-        _say_progress(done, len(first_candidates), begin - started)
-        candidate, way = _resisting(question, roles, first_candidate, attack)
-        notes += way
-        try_candidate(candidate, begin)
-        if smaller := capped.get(candidate):
-            first_candidates += {replace(first_candidate, value=smaller.value)} - {*first_candidates}
-        begin = time.perf_counter()
-        shorter, way = _without_columns(question, roles, candidate, attack)
-        notes += way
-        if shorter is not None:
-            try_candidate(shorter, begin)
-    if not outcomes:
-        raise next(iter(refused.values()))
-    return replace(
-        summarize(
-            question, roles, outcomes, row["row_count"], notes, lambda each: _attack(question, roles, each, engine)
-        ),
-        failed=tuple(
-            (each.method, each.parameter, str(error)) for each, error in refused.items() if each not in capped
-        ),
-    )
+    def _attack_published(self, release: Release, candidate: Candidate, by_some: bool) -> Resistance | None:
+        log.info("attacking %s, %s", candidate.method, candidate.shown)
+        original = candidate.original(self.question.source)
+        try:
+            return attack_candidate(release, original, self.roles.identifier, by_some)
+        except (DataError, UsageError) as error:
+            self.notes.append(f"{candidate.method}, {candidate.parameter} is not attacked: {error}")
+            return None
+
+    def strengthen(self, first: Candidate, telling: Sequence[str]) -> Candidate:
+        """Return the candidate that the search for resistance comes to with all columns."""
+        self.attack(first)
+        target, rules, candidate = self.question.resist, self.question.coarsen, first
+        if target is None:
+            return first
+        named = f"{first.method}, {first.parameter}, attacked with each"
+        if first.strength.knows:
+
+            def learn(trial: Candidate, column: str) -> Candidate | None:
+                return None if column in trial.background else know(trial, telling, {*trial.background, column})
+
+            candidate, way = search(candidate, telling, learn, target, self.attack)
+            self.ways[f"{named} further background"] = way
+        if rules:
+
+            def coarsen(trial: Candidate, column: str) -> Candidate | None:
+                rule = ((column, rules[column]),) if column in rules else ()
+                return replace(trial, coarsen=(*trial.coarsen, *rule)) if rule else None
+
+            coarser, way = search(candidate, telling, coarsen, target, self.attack)
+            # what does not help enough is not done
+            candidate = coarser if may_resist(self.attack(coarser), target) else candidate
+            self.ways[f"{named} column coarser"] = way
+        return candidate
+
+    def settle(self) -> dict[str, Any] | None:
+        """Attack by all rows what is about to be proposed, until one stands; return its line."""
+        while True:
+            chosen, _ = choose(self.question, [overall_line(found, self.rows) for found in self.shown()])
+            if chosen is None or not chosen["at_least"]:
+                return chosen
+            candidate = chosen["candidate"]
+            with _published(self.question, self.roles, candidate, self.engine) as release:
+                attacked = self._attack_published(release, candidate, by_some=False)
+            self.tried[candidate] = replace(self.tried[candidate], attacked=attacked)
+
+    def lose(self, without: Sequence[str]) -> float:
+        """Return by how much answers are off that are exact but for those about columns that are left out."""
+        lines: list[dict[str, Any]] = []
+        for number, query in enumerate(self.queries, start=1):
+            answered = not _reads(query, self.roles, without)
+            lines += write_lines(number, query, query.truth, answered)
+        found = Found(next(iter(self.forms)), 0.0, 0.0, lines)
+        return float(overall_line(found, self.rows)["error"])
+
+    def shown(self) -> list[Found]:
+        """Return what is told: of every candidate its form with all columns, and the one that leaves some out."""
+        told = dict.fromkeys(form for forms in self.forms.values() for form in forms)
+        return [self.tried[candidate] for candidate in told if candidate in self.tried]
+
+    def summarize(self) -> Comparison:
+        """Return what it comes to; what errors cost is told of one candidate at least."""
+        found = self.shown()
+        if not found:
+            raise next(iter(self.refused.values()))
+        if not any(each.lines for each in found):
+            nearest = min(found, key=lambda each: (each.attacked and each.attacked.reached) or 1.0).candidate
+            with _published(self.question, self.roles, nearest, self.engine) as release:
+                self.tried[nearest] = replace(self.tried[nearest], lines=self._ask(release, nearest))
+        notes = [*self.notes, *(f"{named}: {'; '.join(way)}" for named, way in self.ways.items() if way)]
+        failed = [(first, self.refused[first]) for first in self.forms if first in self.refused]
+        return replace(
+            summarize(self.question, self.roles, self.shown(), self.rows, notes),
+            failed=tuple(
+                (each.method, each.parameter, str(error)) for each, error in failed if each not in self.capped
+            ),
+        )
+
+    def _ask(self, release: Release, candidate: Candidate) -> list[dict[str, Any]]:
+        """Return a line per figure of the answers; who asks for a column left out has an answer of 0."""
+        import pandas as pd
+
+        log.info("asking %s, %s", candidate.method, candidate.shown)
+        lines: list[dict[str, Any]] = []
+        answers = release.estimate_each(query.text for query in self.queries)
+        for number, (query, answer) in enumerate(zip(self.queries, answers, strict=True), start=1):
+            if not isinstance(answer, SqlanonError):
+                lines += write_lines(number, query, answer)
+                continue
+            lines += write_lines(number, query, pd.DataFrame(), answered=False)
+            if not _reads(query, self.roles, candidate.without):
+                place = f"line {query.line}: " if query.line else f"{query.workload}: "
+                self.notes.append(f"{place}{candidate.method}, {candidate.parameter} has no answer: {answer}")
+        return lines
 
 
-def _attack(question: CompareQuestion, roles: Roles, candidate: Candidate, engine: Engine, **how: Any) -> Resistance:
-    """Publish a candidate and attack it; how: as `attack_candidate` takes it."""
-    with _published(question, roles, candidate, engine) as release:
-        return attack_candidate(release, candidate.original(question.source), roles.identifier, **how)
+def _reads(query: AskedQuery, roles: Roles, columns: Sequence[str]) -> bool:
+    """Tell whether a query, which all columns answer, names one of these quasi columns."""
+    try:
+        parse_query(query.text, [name for name in roles.quasi if name not in columns], roles.sensitive)
+    except QueryError:
+        return bool(columns)
+    return False
 
 
-def _say_progress(done: int, whole: int, seconds: float) -> None:
-    """Say how many candidates are done, and how long the others take if they are like these; little is no news."""
+def _say_progress(done: int, whole: int, seconds: float, without: Sequence[str]) -> None:
+    """Say how far it has come, and how long the others take if they are like these; little is no news.
+
+    whole: of the candidates, and the attack by all rows of what is proposed.
+    """
     left = seconds / done * (whole - done) if done else 0.0
     words = f"about {left / 60:.0f} minutes left" if left >= 90 else f"about {left:.0f} seconds left"
+    lacking = f" without {' and '.join(without)}" if without else ""
     log.log(
-        STEP if left >= NEWS else logging.INFO, "candidate %d of %d%s", done + 1, whole, f", {words}" if done else ""
-    )
+        STEP if left >= NEWS else logging.INFO,
+        "candidate %d of %d%s%s", min(done + 1, whole - 1), whole - 1, lacking, f", {words}" if done else "",
+    )  # fmt: skip
 
 
-def _first_candidates(question: CompareQuestion, data: Microdata) -> list[Candidate]:
-    """Return what is compared: where no attack decides that, each candidate as it is and with what may be coarser."""
+def _first_candidates(question: CompareQuestion, data: Microdata, notes: list[str]) -> list[Candidate]:
+    """Return what is compared: where no attack decides that, each candidate as it is and with what may be coarser.
+
+    What promises less than is asked for is not proposed whatever attacks reach, and left out. Raises UsageError where
+    none is left.
+    """
     terms = ", ".join(f"count(distinct {ident(name)})" for name in data.quasi)
     (row,) = data.workspace.engine.rows(f"select {terms} from {data.relation}")
     # a column of one value tells nobody anything
     candidates = question.candidates(
         min(zip(row.values(), data.quasi, strict=True), key=lambda pair: pair[0] if pair[0] > 1 else float("inf"))[1]
     )
-    if question.resist is not None or not question.coarsen:
-        return candidates
-    rules = tuple(question.coarsen.items())
-    return [form for candidate in candidates for form in (candidate, replace(candidate, coarsen=rules))]
-
-
-def _answers(
-    question: CompareQuestion,
-    roles: Roles,
-    candidate: Candidate,
-    queries: Sequence[AskedQuery],
-    engine: Engine,
-    attacked: Resistance | None,
-) -> tuple[Found, list[str]]:
-    """Publish a candidate, ask it everything and attack it where that is asked; return also what has no answer.
-
-    attacked: what attacks reach, where that is known.
-    """
-    with _published(question, roles, candidate, engine) as release:
-        lines, failures = _ask(release, candidate, queries, roles)
-        confidence = candidate.confidence(release.manifest["verified"])
-        if attacked is None and not question.quick:
-            log.info("attacking %s, %s", candidate.method, candidate.parameter)
-            try:
-                original = candidate.original(question.source)
-                limit = confidence + CLEAR if question.resist is None else question.resist
-                attacked = attack_candidate(release, original, roles.identifier, limit)
-            except (DataError, UsageError) as error:
-                failures.append(f"{candidate.method}, {candidate.parameter} is not attacked: {error}")
-        return Found(candidate, 0.0, confidence, lines, attacked), failures
-
-
-def _resisting(
-    question: CompareQuestion, roles: Roles, candidate: Candidate, attack: Callable[[Candidate], Resistance | None]
-) -> tuple[Candidate, list[str]]:
-    """Return the candidate that the search for resistance comes to, and its way in words."""
-    strength, target = candidate.strength, question.resist
-    if target is None or _promises_less(candidate, target):
-        return candidate, []
-    named, notes = f"{candidate.method}, {candidate.parameter}", []
-    if strength.knows:
-
-        def learn(trial: Candidate, column: str) -> Candidate | None:
-            return None if column in trial.background else know(trial, roles.quasi, {*trial.background, column})
-
-        candidate, way = search(candidate, roles.quasi, learn, target, attack)
-        notes += [f"{named}, attacked with each further background: {'; '.join(way)}"] if way else []
-    if question.coarsen:
-        rules = question.coarsen
-
-        def coarsen(trial: Candidate, column: str) -> Candidate:
-            return replace(trial, coarsen=(*trial.coarsen, (column, rules[column])))
-
-        coarser, way = search(candidate, tuple(rules), coarsen, target, attack)
-        # what does not help enough is not done
-        candidate = coarser if resists(attack(coarser), target) else candidate
-        notes += [f"{named}, attacked with each column coarser: {'; '.join(way)}"] if way else []
-    return candidate, notes
-
-
-def _promises_less(candidate: Candidate, target: float) -> bool:
-    """Tell whether a release's own promise is above the target, so that it is not proposed whatever attacks reach."""
-    strength = candidate.strength
-    return (strength.chance or strength.knows) and target < 1 / candidate.value - CLEAR
-
-
-def _without_columns(
-    question: CompareQuestion, roles: Roles, candidate: Candidate, attack: Callable[[Candidate], Resistance | None]
-) -> tuple[Candidate | None, list[str]]:
-    """Return the candidate that resists, or comes nearest, because quasi columns are left out; and the way in words.
-
-    That is tried where the rest of the search found nothing.
-    """
-    target = question.resist
-    if target is None or _promises_less(candidate, target):
-        return None, []
-    if attack(candidate) is None or resists(attack(candidate), target):
-        return None, []
-
-    def leave_out(trial: Candidate, column: str) -> Candidate | None:
-        return trial.leave_out(column) if len(trial.published(roles.quasi)) > 1 else None
-
-    shorter, way = search(candidate, roles.quasi, leave_out, target, attack)
-    named = f"{candidate.method}, {candidate.parameter}, attacked without the columns that give most away"
-    return (shorter if way else None), [f"{named}: {'; '.join(way)}"] if way else []
+    if question.resist is None:
+        rules = tuple(question.coarsen.items())
+        forms = [(each, replace(each, coarsen=rules)) if rules else (each,) for each in candidates]
+        return list(chain.from_iterable(forms))
+    least = question.least_value
+    for each in (weak := [each for each in candidates if each.value < least]):
+        notes.append(
+            f"{each.method}, {each.parameter} is left out: 1 in {each.value} is more than {question.resist:.1%}; a"
+            f" value of at least {least} promises that"
+        )
+    if weak == candidates:
+        raise UsageError(f"nothing that is compared promises what is asked for: {notes[-1]}")
+    return [each for each in candidates if each not in weak]
 
 
 @contextmanager
@@ -272,33 +374,3 @@ def _published(question: CompareQuestion, roles: Roles, candidate: Candidate, en
         with suppress(SqlanonError):
             release.close()
             engine.drop([str(table) for table in release.tables.values()])
-
-
-def _ask(
-    release: Release, candidate: Candidate, queries: Sequence[AskedQuery], roles: Roles
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return a line per figure of the answers, and what has none; who asks for a column left out has an answer of 0."""
-    import pandas as pd
-
-    lines: list[dict[str, Any]] = []
-    failures = []
-    answers = release.estimate_each(query.text for query in queries)
-    for number, (query, answer) in enumerate(zip(queries, answers, strict=True), start=1):
-        if isinstance(answer, SqlanonError):
-            lines += write_lines(number, query, pd.DataFrame(), answered=False)
-            if _reads_left_out(query, candidate, roles):
-                continue
-            place = f"line {query.line}: " if query.line else f"{query.workload}: "
-            failures.append(f"{place}{candidate.method}, {candidate.parameter} has no answer: {answer}")
-        else:
-            lines += write_lines(number, query, answer)
-    return lines, failures
-
-
-def _reads_left_out(query: AskedQuery, candidate: Candidate, roles: Roles) -> bool:
-    """Tell whether a query, which all columns answer, names one that a candidate leaves out."""
-    try:
-        parse_query(query.text, candidate.published(roles.quasi), roles.sensitive)
-    except QueryError:
-        return bool(candidate.without)
-    return False

@@ -113,7 +113,7 @@ class Comparison:
         The most accurate one comes first, of those that resist; what this data does not allow comes last, as notes say.
         """
         attacked = any(line["reached"] is not None for line in self.overall)
-        shorter = any(line["unanswered"] for line in self.overall)
+        shorter = any(line["unanswered"] > 0 for line in self.overall)
         heads = ["method", "parameter", "promise", *(["best attack", "by", "told", "left out"] if attacked else ())]
         lines: list[list[Any]] = []
         for line in self.overall:

@@ -2,14 +2,14 @@
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.adversary.findings import CLEAR
 from sqlanon.comparison.comparison import BANDS, ORDER, OTHERS, SMALL, SMALL_COUNTS, Comparison
 from sqlanon.comparison.question import Candidate, CompareQuestion
-from sqlanon.comparison.resistance import Resistance
+from sqlanon.comparison.resistance import Resistance, may_resist
 from sqlanon.comparison.workload import AskedQuery, pair_figures
 from sqlanon.errors import DataError
 from sqlanon.plans.roles import Roles
@@ -23,6 +23,7 @@ _WORDS = ["comparison/words.txt"]
 # what a line says of attacks, None where none was run, and what `Resistance` calls it
 ATTACKED = {"reached": "named", "sure": "sure", "danger": "reached", "family": "family", "left_out": "left_out",
             "at_least": "at_least"}  # fmt: skip
+ANSWERS = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "answered", "text"]
 DIGITS = 12  # of an answer that counts
 
 
@@ -30,7 +31,7 @@ DIGITS = 12  # of an answer that counts
 class Found:
     """What one candidate answered: a line per figure, its time, and what an adversary may reach.
 
-    attacked: what attacks reach, None where none was run.
+    lines: none of a candidate that was not asked. attacked: what attacks reach, None where none was run.
     """
 
     candidate: Candidate
@@ -50,24 +51,17 @@ def write_lines(number: int, asked: AskedQuery, answer: "pd.DataFrame", answered
 
 
 def summarize(
-    question: CompareQuestion,
-    roles: Roles,
-    found: Sequence[Found],
-    rows: int,
-    notes: Sequence[str],
-    settle: Callable[[Candidate], Resistance],
+    question: CompareQuestion, roles: Roles, found: Sequence[Found], rows: int, notes: Sequence[str]
 ) -> Comparison:
     """Turn every candidate's answers into lines, a summary, and the command that the target asks for.
 
-    settle: attacks all rows of a candidate that is about to be proposed, and was attacked by some of them.
     A figure whose truth is 0 has no relative error: it is left out and counted. Raises DataError where none is left.
     """
     import pandas as pd
 
-    answers = pd.concat([_frame(outcome, rows) for outcome in found], ignore_index=True)
-    empty = answers["truth"].isna() | (answers["truth"] == 0)  # which have no relative error
-    judged = answers[~empty]
-    if judged.empty:
+    answers = pd.concat([_frame(outcome, rows) for outcome in found if outcome.lines], ignore_index=True)
+    empty = _have_no_error(answers)
+    if empty.all():
         raise DataError("every true answer is 0 or NULL; there is no relative error to compare")
     left_out = answers.loc[empty, ["query", "figure"]].drop_duplicates()
     remarks = [*notes]
@@ -76,22 +70,21 @@ def summarize(
     for candidate, attacked in ((outcome.candidate, outcome.attacked) for outcome in found):
         if attacked is not None and attacked.unscored:
             remarks.append(f"{candidate.method}, {candidate.parameter}: no attack was scored: {attacked.unscored}")
-    overall = [_overall(outcome, judged) for outcome in found]
-    overall = [line for line in overall if line["figures"]]
-    chosen, remark = _choose(question, overall)
-    while chosen is not None and chosen["at_least"]:
-        chosen.update(_reached(settle(chosen["candidate"])))
-        chosen, remark = _choose(question, overall)
+    overall = [overall_line(outcome, rows) for outcome in found]
+    chosen, remark = choose(question, overall)
     remarks += [remark] if remark else []
-    strongest = max(overall, key=_strength)
-    overall.sort(key=lambda line: (not _resists(question, line), line["error"]))
+    asked = [line for line in overall if not math.isnan(line["error"])]
+    strongest = max(asked, key=_strength)
+    overall.sort(
+        key=lambda line: (not _resists(question, line), math.isnan(line["error"]), line["error"], line["danger"] or 0.0)
+    )
     return Comparison(
         answers=answers,
-        lines=tuple(line for outcome in found for line in _lines(outcome, judged)),
+        lines=tuple(line for outcome in found for line in _lines(outcome, rows)),
         overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter,
                        "arguments": _arguments(line["candidate"]), "without": line["candidate"].without}
                       for line in overall),
-        summary=_summary(question, overall, strongest, chosen),
+        summary=_summary(question, asked, strongest, chosen),
         notes=tuple(dict.fromkeys(remarks)),
         target_error=question.target_error,
         resist=question.resist,
@@ -100,12 +93,15 @@ def summarize(
     )  # fmt: skip
 
 
+def _have_no_error(answers: "pd.DataFrame") -> "pd.Series[bool]":
+    return answers["truth"].isna() | (answers["truth"] == 0)
+
+
 def _frame(outcome: Found, rows: int) -> "pd.DataFrame":
     import pandas as pd
 
     candidate, lines = outcome.candidate, outcome.lines
-    heads = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "answered", "text"]
-    frame = pd.DataFrame(lines, columns=heads)
+    frame = pd.DataFrame(lines, columns=ANSWERS)
     # threads add numbers up in any order: the same seed gives the same digits
     numbers = ["truth", "estimate", "low", "high"]
     frame[numbers] = frame[numbers].astype(float).map(lambda number: float(f"{number:.{DIGITS}g}"))
@@ -125,9 +121,10 @@ def _band(truth: float, is_count: bool, rows: int) -> str:
     return SMALL_COUNTS if truth <= SMALL else next(name for most, name in BANDS if not truth / rows > most)
 
 
-def _of(candidate: Candidate, judged: "pd.DataFrame") -> "pd.DataFrame":
-    same = (judged["method"] == candidate.method) & (judged["parameter"] == candidate.parameter)
-    return judged[same & (judged["knowing"] == _knowing(candidate))]
+def _judged(outcome: Found, rows: int) -> "pd.DataFrame":
+    """Return those answers of a candidate that have a relative error."""
+    frame = _frame(outcome, rows)
+    return frame[~_have_no_error(frame)]
 
 
 def _knowing(candidate: Candidate) -> str:
@@ -135,11 +132,10 @@ def _knowing(candidate: Candidate) -> str:
     return ", ".join(candidate.background)
 
 
-def _lines(outcome: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
+def _lines(outcome: Found, rows: int) -> list[dict[str, Any]]:
     """Return a line per workload and band of one candidate."""
     candidate, seconds = outcome.candidate, outcome.seconds
-    answers = _of(candidate, judged)
-    lines = []
+    answers, lines = _judged(outcome, rows), []
     for workload in answers["workload"].unique():
         for band in ORDER:
             part = answers[(answers["workload"] == workload) & (answers["selectivity"] == band)]
@@ -161,17 +157,19 @@ def _arguments(candidate: Candidate) -> dict[str, Any]:
     return candidate.arguments | ({"coarsen": dict(candidate.coarsen)} if candidate.coarsen else {})
 
 
-def _overall(outcome: Found, judged: "pd.DataFrame") -> dict[str, Any]:
-    """Return a candidate's figures over all but small counts, which are meant to be far off, where there are others."""
+def overall_line(outcome: Found, rows: int) -> dict[str, Any]:
+    """Return a candidate's figures over all but small counts, which are meant to be far off, where there are others.
+
+    Those of answers are NaN where nothing was asked.
+    """
     candidate, attacked = outcome.candidate, outcome.attacked
-    answers = _of(candidate, judged)
+    answers = _judged(outcome, rows)
     if (answers["selectivity"] != SMALL_COUNTS).any():
         answers = answers[answers["selectivity"] != SMALL_COUNTS]
-    unanswered = float(1 - answers["answered"].mean())
+    unanswered = float(1 - answers["answered"].mean()) if len(answers) else math.nan
     given = answers.loc[answers["answered"], "error"]
     return {
         "candidate": candidate,
-        "figures": len(answers),
         # a median alone hides what less than half of the figures cost: one without an answer is off by 100 %
         "error": unanswered + (1 - unanswered) * (float(given.median()) if len(given) else 0.0),
         "half_width": float(((answers["high"] - answers["low"]) / 2 / answers["truth"].abs()).median()),
@@ -185,7 +183,7 @@ def _overall(outcome: Found, judged: "pd.DataFrame") -> dict[str, Any]:
 
 
 def _reached(attacked: Resistance | None) -> dict[str, Any]:
-    return {name: getattr(attacked, attribute, None) for name, attribute in ATTACKED.items()}
+    return {"attacked": attacked, **{name: getattr(attacked, attribute, None) for name, attribute in ATTACKED.items()}}
 
 
 def _resists(question: CompareQuestion, line: Mapping[str, Any]) -> bool:
@@ -194,17 +192,17 @@ def _resists(question: CompareQuestion, line: Mapping[str, Any]) -> bool:
         return True
     # what a release promises is no protection where it promises less than is asked for
     promised = line["confidence"] <= question.resist + CLEAR
-    return line["danger"] is not None and line["danger"] <= question.resist and promised
+    return promised and not math.isnan(line["error"]) and may_resist(line["attacked"], question.resist)
 
 
-def _choose(question: CompareQuestion, published: Sequence[dict[str, Any]]) -> tuple[dict[str, Any] | None, str]:
+def choose(question: CompareQuestion, published: Sequence[dict[str, Any]]) -> tuple[dict[str, Any] | None, str]:
     """Return the candidate to publish, if one meets all targets, and what to say where none does.
 
     Where attacks were run it is the most accurate of those that resist, else the strongest promise.
     """
     if question.target_error is None and question.resist is None:
         counted = [line for line in published if line["danger"] is not None]
-        keeping = [line for line in counted if line["danger"] <= line["confidence"] + CLEAR]
+        keeping = [line for line in counted if may_resist(line["attacked"], line["confidence"] + CLEAR)]
         return min(keeping, key=lambda line: line["error"]) if keeping else _least_attacked(published), ""
     resisting = [line for line in published if _resists(question, line)]
     values = {
@@ -221,7 +219,7 @@ def _choose(question: CompareQuestion, published: Sequence[dict[str, Any]]) -> t
         return None, write_parts(_WORDS, ["none_is_near"], values)["none_is_near"]
     if question.resist is None:
         return max(reached, key=_strength), ""
-    return min(reached, key=lambda line: line["error"]), ""
+    return min(reached, key=lambda line: (line["error"], line["danger"])), ""
 
 
 def _least_attacked(published: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

@@ -1,11 +1,13 @@
 """What a comparison is asked to do: source, roles, candidates, and how many queries of which sort."""
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from sqlanon.adversary.findings import CLEAR
 from sqlanon.comparison.workload import WORKLOADS
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.forms import form_of_method
@@ -189,7 +191,13 @@ class CompareQuestion:
         """Return the values to compare of l or gamma, each once, in their order."""
         of_gamma = USUAL_GAMMA if self.resist is None else SEARCHED_GAMMA
         of_l = USUAL_L if self.resist is None else SEARCHED_L
-        return tuple(sorted(set(self.strengths.get(name, of_gamma if name == "gamma" else of_l))))
+        usual = [max(value, self.least_value) for value in (of_gamma if name == "gamma" else of_l)]
+        return tuple(sorted(set(self.strengths.get(name, usual))))
+
+    @property
+    def least_value(self) -> int:
+        """Return the least value of a parameter whose promise, 1 in so many, is no more than the target."""
+        return 1 if self.resist is None else math.ceil(1 / (self.resist + CLEAR))
 
     def candidates(self, background: str) -> list[Candidate]:
         """Return what is compared; background: the quasi column whose distribution robust's adversary knows."""

@@ -14,6 +14,7 @@ from sqlanon.wording import option
 MANY = 3  # times the rows from which is learned quickly; of fewer all are attacked at once
 SAMPLING = 0.03  # of a share of the people in so many rows: beyond chance
 MOST_SURE = 0.001  # share of the people whom a release may tell with more confidence than `VITAL`, and resist
+MOST_SURE_SAMPLED = 0.01  # of the people in so many rows: more is beyond chance
 
 
 @dataclass(frozen=True)
@@ -21,15 +22,14 @@ class Resistance:
     """What the best attack reaches: the share of the people whose value it names, None where no guess met the truth.
 
     family: its kind. left_out: the share of the rows. sure: the share of the people who are named with a confidence
-    above `VITAL`. telling: the quasi columns that give away, the most telling one first, where they were looked for.
-    unscored: why no guess met the truth. at_least: whether some rows showed enough, and all were not attacked.
+    above `VITAL`. unscored: why no guess met the truth. at_least: whether it was learned from some rows: who learns
+    from fewer names fewer.
     """
 
     named: float | None
     family: str
     left_out: float
     sure: float = 0.0
-    telling: tuple[str, ...] = ()
     unscored: str = ""
     at_least: bool = False
 
@@ -39,7 +39,7 @@ class Resistance:
 
         Of two releases that tell some people for sure, that is worse which tells more of them.
         """
-        if self.named is None or self.sure <= MOST_SURE:
+        if self.named is None or self.sure <= (MOST_SURE_SAMPLED if self.at_least else MOST_SURE):
             return self.named
         return max(self.named, VITAL + (1 - VITAL) * self.sure)
 
@@ -64,27 +64,18 @@ def check_target(data: Microdata, target: float, drops: bool) -> None:
             )
 
 
-def attack_candidate(
-    release: Release, source: object, identifier: tuple[str, ...], limit: float = 1.0, telling: bool = False
-) -> Resistance:
+def attack_candidate(release: Release, source: object, identifier: tuple[str, ...], by_some: bool) -> Resistance:
     """Attack a release as `attack --against` does, and return the best of what was scored.
 
-    limit: a release of many rows is attacked by some of them first, and by all where these do not show that more is
-    reached, for who learns from fewer names fewer; by all at once where there is no limit. telling: look for the quasi
-    columns that give most away, in place of orders.
+    by_some: learn from some of the rows, where they are many, and match no orders.
     """
     rows, left_out = release.manifest["rows"], release.manifest["dropped_rows"]
-    for quick_rows in (QUICK_ROWS, None) if limit < 1 and rows > MANY * QUICK_ROWS else (None,):
-        attack = attack_release(release, source, identifier, telling=telling, orders=not telling, quick_rows=quick_rows)
-        best, share = attack.most_named(), left_out / max(rows + left_out, 1)
-        if best is None:
-            found = Resistance(None, "", share, unscored="; ".join(attack.notes))
-        else:
-            sure = attack.surely(VITAL) or 0.0
-            found = Resistance(best.reached, best.family, share, sure, attack.telling, at_least=bool(quick_rows))
-        if found.named is not None and found.named > limit + SAMPLING:
-            break
-    return found
+    some = QUICK_ROWS if by_some and rows > MANY * QUICK_ROWS else None
+    attack = attack_release(release, source, identifier, telling=False, orders=some is None, quick_rows=some)
+    best, share = attack.most_named(), left_out / max(rows + left_out, 1)
+    if best is None:
+        return Resistance(None, "", share, unscored="; ".join(attack.notes))
+    return Resistance(best.reached, best.family, share, attack.surely(VITAL) or 0.0, at_least=some is not None)
 
 
 def search(
@@ -94,19 +85,17 @@ def search(
     target: float,
     attack: Callable[[Candidate], Resistance | None],
 ) -> tuple[Candidate, list[str]]:
-    """Change a candidate column by column, the most telling one first, until it resists.
+    """Change a candidate column by column, in their order, until nothing is known against it.
 
     change: for a column, None where it cannot be. attack: tries a candidate; None where the data does not allow it, or
     too many rows would be left out. A change by which no less is reached is taken back. Returns the candidate that was
     reached, and the way there in words.
     """
-    outcome, way, tried = attack(candidate), list[str](), set[str]()
-    while outcome is not None and outcome.reached is not None and outcome.reached > target:
-        left = [name for name in dict.fromkeys((*outcome.telling, *columns)) if name in columns and name not in tried]
-        if not left:
+    outcome, way = attack(candidate), list[str]()
+    for column in columns:
+        if outcome is None or outcome.reached is None or may_resist(outcome, target):
             break
-        tried.add(left[0])
-        trial = change(candidate, left[0])
+        trial = change(candidate, column)
         after = None if trial is None else attack(trial)
         if trial is None or after is None or after.reached is None or after.reached >= outcome.reached:
             continue
@@ -120,6 +109,11 @@ def know(candidate: Candidate, quasi: Sequence[str], known: Collection[str]) -> 
     return replace(candidate, background=tuple(name for name in quasi if name in known))
 
 
-def resists(trial: Resistance | None, target: float) -> bool:
-    """Tell whether no more is reached than that; what was not attacked does not resist."""
-    return trial is not None and trial.reached is not None and trial.reached <= target
+def may_resist(trial: Resistance | None, target: float) -> bool:
+    """Tell whether no more is reached than that, where some rows were attacked but for chance.
+
+    What was not attacked does not resist.
+    """
+    if trial is None or trial.reached is None:
+        return False
+    return trial.reached <= target + (SAMPLING if trial.at_least else 0.0)
