@@ -1,4 +1,4 @@
-"""A caller's own settings change no result, or are refused in words; all of them: `tests/benchmarks/settings.py`."""
+"""A caller's own settings change no result, or are refused in words."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
