@@ -1,5 +1,6 @@
 """Expressions over aggregates: their values, their errors against what they must be, and how often intervals hold."""
 
+import functools
 import math
 
 import numpy as np
@@ -28,6 +29,7 @@ def source():
     return con
 
 
+@functools.cache
 def published(con, method, key=1):
     options = METHODS[method] | {"key": sqlanon.Key.of(f"{key:064x}")}
     return getattr(sqlanon, method)(con, "t", quasi=["age", "sex", "pay"], id="id", **options)

@@ -47,10 +47,7 @@ def a_doubtful_plan(dialect) -> Plan:
 
 # each by the dialect of the engine that runs it
 GIVEN = {
-    "identifier": a_plan,
     "whole row": partial(a_plan, identifier=()),
-    "without NULL": partial(a_plan, nulls="drop"),
-    "many blocks": partial(a_plan, size=2),
     "randomized": lambda dialect: METHODS["splu"].plan(a_request(dialect), gamma=4),
     "class by class": a_class_plan,
     "doubtful rows": a_doubtful_plan,
@@ -141,8 +138,9 @@ class Postgres:
 SPARKS_OWN = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "Etc/UTC",
-    "spark.sql.adaptive.coalescePartitions.enabled": "true",
+    "spark.sql.adaptive.enabled": "true",
     "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
 }
 
 

@@ -210,18 +210,6 @@ def test_a_dialect_that_is_not_there():
 # -- scripts ----------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("dialect", ENGINES)
-@pytest.mark.parametrize(("identity", "draws"), WAYS)
-def test_scripts_parse_back(identity, draws, dialect):
-    plan = a_plan(identity, draws, "refuse", dialect)
-    statements = sqlglot.parse(write_script(plan, dialect), read=dialect)
-    created = [statement for statement in statements if statement and statement.key == "create"]
-    dropped = [statement for statement in statements if statement and statement.key == "drop"]
-    assert len(created) >= len(plan.outputs) + 8
-    assert len(created) - len(dropped) == len(plan.outputs)
-
-
 @pytest.mark.parametrize("dialect", ENGINES)
 def test_scripts_tell_what_they_do(dialect):
     text = write_script(a_plan(engine=dialect), dialect, "Some Paper, 2006")
@@ -310,17 +298,6 @@ def test_the_script_refuses_what_the_data_does_not_allow_and_leaves_nothing(pati
     assert patients.execute("select name from (show tables)").fetchall() == [("patients",)]
 
 
-def test_the_script_refuses_several_rows_of_a_person_and_no_rows(patients):
-    patients.execute(f"set variable sqlanon_key = '{KEY}'")
-    patients.execute("insert into patients select * from patients limit 1")
-    with pytest.raises(duckdb.Error, match="persons have more than one row"):
-        patients.execute(write_script(a_plan(), "duckdb"))
-    patients.execute("rollback")
-    patients.execute("delete from patients")
-    with pytest.raises(duckdb.Error, match="the source has no rows to publish"):
-        patients.execute(write_script(a_plan(), "duckdb"))
-
-
 @pytest.mark.parametrize("key", [None, "", "short", KEY + "0"])
 def test_the_script_refuses_to_run_without_a_key(patients, key):
     if key is not None:
@@ -340,13 +317,6 @@ def test_round_is_half_away_from_zero_everywhere(dialect):
     for refused in ("round(round(x))", "round(x, y)", "round(x, -1)", "round(x, 99)"):
         with pytest.raises(TemplateError, match="not portable: round"):
             translate(f"select {refused} as x from t", dialect)
-
-
-def test_texts_are_put_together_alike_and_what_is_no_text_is_refused():
-    whole = "select concat_ws('/', substr(a, 1, 3), coalesce(cast(b as varchar), ''), 'c') as d from t"
-    assert all("concat_ws('/'" in translate(whole, dialect) for dialect in ("postgres", "spark"))
-    with pytest.raises(TemplateError, match="concat_ws of what is not cast to varchar"):
-        translate("select concat_ws('/', a, 'b') as d from t", "postgres")
 
 
 NUMBERED = """
