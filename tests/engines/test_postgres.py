@@ -330,24 +330,6 @@ def test_postgres_groups_the_doubtful_rows_that_duckdb_groups(doubtful, doubts):
             same_answer(release.estimate(query), expected.estimate(query))
 
 
-def test_postgres_cuts_the_rows_of_numbers_that_duckdb_cuts(postgres):
-    query = (
-        "select i, (i * 31) % 70 as age, case when i % 9 > 0 then i % 4 end as sex, i * 37 % 5003 as income,"
-        " i * i % 7 as disease from generate_series(1, 700) as t(i)"
-    )
-    con = duckdb.connect()
-    con.execute(f"create table certain as {query}").fetchall()
-    postgres.execute(f"create temporary table certain as {query}")
-    asked = {"quasi": ["age", "sex", "income"], "sensitive": "disease", "id": "i", "k": 4, "l": 3, "threshold": 0.5}
-    asked |= {"influence": "learn", "key": KEY, "unique_quasi": "keep"}
-    expected = sqlanon.uncertain(con, "certain", **asked)
-    release = sqlanon.uncertain(postgres, "certain", into="release", **asked)
-    assert shown_rows(sqlanon.open("release", con=postgres)) == shown_rows(expected)
-    report, wanted = (one.verify(against="certain") for one in (release, expected))
-    assert report.holds and report.checks[1:] == wanted.checks[1:]
-    con.close()
-
-
 def test_postgres_climbs_the_hierarchies_that_duckdb_climbs(postgres):
     near = [(["a"], ["21"], "flu")] * 3 + [(["b"], ["29"], "gout")] * 3
     rows = [
@@ -458,12 +440,7 @@ def test_postgres_sees_rows_that_lie_in_another_order(postgres):
     assert order.holds is False
 
 
-def test_a_fresh_key_needs_no_identifier_in_postgres(postgres):
-    release = sqlanon.anatomy(postgres, "patients", quasi="age", sensitive="disease", l=4)
-    assert release.manifest["rows"] == 400
-
-
-@pytest.mark.parametrize("rows", [63, 64, 65, 1000])
+@pytest.mark.parametrize("rows", [63, 65])
 def test_every_row_has_bytes_of_its_own_where_a_hash_serves_many(postgres, rows):
     postgres.execute(
         "create temporary table people as select i % 9 as age, 'd' || i % 7 as disease, 'i' || i % 5 as income"
@@ -498,12 +475,9 @@ def test_draws_of_bytes_all_differ_and_depend_on_the_key(postgres):
     assert len(set(seen)) == 4000
 
 
-@pytest.mark.parametrize(
-    ("rows", "combinations", "counted"), [(3000, 100, True), (120_000, 20_000, False), (120_000, 120_000, True)]
-)
-def test_combinations_of_many_rows_are_estimated_and_counted_where_they_may_be_unique(
-    postgres, rows, combinations, counted
-):
+@pytest.mark.parametrize(("combinations", "counted"), [(20_000, False), (120_000, True)])
+def test_combinations_of_many_rows_are_estimated_and_counted_where_they_may_be_unique(postgres, combinations, counted):
+    rows = 120_000
     postgres.execute(
         f"create temporary table people as select i % {combinations} % 600 as a, i % {combinations} / 600 as b,"
         f" 'd' || i % 8 as disease from generate_series(1, {rows}) as t(i)"
@@ -514,7 +488,7 @@ def test_combinations_of_many_rows_are_estimated_and_counted_where_they_may_be_u
     engine, columns = engine_of(postgres), [ident("a"), ident("b")]
     values = {"relation": ident("people"), "columns": columns}
     (told,) = engine.rows(render_query("ranges", values, {}))
-    assert told["different_rows"] == (rows if rows == 3000 else pytest.approx(combinations, rel=0.1))
+    assert told["different_rows"] == pytest.approx(combinations, rel=0.1)
 
 
 def test_rows_that_are_left_out_leave_no_row_without_a_draw(postgres):

@@ -1,7 +1,6 @@
 """The ridge: a dense oracle, class by class; what is exact, what is only guessed, and how often its interval holds."""
 
 import math
-from unittest.mock import Mock
 
 import duckdb
 import numpy as np
@@ -15,7 +14,6 @@ import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import ReleaseError
 from sqlanon.estimation.qit_st.session import GroupSession
-from sqlanon.estimators import ridge
 from sqlanon.estimators.class_systems import MEAN_VARIANCE, OWN_GRID, ReleaseClass, prepare_classes
 from sqlanon.estimators.inference_by_class import bound_left_out
 from sqlanon.plans.templates import Sql, ident
@@ -249,20 +247,6 @@ def test_groups_of_several_classes_are_answered_uniformly():
     assert row["count"] == pytest.approx(10) and row["count_std_error"] == pytest.approx(math.sqrt(40 * 0.25 * 0.75))
 
 
-@pytest.mark.parametrize("aggregate", ["count(*)", "avg(age)"])
-def test_places_of_the_grid_without_weight_are_not_solved(census, monkeypatch, aggregate):
-    """Answers and intervals are those of the whole grid, to a millionth of the standard error."""
-    sql = f"select income, {aggregate} as x from release where age > 40 group by income order by income"
-    factor = Mock(wraps=ridge.dpotrf)
-    monkeypatch.setattr(ridge, "dpotrf", factor)
-    answer, places = census.answer(sql), factor.call_count
-    monkeypatch.setattr(ridge, "NO_WEIGHT", 1e-300)
-    whole_answer = census.answer(sql)
-    assert places < factor.call_count - places
-    for name in ("x", "x_std_error", "x_low", "x_high"):
-        assert (abs(answer[name] - whole_answer[name]) <= 1e-6 * whole_answer["x_std_error"]).all()
-
-
 @pytest.mark.parametrize("single", [2_000, 10])
 def test_a_class_tells_what_the_definition_says_however_it_is_solved(monkeypatch, single):
     """K is C less what S removes of it, under Σ f δ = 0: of few groups from a factor of S, of few values from S."""
@@ -453,15 +437,6 @@ def test_the_reach_of_counts_is_what_is_possible(most_frequent):
                 assert row.n_low <= count <= row.n_high, row
             full = wide[(wide["sex"] == 1) & wide["income"].isin(["v0", "v2"])]
             assert full["n_low"].tolist() == [134, 134] and (full["n_high"] > 134 + 99).all()
-
-
-def test_few_values_may_each_have_all_that_is_left_out():
-    """Of ten values or fewer that stand in every group the range is the extremes; sums may also fall."""
-    rows = [(0, 0, 1, v, g) for g in range(6) for v in (2, 3, -4)]
-    share = robust(rows, NAMES, ["sex"]).loaded.load_systems().everywhere.share
-    each = np.array([[1.0, 0, 0], [2, 3, -4], [1, 1, 1], [0, 0, 0]])
-    less, more = bound_left_out(each, share, 10)
-    assert less.tolist() == [0, -40, 0, 0] and more.tolist() == [10, 30, 10, 0]
 
 
 def test_many_values_share_what_is_left_out():

@@ -9,7 +9,6 @@ import sqlglot
 from sqlanon.errors import TemplateError
 from sqlanon.methods import METHODS
 from sqlanon.plans.engines import ENGINES
-from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Plan, Report, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
@@ -17,10 +16,8 @@ from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.translate import quote_relation, translate
 from tests.databases import connect
-from tests.facts import each
 
 KEY = "ab" * 32
-OTHERS = [dialect for dialect in ENGINES if dialect != "duckdb"]
 
 
 def a_plan(identity="identifier", draws="keyed", nulls="value", engine="duckdb", **parameters) -> Plan:
@@ -28,49 +25,6 @@ def a_plan(identity="identifier", draws="keyed", nulls="value", engine="duckdb",
     source = Source(Sql('"patients"'), numbering=Sql("row_number() over ()"))
     request = Request(source, roles, nulls=nulls, draws=draws, identity=identity, engine=engine)
     return METHODS["anatomy"].plan(request, **({"l": 3} | parameters))
-
-
-WAYS = (("identifier", "keyed"), ("row", "keyed"), ("number", "random"))
-PLANS = {
-    engine: [a_plan(identity, draws, nulls, engine) for identity, draws in WAYS for nulls in ("refuse", "drop")]
-    for engine in OTHERS
-}
-STATEMENTS = sorted({(one.sql, engine) for engine in OTHERS for plan in PLANS[engine] for one in plan.statements})
-
-
-@each(STATEMENTS)
-def test_chapters_of_grouping_and_anatomy_travel(statement):
-    parse_portable(statement[0])
-
-
-@pytest.mark.thorough
-@each(STATEMENTS)
-def test_translations_parse_back(statement):
-    sql, dialect = statement
-    assert sqlglot.parse_one(translate(sql, dialect), read=dialect).key == "select"
-
-
-def followed_plans(engine="duckdb"):
-    """Yield an engine's plans of a first and a second release under a ledger, of every method that has them."""
-    robust = {"r": 3, "background": (), "background_from": (("age",),), "guarantee": "exact"}
-    own = {"anatomy": {"l": 3}, "robust": robust, "splu": {"gamma": 3}}
-    known = {f"known_{table}": Sql(f'"vault"."ward_{table}"') for table in ("person", "value")}
-    roles = Roles(("age", 'sex "at birth"'), ("disease",), ("ssn",))
-    for method in [one for one in METHODS.values() if one.followed]:
-        for following in (Following(1), Following(2, "keep", known)):
-            request = Request(
-                Source(Sql('"patients"')), roles, identity="identifier", following=following, engine=engine
-            )
-            yield method.plan(request, **own[method.name])
-
-
-@pytest.mark.thorough
-def test_releases_under_a_ledger_run_on_every_engine():
-    for dialect in ("spark", "postgres"):
-        statements = [one for plan in followed_plans(dialect) for one in (*plan.statements, *plan.outputs)]
-        assert len(statements) > 60
-        for statement in statements:
-            assert sqlglot.parse_one(translate(statement.sql, dialect), read=dialect).key in ("select", "union")
 
 
 def test_texts_are_joined_where_they_are_texts():
@@ -249,37 +203,6 @@ def patients():
         " case when i % 11 = 0 then null else 'd' || i * i % 13 end as disease from range(200) as numbers(i)"
     )
     return con
-
-
-def as_run(con, plan):
-    """Run the plan statement by statement; return its outputs as sorted rows."""
-    con.execute(f"create temporary table {plan.key} as select '{KEY}' as secret")
-    for step in plan.statements:
-        if step.relation:
-            con.execute(f"create temporary {step.kind} {step.relation} as {step.sql}")
-    outputs = [con.execute(f"from {output.relation} order by all").fetchall() for output in plan.outputs]
-    for relation in [*(step.relation for step in reversed(plan.statements)), str(plan.key)]:
-        for kind in ("table", "view") if relation else ():
-            try:
-                con.execute(f"drop {kind} temp.{relation}")
-            except duckdb.CatalogException:
-                continue
-    return outputs
-
-
-@pytest.mark.parametrize(("identity", "nulls"), [("identifier", "value"), ("identifier", "drop"), ("row", "value")])
-def test_the_script_runs_as_it_is_and_gives_the_same_release(patients, identity, nulls):
-    plan = a_plan(identity, nulls=nulls)
-    expected = as_run(patients, plan)
-    patients.execute(f"set variable sqlanon_key = '{KEY.upper()}'")
-    patients.execute(write_script(plan, "duckdb"))
-    found = [patients.execute(f"from {output.relation} order by all").fetchall() for output in plan.outputs]
-    assert found == expected
-    assert patients.execute("select name from (show tables) order by name").fetchall() == [
-        ("patients",),
-        ("sqlanon_qit",),
-        ("sqlanon_st",),
-    ]
 
 
 @pytest.mark.parametrize(
