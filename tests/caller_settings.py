@@ -1,12 +1,11 @@
-"""What a caller does on a connection of theirs, and every setting that such a connection may have.
+"""What a caller does on a connection of theirs.
 
 The same steps are done on a connection as DuckDB opens it and on one with a setting: each has the same result, or is
 refused in words.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import duckdb
@@ -32,17 +31,11 @@ PUBLICATIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "mondrian": (sqlanon.mondrian, TYPED | {"k": 5, "l": 2}),
 }
 _SHOWN = {name: ROLES[name] for name in ("quasi", "sensitive", "id")}
-QUERIES = {
-    "count": "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'd1' GROUP BY sex ORDER BY n",
-    "average": "SELECT sex, AVG(age / 2) AS a FROM release WHERE disease <> 'd1' GROUP BY sex ORDER BY sex",
-}
+QUERY = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'd1' GROUP BY sex ORDER BY n"
 
 
-def do_all(connection: Any, folder: Path | None, methods: Sequence[str] = tuple(PUBLICATIONS)) -> dict[str, Any]:
-    """Publish, verify, estimate and check on a connection with `PEOPLE` as `patients`; return each step's result.
-
-    folder: where releases are written; None keeps them in the session.
-    """
+def do_all(connection: Any) -> dict[str, Any]:
+    """Publish, verify, estimate and check on a connection with `PEOPLE` as `patients`; return each step's result."""
     results: dict[str, Any] = {}
 
     def do(name: str, step: Callable[[], Any]) -> None:
@@ -56,24 +49,10 @@ def do_all(connection: Any, folder: Path | None, methods: Sequence[str] = tuple(
         except Exception as error:
             results[name] = f"{FAULT}: {type(error).__name__}: {str(error)[:300]}"
 
-    for method in methods:
-        verb, roles = PUBLICATIONS[method]
-        do(f"publish in session {method}", lambda: _session(verb(connection, "patients", **roles)))  # noqa: B023
-        if folder is not None:
-            _do_with(method, connection, folder / method, do)
+    verb, roles = PUBLICATIONS["anatomy"]
+    do("publish", lambda: _session(verb(connection, "patients", **roles)))
     do("check", lambda: str(sqlanon.check(connection, "patients", **_SHOWN)))
     return results
-
-
-def _do_with(method: str, connection: Any, out: Path, do: Callable[[str, Callable[[], Any]], None]) -> None:
-    verb, roles = PUBLICATIONS[method]
-    do(f"publish {method}", lambda: _tables(verb(connection, "patients", out=out, **roles)))
-    if not out.is_dir():
-        return
-    # the files are written on the connection, and read by it again
-    do(f"verify {method}", lambda: _report(sqlanon.open(out, con=connection).verify(against="patients")))
-    for name, query in QUERIES.items():
-        do(f"estimate {name} {method}", lambda query=query: _rows(sqlanon.open(out, con=connection).estimate(query)))
 
 
 def _tables(release: sqlanon.Release) -> dict[str, str]:
@@ -82,7 +61,7 @@ def _tables(release: sqlanon.Release) -> dict[str, str]:
 
 def _session(release: sqlanon.Release) -> list[object]:
     """Return a release that lives on the connection, its verification, and an answer; forget it."""
-    return [_tables(release), _report(release.verify(against="patients")), _rows(release.estimate(QUERIES["count"]))]
+    return [_tables(release), _report(release.verify(against="patients")), _rows(release.estimate(QUERY))]
 
 
 def _report(report: Any) -> str:
