@@ -22,12 +22,10 @@ PUBLISH = {
     "mondrian": lambda **options: sqlanon.mondrian(k=6, l=3, **options),
 }
 QUESTIONS = [
-    ("anatomy", "age, town", "avg(class_of)"),
-    pytest.param("anatomy", "age, town, illness", "count(*)", marks=pytest.mark.thorough),
-    pytest.param("robust", "town", "count(*)", marks=pytest.mark.thorough),
-    pytest.param("splu", "age, town", "count(*)", marks=pytest.mark.thorough),
-    pytest.param("splu", "age, town", "sum(class_of)", marks=pytest.mark.thorough),
-    pytest.param("mondrian", "age, town, illness", "count(*)", marks=pytest.mark.thorough),
+    ("anatomy", "age, town, illness", "count(*)"),
+    ("robust", "town", "count(*)"),
+    ("splu", "age, town", "sum(class_of)"),
+    ("mondrian", "age, town, illness", "count(*)"),
 ]
 
 
@@ -64,6 +62,7 @@ def ask(release, keys, aggregate):
         tracemalloc.stop()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "keys", "aggregate"), QUESTIONS)
 def test_a_question_is_refused_where_it_would_exceed_what_the_limit_leaves(
     releases, monkeypatch, method, keys, aggregate

@@ -76,7 +76,7 @@ def test_what_has_converged_moves_no_more_and_what_has_not_is_said():
     draws = np.random.default_rng(1)
     published = draws.integers(5, 400, size=(20, 2, 2, 2)) * np.array([[20.0, 3.0], [3.0, 1.0]])
     stopped = iterative.iterate(published, [5, 5])
-    further = iterative.iterate(published, [5, 5], tolerance=1e-7, max_iterations=30_000)
+    further = iterative.iterate(published, [5, 5], tolerance=1e-6, max_iterations=5_000)
     converged = stopped.change <= iterative.TOLERANCE
     moved = np.abs(stopped.asked - further.asked) / np.maximum(further.asked, 1)
     # stopped by the change of a single turn, most of these counts had as much before them as behind them

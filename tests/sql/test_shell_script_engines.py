@@ -11,7 +11,6 @@ import duckdb
 import pytest
 
 from sqlanon.methods import METHODS
-from sqlanon.methods.uncertain.influence import LEARN
 from sqlanon.plans.plan import Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql, ident
@@ -24,14 +23,13 @@ QUASI = tuple(NASTY_NAMES)
 SENSITIVE, IDENTIFIER = "sens'it\"ive", 'my "" `id` \\'
 
 
-def a_request(dialect, nulls="value", identifier=(IDENTIFIER, "born"), quasi=QUASI) -> Request:
-    roles = Roles(quasi, (SENSITIVE,), identifier)
-    identity = "identifier" if identifier else "row"
-    return Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity=identity, engine=dialect)
+def a_request(dialect, nulls="value") -> Request:
+    roles = Roles(QUASI, (SENSITIVE,), (IDENTIFIER, "born"))
+    return Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity="identifier", engine=dialect)
 
 
-def a_plan(dialect, size=4, **asked) -> Plan:
-    return METHODS["anatomy"].plan(a_request(dialect, **asked), l=size)
+def a_plan(dialect, size=4, nulls="value") -> Plan:
+    return METHODS["anatomy"].plan(a_request(dialect, nulls), l=size)
 
 
 def a_class_plan(dialect) -> Plan:
@@ -39,18 +37,10 @@ def a_class_plan(dialect) -> Plan:
     return METHODS["robust"].plan(a_request(dialect), **asked)
 
 
-def a_doubtful_plan(dialect) -> Plan:
-    """Return a plan of groups of alike rows, those that are not diverse suppressed: merges have many turns."""
-    asked = {"k": 4, "l": 3, "threshold": 0.4, "undiverse": "suppress", "influence": LEARN}
-    return METHODS["uncertain"].plan(a_request(dialect, "drop", quasi=QUASI[:2]), **asked)
-
-
 # each by the dialect of the engine that runs it
 GIVEN = {
-    "whole row": partial(a_plan, identifier=()),
-    "randomized": lambda dialect: METHODS["splu"].plan(a_request(dialect), gamma=4),
     "class by class": a_class_plan,
-    "doubtful rows": a_doubtful_plan,
+    "randomized": lambda dialect: METHODS["splu"].plan(a_request(dialect), gamma=4),
 }
 OUTPUTS = sorted({output.relation for plan in GIVEN.values() for output in plan("duckdb").outputs})
 REFUSED = {"NULL": partial(a_plan, nulls="refuse"), "value": partial(a_plan, size=13)}
@@ -167,9 +157,9 @@ class Spark:
         return self.session.table(relation.replace('"', "")).collect()
 
     def forget(self) -> None:
-        for table in self.session.catalog.listTables():
-            if table.name.startswith("sqlanon_"):
-                self.session.sql(f"drop {'view' if table.isTemporary else 'table'} `{table.name}`")
+        for row in self.session.sql("show tables").collect():
+            if row.tableName.startswith("sqlanon_"):
+                self.session.sql(f"drop {'view' if row.isTemporary else 'table'} `{row.tableName}`")
 
     def close(self) -> None:
         self.forget()
@@ -211,4 +201,4 @@ def test_what_the_data_does_not_allow_is_refused(engine, plan):
 
 def test_without_a_key_nothing_runs(engine):
     with pytest.raises(engine.error, match="the key is missing: hand over 64 hex digits"):
-        engine.run(write_script(GIVEN["whole row"](engine.dialect), engine.dialect), None)
+        engine.run(write_script(GIVEN["class by class"](engine.dialect), engine.dialect), None)
