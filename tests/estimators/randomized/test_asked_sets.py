@@ -64,7 +64,7 @@ def wages():
     truth = pd.DataFrame({"year": year, "region": random.integers(0, 3, n), "hours": 20 + random.integers(0, 25, n)})
     truth["wage"] = np.clip(20 + year + random.normal(0, 15, n), 0, 109).astype(int)
     releases = []
-    for _ in range(8):
+    for _ in range(16):
         release = truth.copy()
         _, release["wage"] = decoys.published(truth["wage"].to_numpy(), 5, random, "keep")
         releases.append(session_of(release, ["wage"], [5], truth))
@@ -96,6 +96,7 @@ def compared(releases, estimator=None):
     return {name: np.moveaxis(np.array(each, dtype=float), -1, 0) for name, each in found.items()}
 
 
+@pytest.mark.thorough
 def test_ranges_that_depend_on_other_columns_are_near_and_their_intervals_hold(wages):
     found, inverted = compared(wages), compared(wages, "closed_form")
     for name, (truth, value, low, high) in found.items():
