@@ -100,11 +100,21 @@ def test_postgres_refuses_what_is_marked(postgres, tmp_path):
     refuse_what_is_marked(postgres, sqlanon.anatomy(postgres, "patients", **asked), "patients", tmp_path)
 
 
-def test_postgres_publishes_what_duckdb_publishes(postgres, expected):
-    release = sqlanon.anatomy(postgres, "public.hostile", id=IDENTIFIERS, key=KEY, into="release", **ASKED)
-    assert rows_of(release) == rows_of(expected)
-    left = postgres.execute("select count(*) from pg_class where relnamespace = pg_my_temp_schema()").fetchone()
-    assert left == (0,), "intermediate tables went with the run"
+@pytest.fixture(scope="module")
+def kept(shop):
+    """Publish the hostile table once, into the schema `kept`."""
+    import psycopg
+
+    with psycopg.connect(shop.dsn("shop"), autocommit=True) as con:
+        sqlanon.anatomy(con, "public.hostile", id=IDENTIFIERS, key=KEY, into="kept", **ASKED)
+        left = con.execute("select count(*) from pg_class where relnamespace = pg_my_temp_schema()").fetchone()
+        assert left == (0,), "intermediate tables went with the run"
+        yield "kept"
+        con.execute("drop schema kept cascade")
+
+
+def test_postgres_publishes_what_duckdb_publishes(postgres, kept, expected):
+    assert rows_of(sqlanon.open(kept, con=postgres)) == rows_of(expected)
 
 
 def test_postgres_makes_columns_as_coarse_as_duckdb_and_the_same_pseudonyms(postgres, tmp_path):
@@ -155,16 +165,8 @@ def test_postgres_publishes_a_query_as_duckdb_does(postgres, source):
         sqlanon.check(postgres, query="SELECT a FROM Nothing")
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
-def test_postgres_reads_each_type_of_identifier_as_duckdb_does(postgres, source, identifier):
-    asked = {**ASKED, "quasi": ["age"], "id": identifier, "key": KEY}
-    release = sqlanon.anatomy(postgres, "hostile", **asked)
-    assert rows_of(release) == rows_of(sqlanon.anatomy(source[0], "hostile", **asked))
-
-
-def test_postgres_proves_and_estimates_as_duckdb_does(postgres, expected):
-    sqlanon.anatomy(postgres, "hostile", id=IDENTIFIERS, key=KEY, into="release", **ASKED)
-    release = sqlanon.open("release", con=postgres)
+def test_postgres_proves_and_estimates_as_duckdb_does(postgres, kept, expected):
+    release = sqlanon.open(kept, con=postgres)
     report, wanted = (one.verify(against="hostile", voters="hostile") for one in (release, expected))
     assert report.holds and report.checks == wanted.checks
     figures = {key: figure for key, figure in wanted.figures.items() if key != "presence"}
@@ -172,7 +174,6 @@ def test_postgres_proves_and_estimates_as_duckdb_does(postgres, expected):
     same_voters(report, wanted)
     for query in QUERIES:
         same_answer(release.estimate(query), expected.estimate(query))
-        same_answer(release.estimate(query, "ridge"), expected.estimate(query, "ridge"))
     same_page(release, expected)
     same_attack(release, expected, quick=False)
 
@@ -325,7 +326,8 @@ def test_postgres_groups_the_doubtful_rows_that_duckdb_groups(doubtful, doubts):
         assert release.manifest["parameters"] == expected.manifest["parameters"]
         report, wanted = (one.verify(against="doubts") for one in (release, expected))
         assert report.holds and report.checks[1:] == wanted.checks[1:]
-        same_attack(release, expected, "doubts", theirs="doubts")
+        if asked:  # where groups are suppressed
+            same_attack(release, expected, "doubts", theirs="doubts")
         for query in DOUBT_QUERIES:
             same_answer(release.estimate(query), expected.estimate(query))
 
@@ -417,9 +419,8 @@ def test_postgres_reads_sets_and_nothing_else(postgres):
     assert read_sets(engine_of(postgres)) == LISTED
 
 
-def test_postgres_finds_the_posteriors_that_duckdb_finds(postgres, expected, exposed):
-    sqlanon.anatomy(postgres, "hostile", id=IDENTIFIERS, key=KEY, into="release", **ASKED)
-    release = sqlanon.open("release", con=postgres)
+def test_postgres_finds_the_posteriors_that_duckdb_finds(postgres, kept, expected, exposed):
+    release = sqlanon.open(kept, con=postgres)
     for number, column in enumerate(KNOWN):
         postgres.execute(f"create temporary table known_{number} as {a_background(column)}")
     report = release.verify(background=[f"known_{number}" for number in range(len(KNOWN))], r=2)
