@@ -62,7 +62,9 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", ["anatomy", *(pytest.param(method, marks=pytest.mark.thorough) for method in ("mondrian", "robust"))]
+)
 def test_twice_the_rows_bring_the_same_shapes(people, method):
     arguments, estimators = METHODS[method]
     key = {} if method == "mondrian" else {"key": "1" * 64}
