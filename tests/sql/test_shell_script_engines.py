@@ -32,14 +32,9 @@ def a_plan(dialect, size=4, nulls="value") -> Plan:
     return METHODS["anatomy"].plan(a_request(dialect, nulls), l=size)
 
 
-def a_class_plan(dialect) -> Plan:
-    asked = {"r": 2, "background_from": [QUASI[:1]], "max_suppressed": 0.9, "block": 4}
-    return METHODS["robust"].plan(a_request(dialect), **asked)
-
-
 # each by the dialect of the engine that runs it
 GIVEN = {
-    "class by class": a_class_plan,
+    "identifier": a_plan,
     "randomized": lambda dialect: METHODS["splu"].plan(a_request(dialect), gamma=4),
 }
 OUTPUTS = sorted({output.relation for plan in GIVEN.values() for output in plan("duckdb").outputs})
@@ -201,4 +196,4 @@ def test_what_the_data_does_not_allow_is_refused(engine, plan):
 
 def test_without_a_key_nothing_runs(engine):
     with pytest.raises(engine.error, match="the key is missing: hand over 64 hex digits"):
-        engine.run(write_script(GIVEN["class by class"](engine.dialect), engine.dialect), None)
+        engine.run(write_script(GIVEN["identifier"](engine.dialect), engine.dialect), None)
