@@ -145,7 +145,7 @@ def test_the_adversary_is_as_sure_as_it_is_right(con, method):
         "create table people as select *, 'v' || case when hash(id, 8) % 10 < 3 then hash(id, 9) % 12"
         " when hash(id, 8) % 10 < 6 then area when hash(id, 8) % 10 < 8 then 3 + job else (area * 5 + job) % 12"
         " end as value from (select i as id, i as number, (hash(i, 1) % 6)::integer as area,"
-        " (hash(i, 2) % 5)::integer as job, (hash(i, 3) % 2)::integer as sex from range(8000) t(i)) people"
+        " (hash(i, 2) % 5)::integer as job, (hash(i, 3) % 2)::integer as sex from range(20000) t(i)) people"
     )
     more = {"l": 5} if method == "anatomy" else {"r": 4, "background_from": "sex", "max_suppressed": 0.2}
     quasi = ["area", "job", "sex", "number"]

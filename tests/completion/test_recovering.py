@@ -10,7 +10,7 @@ from tests.databases import connect
 PEOPLE = (
     "create table people as select i as id, i % 4 as area, 'a' || (i * 7919 % 5) as job,"
     " case when (i % 4 < 2) = (hash(i) % 4 > 0) then hash(i + 1000000) % 5 else 5 + hash(i + 2000000) % 5 end as value,"
-    " case when i % 11 > 0 then 'w' || i % 11 end as \"o'ther\" from range(2000) t(i)"
+    " case when i % 11 > 0 then 'w' || i % 11 end as \"o'ther\" from range(4000) t(i)"
 )
 ROLES = {"quasi": ["area", "job"], "sensitive": ["value", "o'ther"], "id": "id", "nulls": "value", "key": "cd" * 32}
 
@@ -43,9 +43,9 @@ def test_what_depends_on_a_value_is_found_again(people, completed):
 def test_totals_are_near_the_published_ones(people, completed):
     true = people.execute("select * from people").df()
     for one in completed:
-        assert list(one.columns) == ["area", "job", "value", "o'ther"] and len(one) == 1998  # a multiple of 3
+        assert list(one.columns) == ["area", "job", "value", "o'ther"] and len(one) == 3999  # a multiple of 3
         counts = one["o'ther"].value_counts(dropna=False)
-        assert len(counts) == 11 and (counts - true["o'ther"].value_counts(dropna=False)).abs().max() < 70
+        assert len(counts) == 11 and (counts - true["o'ther"].value_counts(dropna=False)).abs().max() < 100
 
 
 @pytest.mark.thorough
