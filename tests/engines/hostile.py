@@ -286,7 +286,7 @@ VISITS = "select * from (values {}) as t(id, age, sex, disease, drug)".format(
 )
 PERSONS = {"quasi": ["age", "sex"], "id": "id", "key": KEY, "max_suppressed": 0.2}
 OF_PERSONS = [
-    ("anatomy", {"sensitive": ["disease", "drug"], "l": 3}),
+    ("anatomy", {"sensitive": ["disease", "drug"], "l": 2}),  # one turn of exchange
     ("anatomy", {"sensitive": "disease", "l": 2, "known_size": True}),
     ("robust", {"sensitive": "disease", "r": 2, "background_from": "sex"}),
 ]
