@@ -38,12 +38,12 @@ def connection():
 
 @pytest.fixture(scope="module")
 def release(connection):
-    return publish(connection, 3000, ["area", "job", "number"])
+    return publish(connection, 6000, ["area", "job", "number"])
 
 
 @pytest.fixture(scope="module")
 def completed(release):
-    return release.complete(4, seed=3)
+    return release.complete(5, seed=3)
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def quickly(monkeypatch):
     monkeypatch.setattr(dealing, "UPDATES", 1)
 
 
-@pytest.mark.parametrize("number", [0, 5, -1])
+@pytest.mark.parametrize("number", [0, 6, -1])
 def test_tables_are_numbered_from_1(completed, number):
-    with pytest.raises(sqlanon.UsageError, match=f"no table {number}; these are numbered from 1 to 4"):
+    with pytest.raises(sqlanon.UsageError, match=f"no table {number}; these are numbered from 1 to 5"):
         completed.table(number)
 
 
@@ -89,7 +89,7 @@ def test_every_table_has_each_groups_values(connection, release, completed):
             f" (area, job, number) group by all) select count(*) from held full join {release.tables['st']} as st"
             " using (group_id, value) where held is distinct from st.count"
         ).fetchall()
-        assert differing == [(0,)] and len(rows) == 3000
+        assert differing == [(0,)] and len(rows) == 6000
 
 
 def deviations(frame):
@@ -109,9 +109,9 @@ def test_portions_of_groups_are_dealt_as_all_groups_together(release, monkeypatc
 
 @pytest.mark.thorough
 def test_what_is_learned_from_some_of_the_groups_is_kept_as_what_all_say(connection, release, completed, monkeypatch):
-    monkeypatch.setattr(dealing, "MOST_LEARNED", 1000)
+    monkeypatch.setattr(dealing, "MOST_LEARNED", 1500)
     monkeypatch.setattr(dealing, "ROWS_AT_ONCE", 2000)
-    some = release.complete(4, seed=3)
+    some = release.complete(5, seed=3)
     test_every_table_has_each_groups_values(connection, release, some)
     assert not next(iter(some)).equals(next(iter(completed)))
     kept, of_all = (np.mean([deviations(table) for table in tables], axis=0) for tables in (some, completed))
@@ -142,7 +142,7 @@ def test_how_many_rows_hold_their_persons_own_value_is_said(connection, complete
 
 def test_pooled_intervals_hold_the_truth(connection, completed):
     shares = [pd.crosstab(one["area"], one["value"], normalize="index").to_numpy().ravel() for one in completed]
-    errors = [np.sqrt(one * (1 - one) / 750) for one in shares]
+    errors = [np.sqrt(one * (1 - one) / 1500) for one in shares]
     true = connection.execute("select * from people").df()
     found = sqlanon.pool(shares, errors)
     held = pd.crosstab(true["area"], true["value"], normalize="index").to_numpy().ravel()
@@ -297,7 +297,7 @@ def test_hundreds_of_values_are_dealt_to_their_rows(wide):
 def test_a_damaged_release_is_refused(connection, release):
     from sqlanon.releases.release import Release
 
-    connection.execute(f"create or replace temp table damaged as select * from {release.tables['st']} limit 2500")
+    connection.execute(f"create or replace temp table damaged as select * from {release.tables['st']} limit 5000")
     damaged = Release(release.engine, release.tables | {"st": ident("damaged")}, release.manifest)
     with pytest.raises(sqlanon.ReleaseError, match="the release is damaged"):
         damaged.complete(1)
