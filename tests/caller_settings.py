@@ -1,12 +1,11 @@
-"""What a caller does on a connection of theirs, and every setting that such a connection may have.
+"""What a caller does on a connection of theirs.
 
 The same steps are done on a connection as DuckDB opens it and on one with a setting: each has the same result, or is
 refused in words.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import duckdb
@@ -32,17 +31,11 @@ PUBLICATIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "mondrian": (sqlanon.mondrian, TYPED | {"k": 5, "l": 2}),
 }
 _SHOWN = {name: ROLES[name] for name in ("quasi", "sensitive", "id")}
-QUERIES = {
-    "count": "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'd1' GROUP BY sex ORDER BY n",
-    "average": "SELECT sex, AVG(age / 2) AS a FROM release WHERE disease <> 'd1' GROUP BY sex ORDER BY sex",
-}
+QUERY = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'd1' GROUP BY sex ORDER BY n"
 
 
-def do_all(connection: Any, folder: Path | None, methods: Sequence[str] = tuple(PUBLICATIONS)) -> dict[str, Any]:
-    """Publish, verify, estimate and check on a connection with `PEOPLE` as `patients`; return each step's result.
-
-    folder: where releases are written; None keeps them in the session.
-    """
+def do_all(connection: Any) -> dict[str, Any]:
+    """Publish, verify, estimate and check on a connection with `PEOPLE` as `patients`; return each step's result."""
     results: dict[str, Any] = {}
 
     def do(name: str, step: Callable[[], Any]) -> None:
@@ -56,24 +49,10 @@ def do_all(connection: Any, folder: Path | None, methods: Sequence[str] = tuple(
         except Exception as error:
             results[name] = f"{FAULT}: {type(error).__name__}: {str(error)[:300]}"
 
-    for method in methods:
-        verb, roles = PUBLICATIONS[method]
-        do(f"publish in session {method}", lambda: _session(verb(connection, "patients", **roles)))  # noqa: B023
-        if folder is not None:
-            _do_with(method, connection, folder / method, do)
+    verb, roles = PUBLICATIONS["anatomy"]
+    do("publish", lambda: _session(verb(connection, "patients", **roles)))
     do("check", lambda: str(sqlanon.check(connection, "patients", **_SHOWN)))
     return results
-
-
-def _do_with(method: str, connection: Any, out: Path, do: Callable[[str, Callable[[], Any]], None]) -> None:
-    verb, roles = PUBLICATIONS[method]
-    do(f"publish {method}", lambda: _tables(verb(connection, "patients", out=out, **roles)))
-    if not out.is_dir():
-        return
-    # the files are written on the connection, and read by it again
-    do(f"verify {method}", lambda: _report(sqlanon.open(out, con=connection).verify(against="patients")))
-    for name, query in QUERIES.items():
-        do(f"estimate {name} {method}", lambda query=query: _rows(sqlanon.open(out, con=connection).estimate(query)))
 
 
 def _tables(release: sqlanon.Release) -> dict[str, str]:
@@ -82,7 +61,7 @@ def _tables(release: sqlanon.Release) -> dict[str, str]:
 
 def _session(release: sqlanon.Release) -> list[object]:
     """Return a release that lives on the connection, its verification, and an answer; forget it."""
-    return [_tables(release), _report(release.verify(against="patients")), _rows(release.estimate(QUERIES["count"]))]
+    return [_tables(release), _report(release.verify(against="patients")), _rows(release.estimate(QUERY))]
 
 
 def _report(report: Any) -> str:
@@ -97,86 +76,6 @@ def _rows(answer: Any) -> str:
 
 def _rounded(value: Any) -> Any:
     return float(f"{value:.9g}") if isinstance(value, float) else value
-
-
-# -- settings ----------------------------------------------------------------------------------
-
-_BYTES = ("0B", "1KB", "1MB", "100MB", "1GB")
-_WORDS = {
-    "Calendar": ("buddhist", "hebrew", "japanese"),
-    "TimeZone": ("Asia/Tokyo", "America/New_York", "Asia/Kathmandu"),
-    "allow_extension_repositories": ("allowed", "forbidden"),
-    "allow_parser_override_extension": ("fallback", "strict", "strict_when_supported"),
-    "allowed_configs": ("['TimeZone']", "['threads']"),
-    "arrow_output_version": ("1.4", "1.5"),
-    "checkpoint_on_detach": ("enabled", "disabled"),
-    "current_transaction_invalidation_policy": (
-        "ALL_ERRORS_INVALIDATE_TRANSACTION",
-        "SYNTACTIC_ERRORS_DO_NOT_INVALIDATE",
-    ),
-    "custom_user_agent": ("somebody",),
-    "default_collation": ("nocase", "noaccent", "nfc", "de", "nocase.noaccent"),
-    "default_null_order": ("nulls_first", "sqlite", "mysql", "postgres"),
-    "default_order": ("desc",),
-    "default_secret_storage": ("memory",),
-    "default_transaction_invalidation_policy": ("SYNTACTIC_ERRORS_DO_NOT_INVALIDATE",),
-    "dialect_compatibility_mode": ("spark", "postgres"),
-    "disabled_compression_methods": ("zstd", "dictionary", "rle,bitpacking,fsst,dict_fsst,alp,alprd,zstd"),
-    "disabled_filesystems": ("LocalFileSystem",),
-    "duckdb_api": ("cli",),
-    "enable_profiling": ("json", "query_tree", "no_output"),
-    "enabled_log_types": ("QueryLog", "FileSystem"),
-    "explain_output": ("all", "optimized_only"),
-    "external_file_cache_request_sizing": ("grid", "exact"),
-    "fsync_mode": ("none", "full"),
-    "json_geometry_format": ("geojson",),
-    "lambda_syntax": ("enable_single_arrow", "disable_single_arrow"),
-    "logging_level": ("trace", "error"),
-    "logging_mode": ("enable_selected", "disable_selected"),
-    "logging_storage": ("stdout", "file"),
-    "null_order": ("nulls_first", "mysql"),
-    "pin_threads": ("on", "off"),
-    "preserve_identifier_case": ("lowercase", "uppercase"),
-    "profiling_coverage": ("all",),
-    "regex_match_operator_semantics": ("full",),
-    "schema": ("other", "temp", "information_schema"),
-    "search_path": ("other", "other,main", "main,other"),
-    "show_behavior": ("table", "setting"),
-    "storage_block_prefetch": ("always_prefetch", "never", "debug_force_always"),
-    "storage_compatibility_version": ("v0.10.2", "v1.4.0"),
-    "table_function_identifier_conversion": ("enable", "disable", "enabled", "disabled"),
-    "temp_file_encryption": ("true",),
-    "tracked_metrics": ("[]", "['query.*']"),
-    "validate_external_file_cache": ("validate_remote", "no_validation"),
-}
-_NUMBERS = ("0", "1", "100000")
-# what is tried of texts that DuckDB takes as they are; folders and files are named in the run's own
-_OWN_WORDS = {
-    "disabled_optimizers": "select name from duckdb_optimizers()",
-    "force_compression": "select unnest(['uncompressed', 'rle', 'dictionary', 'bitpacking', 'fsst', 'zstd', 'alp'])",
-}
-# texts for servers and files that nothing here asks for
-_FREE = {"autoinstall_extension_repository", "custom_extension_repository", "http_proxy", "http_proxy_password"}
-_FREE |= {"http_proxy_username", "password", "user", "username", "access_mode", "disabled_log_types"}
-_IN_FOLDER = {"extension_directory", "extension_directories", "file_search_path", "home_directory", "log_query_path"}
-_IN_FOLDER |= {"profile_output", "profiling_output", "secret_directory", "temp_directory"}
-
-
-def offered_values(name: str, kind: str, folder: str) -> Iterator[str]:
-    """Yield the values, as texts, that a setting of this type may take; DuckDB refuses those that it does not know."""
-    if kind == "BOOLEAN":
-        yield from ("true", "false")
-    elif name in _IN_FOLDER:
-        yield from ("", folder, f"{folder}/missing", f"{folder}/log.json")
-    elif name in _OWN_WORDS:
-        with duckdb.connect() as connection:
-            yield from (word for (word,) in connection.execute(_OWN_WORDS[name]).fetchall())
-    elif kind.startswith("VARCHAR"):
-        yield from _WORDS.get(name, () if name in _FREE else _BYTES)
-    elif "threads" in name:  # as many as it is told are started: a large number takes the machine down
-        yield from ("1", "2", "4")
-    else:
-        yield from _NUMBERS
 
 
 def set_on(connection: Any, name: str, value: str) -> bool:

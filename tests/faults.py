@@ -1,24 +1,16 @@
 """Faults of the file system: every operation on files below a folder fails with an error, or is where the run dies.
 
 Python tells an audit hook of each file that it opens, makes, renames or removes, before it does; what it tells nobody
-(fsync, writes, the exchange of two names) is wrapped. The engine's own writes meet a limit on the size of files.
+(fsync, writes, the exchange of two names) is wrapped.
 """
 
-import atexit
 import errno
-import gc
-import json
 import os
-import resource
 import signal
 import sys
-import tempfile
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from tests.forks import run
 
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EACCES": errno.EACCES}
 KINDS = (*ERRORS, "KILL")
@@ -78,54 +70,3 @@ class Fault:
             return function(*arguments, **named)
 
         return wrapped
-
-
-def run_with_fault(
-    folder: Path, words: Sequence[str], number: int, kind: str, largest: int | None = None
-) -> dict[str, Any]:
-    """Run a command in a process of its own; return its exit code (negative: a signal), what it printed, operations.
-
-    largest: the most bytes that a file may have, for the engine's writes as well.
-    """
-    pipes = {name: os.pipe() for name in ("out", "err", "seen")}
-    child = os.fork()
-    if not child:
-        _become(folder, words, Fault(folder, number, kind), {name: told for name, (_, told) in pipes.items()}, largest)
-    texts = {}
-    for name, (heard, told) in pipes.items():
-        os.close(told)
-        with os.fdopen(heard, errors="replace") as stream:
-            texts[name] = stream.read()
-    _, status = os.waitpid(child, 0)
-    return texts | {"code": os.waitstatus_to_exitcode(status), "seen": int(texts["seen"] or number + 1)}
-
-
-def _become(folder: Path, words: Sequence[str], fault: Fault, told: dict[str, int], largest: int | None) -> None:
-    """Be the command, in its folder; leave without returning."""
-    code = 1
-    gc.freeze()  # a collection would copy every page of what was imported
-    # what the process that forked has to do at its end is not the command's: its temporary folder stays
-    atexit._clear()
-    weakref.finalize._registry.clear()  # type: ignore[attr-defined]
-    weakref.finalize._registered_with_atexit = False  # type: ignore[attr-defined]
-    try:
-        os.chdir(folder)
-        os.environ["TMPDIR"], tempfile.tempdir = str(folder / "tmp"), None
-        os.dup2(told["out"], sys.stdout.fileno())
-        os.dup2(told["err"], sys.stderr.fileno())
-        if largest is not None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
-        fault.install()
-        code = run(list(words))
-        atexit._run_exitfuncs()  # os._exit leaves them out, a command does not
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os.write(told["seen"], str(fault.seen).encode())
-    finally:
-        os._exit(code)
-
-
-def shown(outcome: dict[str, Any]) -> str:
-    """Return an outcome in one line."""
-    return json.dumps(outcome)[:400]

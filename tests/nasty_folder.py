@@ -1,18 +1,15 @@
 """A folder with everything that nasty commands name; whatever a command does there is taken back after it."""
 
-import contextlib
 import json
 import os
 import shutil
-import socket
 from pathlib import Path
 
 import duckdb
 
 from tests.command import Shell
 from tests.conftest import FEW_PATIENTS
-from tests.nasty_commands import LEDGER, ROLES, UNSURE, VALID, options_of
-from tests.nasty_words import MEANT
+from tests.nasty_commands import LEDGER, ROLES, UNSURE
 
 _PATIENTS = (
     """select *, ssn as count, ssn % 7 - 3 as "quo""te","""
@@ -113,77 +110,3 @@ class NastyFolder:
             assert done.returncode == 0, done.stderr
             if words[0] == "attack":
                 (folder / "attack.json").write_text(done.stdout)
-
-
-_KINDS = ("pipe", "zero", "socket", "folder", "loop", "sparse")
-_INSIDE = ("release.json", "qit.parquet", "st.parquet", "data.parquet")
-_WRITTEN = {"out", "out.csv", "out.html", "new"}
-
-
-def lay_special(path: Path) -> None:
-    """Lay the special file that a path's stem names; one that is as it should be stays."""
-    kind = path.stem
-    if kind == "pipe" and not path.is_fifo():
-        path.unlink(missing_ok=True)
-        os.mkfifo(path)
-    elif kind == "socket" and not path.is_socket():
-        path.unlink(missing_ok=True)
-        with socket.socket(socket.AF_UNIX) as made, contextlib.chdir(path.parent):
-            made.bind(path.name)  # of at most a hundred letters
-    elif kind in ("zero", "loop") and not path.is_symlink():
-        path.unlink(missing_ok=True)
-        path.symlink_to("/dev/zero" if kind == "zero" else path.name)
-    elif kind == "folder":
-        path.mkdir(exist_ok=True)
-    elif kind == "sparse" and not (path.is_file() and path.stat().st_size == 2**40):
-        path.unlink(missing_ok=True)
-        with path.open("wb") as file:
-            file.truncate(2**40)
-
-
-class SpecialFiles:
-    """Files that are none, of every ending, and releases that hold one, in a folder beside the commands' own."""
-
-    def __init__(self, work: Path) -> None:
-        """Make the folder; work: the commands' folder, whose releases are copied."""
-        self._work, self._place = work, work.parent / "special"
-        self._place.mkdir()
-
-    def lay(self) -> None:
-        """Lay what is not there, or was replaced."""
-        endings = ("", ".parquet", ".csv", ".json", ".html", ".duckdb", ".ledger", ".yml", ".sql", ".key")
-        for kind in _KINDS:
-            for ending in endings:
-                lay_special(self._place / f"{kind}{ending}")
-            for inside in _INSIDE:
-                holder = self._place / f"{kind} {inside}"
-                if not holder.exists():
-                    source = "splu" if inside == "data.parquet" else "release"
-                    shutil.copytree(self._work / source, holder)
-                    (holder / inside).unlink()
-                    lay_special(holder / f"{kind}.x")
-                    (holder / f"{kind}.x").rename(holder / inside)
-
-    def commands(self, verb: str) -> set[tuple[str, ...]]:
-        """Return a verb's valid commands with each special file in the place of each path, and of each other option."""
-        made: set[tuple[str, ...]] = set()
-        for words in VALID[verb]:
-            full = (*verb.split(), *words)
-            for number, word in enumerate(full):
-                for other in self._in_place_of(word) if number >= len(verb.split()) else ():
-                    made.add((*full[:number], other, *full[number + 1 :]))
-            for option, takes in options_of(verb).items():
-                likely = next((word for word in MEANT.get(option, ()) if self._is_place(word)), None)
-                if takes and likely is not None and option not in words:
-                    made |= {(*full, option, other) for other in self._in_place_of(likely)}
-        return made
-
-    def _is_place(self, word: str) -> bool:
-        return word in _WRITTEN or (len(word) < 200 and (self._work / word).exists() and word not in ("", "."))
-
-    def _in_place_of(self, word: str) -> list[str]:
-        if not self._is_place(word):
-            return []
-        named = [f"../special/{kind}{Path(word).suffix}" for kind in _KINDS]
-        holds = (self._work / word / "release.json").exists()
-        return named + [f"../special/{kind} {inside}" for kind in _KINDS for inside in _INSIDE if holds]

@@ -22,10 +22,14 @@ SPARK = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
     # compiled once and lightly: the virtual machine's better compiler costs more than these few rows give back
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dspark.testing=true",
     "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than 240 rows do
-    "spark.sql.adaptive.coalescePartitions.enabled": "false",
+    # compiling expressions takes longer than 240 rows do; Spark leaves it to tests alone to do without, and does more
+    # in tests than is needed here
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.planChangeValidation": "false",
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.session.timeZone": "Europe/Rome",
     "spark.sql.ansi.enabled": "false",
 }

@@ -1,4 +1,4 @@
-"""Of every operation on files some fail, or are the last; `tests.benchmarks.faults` takes all of them."""
+"""Of every operation on files some fail, or are the last."""
 
 import random
 import tempfile

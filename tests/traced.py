@@ -97,8 +97,8 @@ def traced(engine: type) -> Iterator[Trace]:
 
 def hold_against_script(
     method: str, engine: type, dialect: str, run: Callable[..., object], con: Any, source: str = "patients"
-) -> None:
-    """Assert that the script of a method is what an engine runs, statement by statement.
+) -> dict[str, Any]:
+    """Assert that the script of a method is what an engine runs, statement by statement; return what was asked for.
 
     run: publishes with the method's options. con: a connection to DuckDB with the source.
     """
@@ -120,3 +120,4 @@ def hold_against_script(
     flat = _plain(script)
     unseen = [sql for sql in trace.queries if not _is_shown(sql, flat) and sql not in trace.turns]
     assert not unseen, unseen
+    return {**options, "key": KEY}

@@ -246,7 +246,7 @@ def test_tables_that_do_not_fit_each_other_have_no_posterior(con):
     assert check.holds is None and "do not fit" in check.found
 
 
-@pytest.mark.parametrize("name", NASTY_NAMES[::2])
+@pytest.mark.parametrize("name", NASTY_NAMES[::4])
 def test_names_and_values_of_any_kind(con, name):
     other = NASTY_NAMES[NASTY_NAMES.index(name) - 1]
     con.execute(f"create table source ({ident(name)} varchar, {ident(other)} varchar)").fetchall()
@@ -308,31 +308,16 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_tables_are_refused(correlated, tmp_path, name):
-    text, code, said = BAD[name]
+def test_bad_tables_are_refused(correlated, tmp_path):
     release = sqlanon.anatomy(correlated, "patients", l=3, **ROLES)
-    (tmp_path / "known.csv").write_text(text)
     temporary = "select count(*) from duckdb_tables() where temporary"
     before = correlated.execute(temporary).fetchone()
-    with pytest.raises(SqlanonError) as raised:
-        release.verify(background=tmp_path / "known.csv")
-    assert raised.value.exit_code == code and said in str(raised.value)
-    assert correlated.execute(temporary).fetchone() == before
-
-
-@pytest.mark.thorough
-def test_bad_tables_are_one_clear_line(shell):
-    published = ("publish", "anatomy", "patients.parquet", "--quasi", "age,sex", "--sensitive", "disease", "-l", "3")
-    assert shell(*published, "--out", "rel").returncode == 0
-    for name in ("twice", "no_male"):
-        text, code, said = BAD[name]
-        (shell.folder / "known.csv").write_text(text)
-        done = shell("verify", "rel", "--background", "known.csv")
-        assert (done.returncode, done.stdout) == (code, ""), done.stderr
-        assert said in done.stderr and done.stderr.count("\n") == 1
-    done = shell("verify", "rel", "--background", "known.csv", "-r", "nan")
-    assert done.returncode == 2 and "protects nobody" in done.stderr
+    for name, (text, code, said) in BAD.items():
+        (tmp_path / "known.csv").write_text(text)
+        with pytest.raises(SqlanonError) as raised:
+            release.verify(background=tmp_path / "known.csv")
+        assert raised.value.exit_code == code and said in str(raised.value), name
+        assert correlated.execute(temporary).fetchone() == before, name
 
 
 @pytest.mark.thorough

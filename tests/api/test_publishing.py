@@ -2,19 +2,9 @@
 
 import duckdb
 import pytest
-import typer
 
 import sqlanon
-from sqlanon.cli import app
 from sqlanon.errors import UsageError
-
-TOURS = {"demo", "guide", "page"}  # they are looked at: in Python there is nothing that they return
-
-
-def test_every_verb_is_a_function():
-    verbs = set(typer.main.get_group(app).commands)
-    assert verbs - TOURS <= set(dir(sqlanon))
-    assert {"publish", "compile"} <= verbs
 
 
 def test_macros_publish_without_a_line_of_python(patients):

@@ -31,9 +31,7 @@ def test_changed_files_are_not_asked(ward):
         sqlanon.verify("nowhere")
 
 
-def test_changed_files_are_not_completed(ward, tmp_path):
-    files = sqlanon.complete(ward, tables=2, seed=1, out=tmp_path / "tables").files
-    assert [file.name for file in files] == ["completed_01.parquet", "completed_02.parquet"]
+def test_changed_files_are_not_completed(ward):
     (ward.directory / "st.parquet").write_bytes((ward.directory / "qit.parquet").read_bytes())
     with pytest.raises(ReleaseError, match="sha256 mismatch"):
         sqlanon.complete(ward, tables=2)
@@ -55,18 +53,3 @@ def test_a_page_of_a_release_is_the_same_each_time(ward):
     attack = Attack((), scored=False)
     page, again = (sqlanon.report(ward, attack=attack) for _ in range(2))
     assert isinstance(page, sqlanon.Page) and page.html == again.html
-
-
-def test_what_is_shown_of_a_result_is_short_and_no_dataclass(ward, patients):
-    results = [
-        ward, ward.verify(), sqlanon.attack(ward), sqlanon.report(ward),
-        sqlanon.check(patients, "patients", quasi=["age", "sex"], sensitive="disease"),
-        sqlanon.breach(
-            patients, base="patients", views=["SELECT ssn, age FROM patients", "SELECT age, disease FROM patients"],
-            secret="SELECT ssn, disease FROM patients",
-        ),
-    ]  # fmt: skip
-    for result in results:
-        lines = repr(result).splitlines()
-        assert 2 <= len(lines) <= 10 and "(" not in lines[0].partition(" ")[0], repr(result)
-    assert repr(ward).startswith("600 rows in ")

@@ -1,4 +1,4 @@
-"""Nasty commands of every verb end in the contract's exit codes; `tests.benchmarks.nasty` draws a thousand of each."""
+"""Nasty commands of every verb end in the contract's exit codes."""
 
 import time
 

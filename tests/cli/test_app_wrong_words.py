@@ -177,10 +177,6 @@ def beginner(tmp_path_factory):
     return made
 
 
-def test_there_are_thirty_mistakes():
-    assert len(MISTAKES) >= 30
-
-
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_beginners_mistake_is_one_line_that_says_what_to_type(beginner, name):
     words, remedy = MISTAKES[name]

@@ -263,7 +263,7 @@ def test_means_and_slopes_of_a_fine_scale_are_kept_and_their_intervals_hold(con)
         release = sqlanon.anatomy(
             con, "earners", quasi=["year", "female"], sensitive="wage", id="id", l=5, key=f"{seed:02}" * 32
         )
-        tables = [figures(one) for one in release.complete(10, seed=seed)]
+        tables = [figures(one) for one in release.complete(6, seed=seed)]
         pooled = sqlanon.pool(*zip(*tables, strict=True))
         truth, _ = figures(true)
         found.append(pooled["estimate"] / truth)

@@ -1,7 +1,4 @@
-"""Every statement has the same rows with DuckDB's optimizer and without; in thorough runs, with 1 and 4 threads too.
-
-Longer, with attacks, completed tables and every optimizer by itself: `tests/benchmarks/oracle.py`.
-"""
+"""Every statement has the same rows with DuckDB's optimizer and without; in thorough runs, with 1 and 4 threads too."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""A caller's own settings change no result, or are refused in words; all of them: `tests/benchmarks/settings.py`."""
+"""A caller's own settings change no result, or are refused in words."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -23,7 +23,7 @@ def caller():
 @pytest.fixture(scope="module")
 def usual():
     with caller() as connection:
-        results = do_all(connection, None, ["anatomy"])
+        results = do_all(connection)
     assert FAULT not in str(results)
     return results
 
@@ -44,7 +44,7 @@ def test_a_setting_changes_no_result(usual, name, value):
     with caller() as connection:
         if not set_on(connection, name, value):
             pytest.skip("this DuckDB has no such setting")
-        results = do_all(connection, None, ["anatomy"])
+        results = do_all(connection)
     assert list(complaints(usual, results)) == []
     assert results == usual
 

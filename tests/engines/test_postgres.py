@@ -19,7 +19,6 @@ from tests.engines.hostile import (
     BOX_QUERIES,
     BOXED,
     COARSE,
-    COARSENED,
     COLUMNS,
     DOUBT_COLUMNS,
     DOUBT_QUERIES,
@@ -38,8 +37,8 @@ from tests.engines.hostile import (
     TREE,
     VISITS,
     a_background,
+    coarsened,
     marked_rows,
-    pseudonyms,
     read_sets,
     refuse_what_is_marked,
     refused,
@@ -101,32 +100,34 @@ def test_postgres_refuses_what_is_marked(postgres, tmp_path):
     refuse_what_is_marked(postgres, sqlanon.anatomy(postgres, "patients", **asked), "patients", tmp_path)
 
 
-def test_postgres_publishes_what_duckdb_publishes(postgres, expected):
-    release = sqlanon.anatomy(postgres, "public.hostile", id=IDENTIFIERS, key=KEY, into="release", **ASKED)
-    assert rows_of(release) == rows_of(expected)
-    left = postgres.execute("select count(*) from pg_class where relnamespace = pg_my_temp_schema()").fetchone()
-    assert left == (0,), "intermediate tables went with the run"
+@pytest.fixture(scope="module")
+def kept(shop):
+    """Publish the hostile table once, into the schema `kept`."""
+    import psycopg
+
+    with psycopg.connect(shop.dsn("shop"), autocommit=True) as con:
+        sqlanon.anatomy(con, "public.hostile", id=IDENTIFIERS, key=KEY, into="kept", **ASKED)
+        left = con.execute("select count(*) from pg_class where relnamespace = pg_my_temp_schema()").fetchone()
+        assert left == (0,), "intermediate tables went with the run"
+        yield "kept"
+        con.execute("drop schema kept cascade")
 
 
-@pytest.mark.parametrize("unit", ["year", "month", "week", "decade", "century"])
-def test_postgres_makes_columns_as_coarse_as_duckdb(postgres, unit):
+def test_postgres_publishes_what_duckdb_publishes(postgres, kept, expected):
+    assert rows_of(sqlanon.open(kept, con=postgres)) == rows_of(expected)
+
+
+def test_postgres_makes_columns_as_coarse_as_duckdb_and_the_same_pseudonyms(postgres, tmp_path):
     postgres.execute(COARSE.format("temporary table coarse", "generate_series(1, 240)"))
     con = duckdb.connect()
     con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
-    asked = {**COARSENED, "coarsen": {**COARSENED["coarsen"], "born": unit}}
-    release = sqlanon.anatomy(postgres, "coarse", **asked)
-    assert rows_of(release) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
-    assert release.verify(against="coarse").holds and sqlanon.attack(release, against="coarse", id="ssn").findings
-
-
-def test_postgres_makes_the_pseudonyms_that_duckdb_makes(postgres, tmp_path):
-    postgres.execute(COARSE.format("temporary table coarse", "generate_series(1, 240)"))
-    con = duckdb.connect()
-    con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
-    asked = pseudonyms(tmp_path)
+    asked = coarsened(tmp_path)
     release = sqlanon.anatomy(postgres, "coarse", **asked)
     assert rows_of(release) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
     assert release.verify(against="coarse", coarsen=asked["coarsen"]).holds
+    plain = {name: rule for name, rule in asked["coarsen"].items() if name not in ("town", "number")}
+    release = sqlanon.anatomy(postgres, "coarse", **asked | {"quasi": list(plain), "coarsen": plain})
+    assert sqlanon.attack(release, against="coarse", id="ssn").findings
 
 
 # an alias, for engines differ in how they spell a column that a query spells otherwise than its table
@@ -164,16 +165,8 @@ def test_postgres_publishes_a_query_as_duckdb_does(postgres, source):
         sqlanon.check(postgres, query="SELECT a FROM Nothing")
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
-def test_postgres_reads_each_type_of_identifier_as_duckdb_does(postgres, source, identifier):
-    asked = {**ASKED, "quasi": ["age"], "id": identifier, "key": KEY}
-    release = sqlanon.anatomy(postgres, "hostile", **asked)
-    assert rows_of(release) == rows_of(sqlanon.anatomy(source[0], "hostile", **asked))
-
-
-def test_postgres_proves_and_estimates_as_duckdb_does(postgres, expected):
-    sqlanon.anatomy(postgres, "hostile", id=IDENTIFIERS, key=KEY, into="release", **ASKED)
-    release = sqlanon.open("release", con=postgres)
+def test_postgres_proves_and_estimates_as_duckdb_does(postgres, kept, expected):
+    release = sqlanon.open(kept, con=postgres)
     report, wanted = (one.verify(against="hostile", voters="hostile") for one in (release, expected))
     assert report.holds and report.checks == wanted.checks
     figures = {key: figure for key, figure in wanted.figures.items() if key != "presence"}
@@ -181,7 +174,6 @@ def test_postgres_proves_and_estimates_as_duckdb_does(postgres, expected):
     same_voters(report, wanted)
     for query in QUERIES:
         same_answer(release.estimate(query), expected.estimate(query))
-        same_answer(release.estimate(query, "ridge"), expected.estimate(query, "ridge"))
     same_page(release, expected)
     same_attack(release, expected, quick=False)
 
@@ -215,12 +207,9 @@ def test_postgres_follows_a_ledger_as_duckdb_does(nightly, nights, tmp_path):
         nightly.execute("drop schema release cascade")
 
 
-@pytest.mark.parametrize(
-    ("method", "released", "number", "queries"),
-    [("splu", "randomized", 0, QUERIES[:1]), *HELD_ALIKE, ("robust", "classes", 0, QUERIES)],
-)
-def test_postgres_publishes_by_each_method_as_duckdb_does(postgres, request, method, released, number, queries):
-    asked, expected = request.getfixturevalue(released)[number]
+@pytest.mark.parametrize(("method", "released", "queries"), HELD_ALIKE)
+def test_postgres_publishes_by_each_method_as_duckdb_does(postgres, request, method, released, queries):
+    asked, expected = request.getfixturevalue(released)
     release = getattr(sqlanon, method)(postgres, "hostile", into="release", **asked)
     same_release(release, expected)
     report, wanted = release.verify(against="hostile"), expected.verify(against="hostile")
@@ -245,12 +234,11 @@ def test_releases_of_both_types_of_text_are_attacked_together(postgres, method, 
         publish = getattr(sqlanon, method)
         releases.append(publish(postgres, f"people_{number}", key=key, into=f"release_{number}", **roles, **asked))
     try:
-        for release, other in (releases, releases[::-1]):
-            for source in ("people_0", "people_1"):
-                found = attack_release(release, source, ("i",), others=[other], telling=False, orders=False)
-                told += [one.attack for one in found.findings if one.family == "composition"]
-                told += [note for note in found.notes if "alone with their quasi values in several" in note]
-        assert len(told) == (8 if method == "splu" else 4), "the releases were looked at together"
+        for release, other, source in (*releases, "people_1"), (*releases[::-1], "people_0"):
+            found = attack_release(release, source, ("i",), others=[other], telling=False, orders=False)
+            told += [one.attack for one in found.findings if one.family == "composition"]
+            told += [note for note in found.notes if "alone with their quasi values in several" in note]
+        assert len(told) == (4 if method == "splu" else 2), "the releases were looked at together"
     finally:
         postgres.execute("drop schema release_0 cascade; drop schema release_1 cascade")
 
@@ -338,27 +326,10 @@ def test_postgres_groups_the_doubtful_rows_that_duckdb_groups(doubtful, doubts):
         assert release.manifest["parameters"] == expected.manifest["parameters"]
         report, wanted = (one.verify(against="doubts") for one in (release, expected))
         assert report.holds and report.checks[1:] == wanted.checks[1:]
-        same_attack(release, expected, "doubts", theirs="doubts")
+        if asked:  # where groups are suppressed
+            same_attack(release, expected, "doubts", theirs="doubts")
         for query in DOUBT_QUERIES:
             same_answer(release.estimate(query), expected.estimate(query))
-
-
-def test_postgres_cuts_the_rows_of_numbers_that_duckdb_cuts(postgres):
-    query = (
-        "select i, (i * 31) % 70 as age, case when i % 9 > 0 then i % 4 end as sex, i * 37 % 5003 as income,"
-        " i * i % 7 as disease from generate_series(1, 700) as t(i)"
-    )
-    con = duckdb.connect()
-    con.execute(f"create table certain as {query}").fetchall()
-    postgres.execute(f"create temporary table certain as {query}")
-    asked = {"quasi": ["age", "sex", "income"], "sensitive": "disease", "id": "i", "k": 4, "l": 3, "threshold": 0.5}
-    asked |= {"influence": "learn", "key": KEY, "unique_quasi": "keep"}
-    expected = sqlanon.uncertain(con, "certain", **asked)
-    release = sqlanon.uncertain(postgres, "certain", into="release", **asked)
-    assert shown_rows(sqlanon.open("release", con=postgres)) == shown_rows(expected)
-    report, wanted = (one.verify(against="certain") for one in (release, expected))
-    assert report.holds and report.checks[1:] == wanted.checks[1:]
-    con.close()
 
 
 def test_postgres_climbs_the_hierarchies_that_duckdb_climbs(postgres):
@@ -448,9 +419,8 @@ def test_postgres_reads_sets_and_nothing_else(postgres):
     assert read_sets(engine_of(postgres)) == LISTED
 
 
-def test_postgres_finds_the_posteriors_that_duckdb_finds(postgres, expected, exposed):
-    sqlanon.anatomy(postgres, "hostile", id=IDENTIFIERS, key=KEY, into="release", **ASKED)
-    release = sqlanon.open("release", con=postgres)
+def test_postgres_finds_the_posteriors_that_duckdb_finds(postgres, kept, expected, exposed):
+    release = sqlanon.open(kept, con=postgres)
     for number, column in enumerate(KNOWN):
         postgres.execute(f"create temporary table known_{number} as {a_background(column)}")
     report = release.verify(background=[f"known_{number}" for number in range(len(KNOWN))], r=2)
@@ -471,12 +441,7 @@ def test_postgres_sees_rows_that_lie_in_another_order(postgres):
     assert order.holds is False
 
 
-def test_a_fresh_key_needs_no_identifier_in_postgres(postgres):
-    release = sqlanon.anatomy(postgres, "patients", quasi="age", sensitive="disease", l=4)
-    assert release.manifest["rows"] == 400
-
-
-@pytest.mark.parametrize("rows", [63, 64, 65, 1000])
+@pytest.mark.parametrize("rows", [63, 65])
 def test_every_row_has_bytes_of_its_own_where_a_hash_serves_many(postgres, rows):
     postgres.execute(
         "create temporary table people as select i % 9 as age, 'd' || i % 7 as disease, 'i' || i % 5 as income"
@@ -511,12 +476,9 @@ def test_draws_of_bytes_all_differ_and_depend_on_the_key(postgres):
     assert len(set(seen)) == 4000
 
 
-@pytest.mark.parametrize(
-    ("rows", "combinations", "counted"), [(3000, 100, True), (120_000, 20_000, False), (120_000, 120_000, True)]
-)
-def test_combinations_of_many_rows_are_estimated_and_counted_where_they_may_be_unique(
-    postgres, rows, combinations, counted
-):
+@pytest.mark.parametrize(("combinations", "counted"), [(20_000, False), (120_000, True)])
+def test_combinations_of_many_rows_are_estimated_and_counted_where_they_may_be_unique(postgres, combinations, counted):
+    rows = 120_000
     postgres.execute(
         f"create temporary table people as select i % {combinations} % 600 as a, i % {combinations} / 600 as b,"
         f" 'd' || i % 8 as disease from generate_series(1, {rows}) as t(i)"
@@ -527,7 +489,7 @@ def test_combinations_of_many_rows_are_estimated_and_counted_where_they_may_be_u
     engine, columns = engine_of(postgres), [ident("a"), ident("b")]
     values = {"relation": ident("people"), "columns": columns}
     (told,) = engine.rows(render_query("ranges", values, {}))
-    assert told["different_rows"] == (rows if rows == 3000 else pytest.approx(combinations, rel=0.1))
+    assert told["different_rows"] == pytest.approx(combinations, rel=0.1)
 
 
 def test_rows_that_are_left_out_leave_no_row_without_a_draw(postgres):
@@ -702,16 +664,13 @@ def test_the_command_line_publishes_verifies_and_estimates_in_postgres(shop, pos
 
 
 def test_the_command_that_check_prints_runs_in_postgres(shop, postgres, shell):
-    for asked, environment in (
-        (("--dsn", shop.dsn("shop")), {}),
-        ((), {"SQLANON_DSN": shop.dsn("shop")}),
-    ):
-        checked = shell("check", "patients", "--engine", "postgres", *asked, **environment)
-        assert checked.returncode == 0, checked.stderr
-        command = checked.stderr.partition("for you to weigh")[2].partition(":\n")[2].partition("\n")[0]
-        assert shop.dsn("shop") not in checked.stderr, "a DSN may hold a password"
-        done = shell(*shlex.split(command)[1:], "--overwrite", *asked, **environment)
-        assert done.returncode == 0, (command, done.stderr)
+    asked = ("--dsn", shop.dsn("shop"))
+    checked = shell("check", "patients", "--engine", "postgres", *asked)
+    assert checked.returncode == 0, checked.stderr
+    command = checked.stderr.partition("for you to weigh")[2].partition(":\n")[2].partition("\n")[0]
+    assert shop.dsn("shop") not in checked.stderr, "a DSN may hold a password"
+    done = shell(*shlex.split(command)[1:], "--overwrite", *asked)
+    assert done.returncode == 0, (command, done.stderr)
 
 
 def test_bad_input_of_postgres_is_one_clear_line(shop, shell):
@@ -825,15 +784,15 @@ def test_what_stands_in_a_schema_of_postgres_beside_the_release_is_named(postgre
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_script_shows_what_runs(postgres, con, method):
+def test_a_script_shows_what_runs_and_gives_the_release_of_duckdb(postgres, con, method):
     from sqlanon.engines.postgres.engine import PostgresEngine
 
     values = {"text": "i", "zip": "'z' || i % 11", "age": "20 + i * 7 % 60", "disease": "'d' || i % 8"}
-    con.execute(f"create table people as {PEOPLE.format(**values, numbers='range(600) as t(i)')}")
+    con.execute(f"create table people as {PEOPLE.format(**values, numbers='range(240) as t(i)')}")
     postgres.execute("drop table if exists people")
-    postgres.execute(f"create table people as {PEOPLE.format(**values, numbers='generate_series(0, 599) as t(i)')}")
+    postgres.execute(f"create table people as {PEOPLE.format(**values, numbers='generate_series(0, 239) as t(i)')}")
     publish = getattr(sqlanon, method)
-    hold_against_script(
+    asked = hold_against_script(
         method,
         PostgresEngine,
         "postgres",
@@ -841,6 +800,7 @@ def test_a_script_shows_what_runs(postgres, con, method):
         con,
         "people",
     )
+    assert shown_rows(sqlanon.open("release", con=postgres)) == shown_rows(publish(con, "people", **asked))
 
 
 # numbers whose halves are as large as one another, changed; values that a NULL or an empty text could be taken for

@@ -1,4 +1,7 @@
-"""Spark: the same key gives the same release, the same proofs and the same estimates as in DuckDB."""
+"""Spark: the same key gives the same release, the same proofs and the same estimates as in DuckDB.
+
+Each statement takes Spark a tenth of a second, and publishing verifies with it: releases are compared by their rows.
+"""
 
 import json
 import re
@@ -19,7 +22,6 @@ from tests.engines.hostile import (
     BOX_QUERIES,
     BOXED,
     COARSE,
-    COARSENED,
     DOUBT_QUERIES,
     DOUBTFUL,
     HELD_ALIKE,
@@ -29,13 +31,13 @@ from tests.engines.hostile import (
     PUBLISH,
     QUERIES,
     ROWS,
+    SENSITIVE,
     VISITS,
-    pseudonyms,
+    coarsened,
     read_sets,
     refuse_what_is_marked,
     rows_of,
     same_answer,
-    same_persons,
     same_posteriors,
     same_release,
     same_voters,
@@ -89,26 +91,15 @@ def test_spark_brings_no_rows_to_the_driver(spark_release):
 def test_spark_leaves_the_callers_configuration(spark, spark_release):
     assert spark.conf.get("spark.sql.session.timeZone") == "Europe/Rome"
     assert spark.conf.get("spark.sql.ansi.enabled") == "false"
-    assert spark.catalog.listTables() == []
+    assert _views(spark) == set()
 
 
-@pytest.mark.parametrize("unit", ["year", "month", "week", "decade"])
-def test_spark_makes_columns_as_coarse_as_duckdb(spark, tmp_path, unit):
-    con = duckdb.connect()
+def test_spark_makes_columns_as_coarse_as_duckdb_and_the_same_pseudonyms(spark, tmp_path):
+    con, path = duckdb.connect(), f"{tmp_path}/coarse.parquet"
     con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
-    con.execute(f"copy coarse to '{tmp_path}/coarse.parquet'").fetchall()
-    asked = {**COARSENED, "coarsen": {**COARSENED["coarsen"], "born": unit}}
-    sqlanon.anatomy(spark, f"{tmp_path}/coarse.parquet", **asked, out=tmp_path / "release")
-    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
-    assert sqlanon.open(tmp_path / "release", con=spark).verify(against=f"{tmp_path}/coarse.parquet").holds
-
-
-def test_spark_makes_the_pseudonyms_that_duckdb_makes(spark, tmp_path):
-    con = duckdb.connect()
-    con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
-    con.execute(f"copy coarse to '{tmp_path}/coarse.parquet'").fetchall()
-    asked, before = pseudonyms(tmp_path), _views(spark)  # other tests leave theirs
-    sqlanon.anatomy(spark, f"{tmp_path}/coarse.parquet", **asked, out=tmp_path / "release")
+    con.execute(f"copy coarse to '{path}'").fetchall()
+    asked, before = coarsened(tmp_path), _views(spark)  # other tests leave theirs
+    sqlanon.anatomy(spark, path, **asked, out=tmp_path / "release")
     assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
     texts = [path.read_bytes() for path in (tmp_path / "release").iterdir()]
     assert not any(b"cdcd" in text for text in texts) and _views(spark) == before
@@ -137,8 +128,8 @@ def test_spark_publishes_a_query_as_duckdb_does(spark, source, tmp_path):
     with pytest.raises(SqlanonError):
         sqlanon.anatomy(spark, query=query.replace("p.Age", "p.nothing"), out=tmp_path / "none", **asked)
     sqlanon.anatomy(spark, query=query, out=tmp_path / "ward", **asked)
-    release = sqlanon.open(tmp_path / "ward", con=spark)
-    assert rows_of(release) == rows_of(wanted) and release.verify(query=query).holds
+    release = sqlanon.open(tmp_path / "ward")
+    assert rows_of(release) == rows_of(wanted)
     for wrong in ("java_method('java.lang.System', 'exit', '1')", "reflect('a', 'b')", "current_user()"):
         with pytest.raises(SqlanonError):
             sqlanon.check(spark, query=QUERY.format(wrong, f"`{path}`", f"`{path}`"))
@@ -168,7 +159,7 @@ def test_spark_proves_and_estimates_as_duckdb_does(spark, spark_release, source,
     )
     assert report.holds and told(report) == told(wanted)
     same_voters(report, wanted)
-    for query in QUERIES[1:]:
+    for query in (QUERIES[1], QUERIES[4]):  # each takes Spark many statements
         same_answer(release.estimate(query), expected.estimate(query))
 
 
@@ -201,17 +192,9 @@ def test_spark_follows_a_ledger_as_duckdb_does(spark, spark_nights, nights):
     assert check_since(later, earlier).holds
 
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_spark_follows_other_methods_as_duckdb_does(spark, spark_nights, nights, number):
-    folder, asked = spark_nights[0], ASKED_NIGHTS[number]
-    places = [{"out": folder / f"{asked['method']} night {night}"} for night in range(2)]
-    files = [f"{folder}/people_{night}.parquet" for night in range(2)]
-    publish_nights(spark, folder / f"{asked['method']} night ledger", places.__getitem__, sources=files, **asked)
-    assert tables_of([sqlanon.open(place["out"]) for place in places]) == nights[number][0][:2]
-
-
 def _views(spark, prefix=""):
-    return {table.name for table in spark.catalog.listTables() if table.name.startswith(prefix)}
+    # not by the catalog's own list, which Spark cannot make where it compiles nothing
+    return {row.tableName for row in spark.sql("show tables").collect() if row.tableName.startswith(prefix)}
 
 
 def test_a_ledger_of_spark_is_its_owners_file(spark, spark_nights, source):
@@ -231,25 +214,18 @@ def test_a_ledger_of_spark_is_its_owners_file(spark, spark_nights, source):
     assert {path.name for path in folder.glob("ward*")} == {"ward [1]", "ward [1].last"}
 
 
-@pytest.mark.parametrize(("method", "released", "number", "queries"), HELD_ALIKE)
-def test_spark_publishes_by_each_method_as_duckdb_does(
-    spark, source, tmp_path, request, method, released, number, queries
-):
-    asked, expected = request.getfixturevalue(released)[number]
+@pytest.mark.parametrize(("method", "released"), [held[:2] for held in HELD_ALIKE])
+def test_spark_publishes_by_each_method_as_duckdb_does(spark, source, tmp_path, request, method, released):
+    asked, expected = request.getfixturevalue(released)
     getattr(sqlanon, method)(spark, str(source[1]), out=tmp_path / "release", **asked)
     same_release(sqlanon.open(tmp_path / "release"), expected)
-    release = sqlanon.open(tmp_path / "release", con=spark)
-    assert not release.verify().failed()
-    if method == "robust":  # each question takes Spark many statements
-        same_answer(release.estimate(QUERIES[1]), expected.estimate(QUERIES[1]))
 
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_spark_puts_the_rows_of_persons_together_as_duckdb_does(spark, persons, tmp_path, number):
+def test_spark_puts_the_rows_of_persons_together_as_duckdb_does(spark, persons, tmp_path):
     spark.sql(VISITS).createOrReplaceTempView("visits")
-    method, asked, expected = persons[number]
+    method, asked, expected = persons[0]
     getattr(sqlanon, method)(spark, "visits", out=tmp_path / "release", **asked)
-    same_persons(spark, "visits", None, expected, sqlanon.open(tmp_path / "release", con=spark))
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
 
 
 def test_spark_cuts_the_boxes_that_duckdb_cuts(spark, source, boxes, tmp_path):
@@ -257,9 +233,6 @@ def test_spark_cuts_the_boxes_that_duckdb_cuts(spark, source, boxes, tmp_path):
     sqlanon.mondrian(spark, table, hierarchy={"price": tree}, out=tmp_path / "release", **BOXED)
     assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(boxes)
     release = sqlanon.open(tmp_path / "release", con=spark)
-    report, wanted = (one.verify(against=which, voters=which) for one, which in ((release, table), (boxes, "hostile")))
-    assert report.holds and told(report) == told(wanted)
-    same_voters(report, wanted)
     same_answer(release.estimate(BOX_QUERIES[0]), boxes.estimate(BOX_QUERIES[0]))  # each takes Spark many statements
 
 
@@ -271,36 +244,11 @@ def test_spark_groups_the_doubtful_rows_that_duckdb_groups(spark, source, doubts
     release = sqlanon.open(tmp_path / "release", con=spark)
     assert shown_rows(release) == shown_rows(expected)
     assert release.manifest["parameters"] == expected.manifest["parameters"]
-    # publishing verifies with Spark; each question takes it many statements
-    assert sqlanon.open(tmp_path / "release").verify(against=table).holds
     same_answer(release.estimate(DOUBT_QUERIES[-1]), expected.estimate(DOUBT_QUERIES[-1]))
-
-
-def test_spark_cuts_the_rows_of_numbers_that_duckdb_cuts(spark, tmp_path):
-    con, table = duckdb.connect(), str(tmp_path / "certain.parquet")
-    con.execute(
-        "copy (select i, (i * 31) % 70 as age, case when i % 9 > 0 then i % 4 end as sex, i * i % 7 as disease"
-        f" from range(300) as t(i)) to '{table}'"
-    ).fetchall()
-    asked = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "i", "k": 4, "l": 3, "threshold": 0.5}
-    asked |= {"influence": "learn", "key": KEY}
-    expected = sqlanon.uncertain(con, table, **asked)
-    sqlanon.uncertain(spark, table, out=tmp_path / "release", **asked)
-    assert shown_rows(sqlanon.open(tmp_path / "release")) == shown_rows(expected)
-    con.close()
 
 
 def test_spark_reads_sets_and_nothing_else(spark):
     assert read_sets(engine_of(spark)) == LISTED
-
-
-def test_spark_groups_classes_with_two_sensitive_columns_as_duckdb_does(spark, tmp_path):
-    con, crowd = duckdb.connect(), tmp_path / "crowd.parquet"
-    lines = "select i, i % 2 as ward, 's' || (i * i % 31 % 9) as s, 't' || (i // 2 % 5) as t from range(120) r(i)"
-    con.execute(f"copy ({lines}) to '{crowd}'").fetchall()
-    asked = {"quasi": "ward", "sensitive": ["s", "t"], "id": "i", "r": 3, "max_suppressed": 0.4, "key": KEY}
-    sqlanon.robust(spark, str(crowd), background_from="ward", out=tmp_path / "release", **asked)
-    same_release(sqlanon.open(tmp_path / "release"), sqlanon.robust(con, str(crowd), background_from="ward", **asked))
 
 
 def test_rows_that_spark_keeps_have_the_size_they_have(spark):
@@ -323,13 +271,12 @@ def test_rows_that_spark_keeps_have_the_size_they_have(spark):
     assert len(stored - {one.id() for one in spark._jsc.sc().getRDDStorageInfo()}) == 1
 
 
-@pytest.mark.parametrize("combinations", [100, 3000])
-def test_spark_counts_combinations_where_many_may_be_unique(spark, tmp_path, combinations):
-    columns = f"id % {combinations} % 60 as a", f"id % {combinations} div 60 as b", "concat('d', id % 8) as disease"
+def test_spark_counts_combinations_where_many_may_be_unique(spark, tmp_path):
+    columns = "id % 60 as a", "id div 60 as b", "concat('d', id % 8) as disease"
     spark.range(3000).selectExpr(*columns).createOrReplaceTempView("combined")
     release = sqlanon.anatomy(spark, "combined", quasi=["a", "b"], sensitive="disease", l=4, out=tmp_path / "release")
-    assert ("combination" in release.sql) == (combinations == 3000)
-    assert any("tell 3,000 of 3,000 rows" in note for note in release.notes) == (combinations == 3000)
+    assert "combination" in release.sql
+    assert any("tell 3,000 of 3,000 rows" in note for note in release.notes)
 
 
 def test_few_rows_of_one_part_are_not_moved_before_they_are_summed(spark):
@@ -375,7 +322,7 @@ def test_packed_rows_of_spark_stay_sorted_and_hold_what_columns_hold(spark, tmp_
     con, path = duckdb.connect(), tmp_path / "people.parquet"
     con.execute(
         f"copy (select i, (nullif(i % 9, 4) - 5)::tinyint as a, case when i % 7 > 0 then i % 5 * 1000000000 end as b,"
-        f" 'v' || i % 11 as s from range(3000) t(i)) to '{path}'"
+        f" 'v' || i % 11 as s from range(1000) t(i)) to '{path}'"
     ).fetchall()
     asked = {"quasi": ["a", "b"], "sensitive": "s", "l": 4, "block": 5}
     keyed = {**asked, "id": "i", "key": KEY}
@@ -384,18 +331,20 @@ def test_packed_rows_of_spark_stay_sorted_and_hold_what_columns_hold(spark, tmp_
     expected = sqlanon.anatomy(con, str(path), out=tmp_path / "expected", **keyed)
     assert rows_of(release) == rows_of(expected)
     fresh = sqlanon.anatomy(spark, str(path), out=tmp_path / "fresh", **asked)
-    assert fresh.verify(against=str(path)).holds and rows_of(fresh) != rows_of(expected)
+    assert rows_of(fresh) != rows_of(expected)
     # of its own numbers one statement reads, once; rows of a frame, which may be dear to make again, are kept
     kept = "kept\ncreate temporary view `[a-z0-9_]*source`"
     assert not re.search(kept, fresh.sql)
-    framed = sqlanon.anatomy(spark, spark.read.parquet(str(path)), out=tmp_path / "framed", **asked)
-    assert re.search(kept, framed.sql)
+    frame = spark.read.parquet(str(path)).withMetadata("a", {"comment": "read from handwriting"})
+    framed = sqlanon.anatomy(spark, frame, out=tmp_path / "framed", **asked)
+    assert re.search(kept, framed.sql) and framed.manifest["engine"].startswith("spark")
+    assert not any(b"handwriting" in path.read_bytes() for path in (tmp_path / "framed").iterdir())
 
 
 def test_a_missing_sensitive_value_stands_last_in_its_group(spark, tmp_path):
     con, path = duckdb.connect(), tmp_path / "people.parquet"
     con.execute(
-        "copy (select i, (i % 9)::int as age, case when i % 10 > 0 then i % 6 end as s from range(300) as t(i))"
+        "copy (select i, (i % 9)::int as age, case when i % 10 > 0 then i % 6 end as s from range(60) as t(i))"
         f" to '{path}'"
     ).fetchall()
     asked = {"quasi": "age", "sensitive": "s", "l": 3, "nulls": "value", "id": "i", "key": KEY}
@@ -505,14 +454,6 @@ def test_the_key_stands_in_no_plan_of_spark(spark):
     assert KEY not in plan and "LocalTableScan" in plan
 
 
-def test_a_fresh_key_needs_no_identifier_in_spark(spark, tmp_path):
-    frame = spark.range(300).selectExpr("id % 40 as age", "concat('d', id % 8) as disease")
-    frame = frame.withMetadata("age", {"comment": "read from handwriting"})
-    release = sqlanon.anatomy(spark, frame, quasi="age", sensitive="disease", l=4, out=tmp_path / "rel")
-    assert release.manifest["rows"] == 300 and release.manifest["engine"].startswith("spark")
-    assert not any(b"handwriting" in path.read_bytes() for path in (tmp_path / "rel").iterdir())
-
-
 def test_spark_refuses_a_column_with_a_collation(spark, tmp_path):
     frame = spark.range(60).selectExpr("id % 9 as age", "cast('d' || id % 4 as string collate UTF8_LCASE) as d", "id")
     with pytest.raises(sqlanon.UsageError, match="column 'd' has a collation"):
@@ -538,47 +479,39 @@ def test_the_command_line_prints_what_spark_would_run(spark, shell):
     assert not (shell.folder / "rel").exists()
 
 
-def test_a_job_publishes_with_spark(spark, source, expected, tmp_path, monkeypatch):
+def test_a_job_publishes_with_spark_and_calls_no_function_of_its_session(spark, source, tmp_path, monkeypatch):
+    """Spark looks its own functions up first: what a session registers under their names stays unread."""
     monkeypatch.setenv("KEY", KEY)
-    roles = {"quasi": ASKED["quasi"], "sensitive": ASKED["sensitive"], "id": list(IDENTIFIERS)}
+    roles = {"quasi": "age", "sensitive": SENSITIVE, "id": "number"}
     job = {
         "method": "anatomy", "source": {"engine": "spark", "path": str(source[1])}, "roles": roles, "key_env": "KEY",
-        "parameters": {name: ASKED[name] for name in ("l", "nulls", "unique_quasi")}, "output": {"out": "released"},
+        "parameters": {"l": 3, "nulls": "value"}, "output": {"out": "released"},
     }  # fmt: skip
     (tmp_path / "nightly.yml").write_text(json.dumps(job))  # which is YAML as well
-    release = sqlanon.run(tmp_path / "nightly.yml")
-    assert release.manifest["engine"].startswith("spark")
-    assert rows_of(sqlanon.open(tmp_path / "released")) == rows_of(expected)
-
-
-def test_temporary_functions_of_sparks_session_are_not_called(spark, source, expected, tmp_path):
-    """Spark looks its own functions up first: what a session registers under their names stays unread."""
     for name in ("sha2", "coalesce", "max"):
         spark.udf.register(name, lambda *values: "0")
     try:
-        release = sqlanon.anatomy(spark, str(source[1]), id=IDENTIFIERS, key=KEY, out=tmp_path / "rel", **ASKED)
-        assert rows_of(sqlanon.open(release.directory)) == rows_of(expected)
+        release = sqlanon.run(tmp_path / "nightly.yml")
     finally:
         for name in ("sha2", "coalesce", "max"):
             spark.sql(f"drop temporary function if exists {name}")
+    assert release.manifest["engine"].startswith("spark")
+    expected = sqlanon.anatomy(source[0], "hostile", **roles, **job["parameters"], key=KEY)
+    assert rows_of(sqlanon.open(tmp_path / "released")) == rows_of(expected)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_script_shows_what_runs(spark, con, tmp_path, method):
+def test_a_script_shows_what_runs_and_gives_the_release_of_duckdb(spark, con, tmp_path, method):
     from sqlanon.engines.spark.engine import SparkEngine
 
     path = str(tmp_path / "people.parquet")
     values = {"text": "i", "zip": "'z' || i % 11", "age": "20 + i * 7 % 60", "disease": "'d' || i % 8"}
-    con.execute(f"copy ({PEOPLE.format(**values, numbers='range(600) as t(i)')}) to '{path}'").fetchall()
-    publish = getattr(sqlanon, method)
-    hold_against_script(
-        method,
-        SparkEngine,
-        "spark",
-        lambda **options: publish(spark, path, out=tmp_path / "release", **options),
-        con,
-        path,
+    con.execute(f"copy ({PEOPLE.format(**values, numbers='range(240) as t(i)')}) to '{path}'").fetchall()
+    publish, out = getattr(sqlanon, method), tmp_path / "release"
+    asked = hold_against_script(
+        method, SparkEngine, "spark", lambda **options: publish(spark, path, out=out, **options), con, path
     )
+    assert shown_rows(sqlanon.open(out)) == shown_rows(publish(con, path, **asked))
 
 
 def test_what_spark_says_beside_the_rows_is_known(spark, tmp_path):

@@ -1,5 +1,6 @@
 """Expressions over aggregates: their values, their errors against what they must be, and how often intervals hold."""
 
+import functools
 import math
 
 import numpy as np
@@ -28,6 +29,7 @@ def source():
     return con
 
 
+@functools.cache
 def published(con, method, key=1):
     options = METHODS[method] | {"key": sqlanon.Key.of(f"{key:064x}")}
     return getattr(sqlanon, method)(con, "t", quasi=["age", "sex", "pay"], id="id", **options)
@@ -235,17 +237,17 @@ EXPRESSIONS = {
 
 @pytest.mark.thorough
 def test_intervals_hold_the_truth(source):
-    """20 releases under fixed keys; over 150 releases of 3,000 rows each of these holds in .94 to .97 of them."""
+    """12 releases under fixed keys; over 150 releases of 3,000 rows each of these holds in .94 to .97 of them."""
     truth = {name: source.execute(f"select {sql.format('t')}").fetchone()[0] for name, sql in EXPRESSIONS.items()}
     held = dict.fromkeys(EXPRESSIONS, 0)
     errors = {name: [] for name in EXPRESSIONS}
-    for key in range(20):
+    for key in range(12):
         release = published(source, "anatomy", key)
         for name, sql in EXPRESSIONS.items():
             found = one(release, sql.format("release"))
             held[name] += found.x_low <= truth[name] <= found.x_high
             errors[name].append((found.x - truth[name]) / found.x_std_error)
-    assert min(held.values()) >= 17 and sum(held.values()) >= 0.92 * 20 * len(EXPRESSIONS)
+    assert min(held.values()) >= 10 and sum(held.values()) >= 0.92 * 12 * len(EXPRESSIONS)
     assert all(0.4 < np.std(line) < 1.4 for line in errors.values())
 
 

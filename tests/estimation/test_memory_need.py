@@ -13,8 +13,8 @@ from sqlanon.estimation import memory_need
 from sqlanon.estimation.qit_st import tables
 
 KEY = "5" * 64
-TABLE = """create table people as select i as id, i % 41 as age, (i // 41) % 23 as town, hash(i) % 5 as class_of,
-    (hash(i * 3 + 1) % 11 * (hash(i * 7) % 11))::integer as illness from range(9000) as t(i)"""
+TABLE = """create table people as select i as id, i % 41 as age, (i // 41) % 9 as town, hash(i) % 5 as class_of,
+    (hash(i * 3 + 1) % 11 * (hash(i * 7) % 11))::integer as illness from range(3000) as t(i)"""
 PUBLISH = {
     "anatomy": lambda **options: sqlanon.anatomy(l=4, **options),
     "robust": lambda **options: sqlanon.robust(r=4, background_from=[["class_of"]], max_suppressed=0.9, **options),
@@ -22,13 +22,10 @@ PUBLISH = {
     "mondrian": lambda **options: sqlanon.mondrian(k=6, l=3, **options),
 }
 QUESTIONS = [
-    ("anatomy", "age, town", "count(*)"),
-    ("anatomy", "age, town", "avg(class_of)"),
     ("anatomy", "age, town, illness", "count(*)"),
-    pytest.param("robust", "town", "count(*)", marks=pytest.mark.thorough),
-    pytest.param("splu", "age, town", "count(*)", marks=pytest.mark.thorough),
-    pytest.param("splu", "age, town", "sum(class_of)", marks=pytest.mark.thorough),
-    pytest.param("mondrian", "age, town, illness", "count(*)", marks=pytest.mark.thorough),
+    ("robust", "town", "count(*)"),
+    ("splu", "age, town", "sum(class_of)"),
+    ("mondrian", "age, town, illness", "count(*)"),
 ]
 
 
@@ -65,6 +62,7 @@ def ask(release, keys, aggregate):
         tracemalloc.stop()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "keys", "aggregate"), QUESTIONS)
 def test_a_question_is_refused_where_it_would_exceed_what_the_limit_leaves(
     releases, monkeypatch, method, keys, aggregate
@@ -85,10 +83,10 @@ def test_a_question_is_refused_where_it_would_exceed_what_the_limit_leaves(
 def test_the_groups_that_fit_are_told(releases, monkeypatch):
     monkeypatch.setattr(memory_need, "ALWAYS", 0)
     monkeypatch.setattr(DuckDBEngine, "free_memory", lambda self: 2_000_000)
-    with pytest.raises(AnswerError, match=r"; (\d+) of its 943 groups would fit: group by fewer") as refusal:
+    with pytest.raises(AnswerError, match=r"; (\d+) of its 369 groups would fit: group by fewer") as refusal:
         releases["anatomy"].ask("select age, town, count(*) from release where illness = 4 group by all")
     fitting = int(re.search(r"; (\d+) of", str(refusal.value))[1])
-    assert 10 < fitting < 943
+    assert 10 < fitting < 369
     releases["anatomy"].ask(f"select town, count(*) from release where illness = 4 and town < {fitting} group by town")
 
 

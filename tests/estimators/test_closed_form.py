@@ -68,13 +68,6 @@ def test_a_joint_channel_is_the_kronecker_product():
     np.testing.assert_allclose(joint.spread(z, w), (z * w) @ whole.T - (z @ whole.T) * (w @ whole.T))
 
 
-def test_no_column_changes_nothing():
-    joint = Joint([], ())
-    array = np.array([[3.0]])
-    assert joint.solved(array) == joint.pulled(array) == joint.expected(array) == array
-    assert joint.spread(array, array) == 0
-
-
 @pytest.mark.parametrize(("gamma", "sizes"), [(3, [300, 280, 200, 150, 60, 10]), (4, [240, 240, 240, 200, 50, 3])])
 def test_the_company_is_what_dealing_the_rows_many_times_gives(gamma, sizes):
     """Deal the rows by the slow oracle, and count who meets whom."""

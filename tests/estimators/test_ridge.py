@@ -1,7 +1,6 @@
 """The ridge: a dense oracle, class by class; what is exact, what is only guessed, and how often its interval holds."""
 
 import math
-from unittest.mock import Mock
 
 import duckdb
 import numpy as np
@@ -13,10 +12,8 @@ from scipy import sparse
 
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.errors import ReleaseError
 from sqlanon.estimation.qit_st.session import GroupSession
-from sqlanon.estimators import ridge
-from sqlanon.estimators.class_moments import ClassSums, centre_outcome
 from sqlanon.estimators.class_systems import MEAN_VARIANCE, OWN_GRID, ReleaseClass, prepare_classes
 from sqlanon.estimators.inference_by_class import bound_left_out
 from sqlanon.plans.templates import Sql, ident
@@ -24,7 +21,6 @@ from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.estimation.qit_st.test_session import session_of
 from tests.examples import examples
 from tests.oracles.ridge import posterior
-from tests.recording import Recording
 
 COUNT = "select count(*) from release where"
 
@@ -251,46 +247,6 @@ def test_groups_of_several_classes_are_answered_uniformly():
     assert row["count"] == pytest.approx(10) and row["count_std_error"] == pytest.approx(math.sqrt(40 * 0.25 * 0.75))
 
 
-def test_a_few_shared_groups_change_little(census):
-    kept, _ = rows_of(np.random.default_rng(3))
-    joined = [(*row[:-1], 0) if row[:2] == (1, 4) and row[-1] % 50 == 0 else row for row in kept]
-    assert joined != kept
-    session = robust(joined, NAMES, ["sex", "area"])
-    sql = f"{COUNT} age > 40 and income in (2, 5)"
-    before, after = census.answer(sql).iloc[0], session.answer(sql).iloc[0]
-    assert after["count"] == pytest.approx(before["count"], abs=before["count_std_error"])
-
-
-def test_directions_are_centred_as_by_definition(census):
-    """x = d - s f with x' C f = 0 in every class, C = diag(d) + M 11' over its values; of d = f nothing is left."""
-    census.answer(f"{COUNT} age > 40 and income = 2")
-    systems, random = census.loaded.load_systems(), np.random.default_rng(1)
-    for one in systems.classes:
-        few = random.random((4, len(one.codes))) * (random.random((4, len(one.codes))) < 0.3)
-        directions = np.concatenate([few, one.totals[None]])
-        covariance = np.diag(one.prior) + MEAN_VARIANCE
-        centred = one.centre(directions)
-        assert centred @ covariance @ one.totals == pytest.approx(0, abs=1e-9 * one.size)
-        size = np.einsum("dn,nm,dm->d", centred, covariance, centred)
-        assert one.measure_prior(directions) == pytest.approx(size, rel=1e-9, abs=1e-9)
-        assert one.measure_prior(directions)[-1] == 0
-        assert one.unspread(one.spread(directions)) == pytest.approx(directions)
-
-
-@pytest.mark.parametrize("aggregate", ["count(*)", "avg(age)"])
-def test_places_of_the_grid_without_weight_are_not_solved(census, monkeypatch, aggregate):
-    """Answers and intervals are those of the whole grid, to a millionth of the standard error."""
-    sql = f"select income, {aggregate} as x from release where age > 40 group by income order by income"
-    factor = Mock(wraps=ridge.dpotrf)
-    monkeypatch.setattr(ridge, "dpotrf", factor)
-    answer, places = census.answer(sql), factor.call_count
-    monkeypatch.setattr(ridge, "NO_WEIGHT", 1e-300)
-    whole_answer = census.answer(sql)
-    assert places < factor.call_count - places
-    for name in ("x", "x_std_error", "x_low", "x_high"):
-        assert (abs(answer[name] - whole_answer[name]) <= 1e-6 * whole_answer["x_std_error"]).all()
-
-
 @pytest.mark.parametrize("single", [2_000, 10])
 def test_a_class_tells_what_the_definition_says_however_it_is_solved(monkeypatch, single):
     """K is C less what S removes of it, under Σ f δ = 0: of few groups from a factor of S, of few values from S."""
@@ -328,23 +284,6 @@ def test_a_class_tells_what_the_definition_says_however_it_is_solved(monkeypatch
             precision = centred.T @ basis.T @ np.linalg.inv(seen) @ basis @ centred
             np.testing.assert_allclose(each.block, precision, **near)
     np.testing.assert_allclose(*spreads, rtol=1e-6, atol=1e-6 if single > 10 else 1e-2)
-
-
-def test_values_alone_are_told_as_sets_of_values_are(census):
-    """Of values that are alone in their directions rows are read; beside a set the same is multiplied."""
-    census.answer(f"{COUNT} age > 40 and income = 2")
-    systems, random = census.loaded.load_systems(), np.random.default_rng(7)
-    total, width = random.integers(20, 80, len(systems.rows) + 1).astype(float), systems.totals.shape[1]
-    counts = np.repeat(total[:, None] / width, width, axis=1)
-    sums = ClassSums(random.random(counts.shape) * total[:, None] / 2, counts, counts, counts)
-    posterior = ridge.Posterior(systems, centre_outcome(systems, sums))
-    assert posterior.several
-    weights = np.diag(random.random(width))
-    apart = posterior.estimate_sums(weights)
-    multiplied = posterior.estimate_sums(np.concatenate([weights, weights.sum(axis=0)[None]]))
-    for one, other in zip(apart, multiplied, strict=True):
-        np.testing.assert_allclose(one, other[:-1], rtol=1e-10)
-    assert multiplied[0][-1] == pytest.approx(apart[0].sum())
 
 
 def test_classes_beyond_memory_are_answered_uniformly(census, monkeypatch):
@@ -500,15 +439,6 @@ def test_the_reach_of_counts_is_what_is_possible(most_frequent):
             assert full["n_low"].tolist() == [134, 134] and (full["n_high"] > 134 + 99).all()
 
 
-def test_few_values_may_each_have_all_that_is_left_out():
-    """Of ten values or fewer that stand in every group the range is the extremes; sums may also fall."""
-    rows = [(0, 0, 1, v, g) for g in range(6) for v in (2, 3, -4)]
-    share = robust(rows, NAMES, ["sex"]).loaded.load_systems().everywhere.share
-    each = np.array([[1.0, 0, 0], [2, 3, -4], [1, 1, 1], [0, 0, 0]])
-    less, more = bound_left_out(each, share, 10)
-    assert less.tolist() == [0, -40, 0, 0] and more.tolist() == [10, 30, 10, 0]
-
-
 def test_many_values_share_what_is_left_out():
     """Beyond, the range is the middle 95 % of a Dirichlet distribution of weights a half, drawn here by chance."""
     rows = [(0, 0, 1, v, g) for g in range(6) for v in range(12)]
@@ -566,38 +496,6 @@ def test_hostile_names_and_values():
     assert len(systems.rows) == len(values)
 
 
-def test_estimators_that_are_gone_are_told(census):
-    with pytest.raises(UsageError, match=r"was removed in 0\.3\.0; groups are answered by ridge"):
-        census.answer("select count(*) from release where age > 3 and income = 2", "least_squares")
-
-
 def test_a_background_of_columns_that_are_not_published_is_refused(census):
     with pytest.raises(ReleaseError, match="backgrounds read 'gender', which it does not publish"):
         reopened(census, {"method": "robust", "parameters": {"backgrounds": [["gender", "sex"]]}})
-
-
-def test_too_many_values_are_answered_by_uniform(census, monkeypatch):
-    monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_SYSTEM", 3)
-    fresh = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex"]]}})
-    answer = fresh.answer(f"{COUNT} age > 30 and income = 3")
-    assert "sensitive values" in answer.attrs["messages"][0]
-    assert answer["count"][0] == pytest.approx(census.answer(f"{COUNT} age > 30 and income = 3", "uniform")["count"][0])
-
-
-LISTED = ["asked", "held", "group_class", "class_value", "class_normal", "hit", "moment", "answer"]
-
-
-@pytest.mark.thorough
-def test_statements_are_what_runs(census):
-    fresh = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex", "area"]]}})
-    engine = fresh.loaded.engine = Recording(census.con)
-    sql = "select area, income, count(*) from release where age > 30 group by all order by 3"
-    listed = fresh.statements(sql)
-    assert engine.ran == [] and [name for name, _ in listed][5:] == LISTED
-    fresh.answer(sql)
-    assert all(any(text in ran for ran in engine.ran) for _, text in listed)
-    fresh.close()
-    before = census.con.execute("select count(*) from duckdb_tables()").fetchone()
-    fresh.answer(sql)
-    fresh.close()
-    assert census.con.execute("select count(*) from duckdb_tables()").fetchone() == before

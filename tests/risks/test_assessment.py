@@ -238,12 +238,6 @@ def test_people_in_classes_of_few_values_are_counted(con):
     assert line["rows_in_classes_below_l_3"] == below.fetchone()[0] == 30
 
 
-def test_names_of_known_words_alone_come_first(con):
-    names = ("prev_region", "country_of_birth_father", "age_group", "country_of_birth", "sex", "marital_status", "race")
-    ranked = sorted(names, key=lambda name: read_name(name)[1])
-    assert ranked[:5] == ["age_group", "sex", "country_of_birth", "race", "marital_status"]
-
-
 @pytest.mark.parametrize(
     ("name", "role"),
     [("patientId", "identifier"), ("E-Mail", "identifier"), ("home_zip", "quasi"), ("ICD10", "sensitive"), ("x", "")],

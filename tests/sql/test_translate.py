@@ -9,7 +9,6 @@ import sqlglot
 from sqlanon.errors import TemplateError
 from sqlanon.methods import METHODS
 from sqlanon.plans.engines import ENGINES
-from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Plan, Report, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
@@ -17,10 +16,8 @@ from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.translate import quote_relation, translate
 from tests.databases import connect
-from tests.facts import each
 
 KEY = "ab" * 32
-OTHERS = [dialect for dialect in ENGINES if dialect != "duckdb"]
 
 
 def a_plan(identity="identifier", draws="keyed", nulls="value", engine="duckdb", **parameters) -> Plan:
@@ -28,49 +25,6 @@ def a_plan(identity="identifier", draws="keyed", nulls="value", engine="duckdb",
     source = Source(Sql('"patients"'), numbering=Sql("row_number() over ()"))
     request = Request(source, roles, nulls=nulls, draws=draws, identity=identity, engine=engine)
     return METHODS["anatomy"].plan(request, **({"l": 3} | parameters))
-
-
-WAYS = (("identifier", "keyed"), ("row", "keyed"), ("number", "random"))
-PLANS = {
-    engine: [a_plan(identity, draws, nulls, engine) for identity, draws in WAYS for nulls in ("refuse", "drop")]
-    for engine in OTHERS
-}
-STATEMENTS = sorted({(one.sql, engine) for engine in OTHERS for plan in PLANS[engine] for one in plan.statements})
-
-
-@each(STATEMENTS)
-def test_chapters_of_grouping_and_anatomy_travel(statement):
-    parse_portable(statement[0])
-
-
-@pytest.mark.thorough
-@each(STATEMENTS)
-def test_translations_parse_back(statement):
-    sql, dialect = statement
-    assert sqlglot.parse_one(translate(sql, dialect), read=dialect).key == "select"
-
-
-def followed_plans(engine="duckdb"):
-    """Yield an engine's plans of a first and a second release under a ledger, of every method that has them."""
-    robust = {"r": 3, "background": (), "background_from": (("age",),), "guarantee": "exact"}
-    own = {"anatomy": {"l": 3}, "robust": robust, "splu": {"gamma": 3}}
-    known = {f"known_{table}": Sql(f'"vault"."ward_{table}"') for table in ("person", "value")}
-    roles = Roles(("age", 'sex "at birth"'), ("disease",), ("ssn",))
-    for method in [one for one in METHODS.values() if one.followed]:
-        for following in (Following(1), Following(2, "keep", known)):
-            request = Request(
-                Source(Sql('"patients"')), roles, identity="identifier", following=following, engine=engine
-            )
-            yield method.plan(request, **own[method.name])
-
-
-@pytest.mark.thorough
-def test_releases_under_a_ledger_run_on_every_engine():
-    for dialect in ("spark", "postgres"):
-        statements = [one for plan in followed_plans(dialect) for one in (*plan.statements, *plan.outputs)]
-        assert len(statements) > 60
-        for statement in statements:
-            assert sqlglot.parse_one(translate(statement.sql, dialect), read=dialect).key in ("select", "union")
 
 
 def test_texts_are_joined_where_they_are_texts():
@@ -210,18 +164,6 @@ def test_a_dialect_that_is_not_there():
 # -- scripts ----------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("dialect", ENGINES)
-@pytest.mark.parametrize(("identity", "draws"), WAYS)
-def test_scripts_parse_back(identity, draws, dialect):
-    plan = a_plan(identity, draws, "refuse", dialect)
-    statements = sqlglot.parse(write_script(plan, dialect), read=dialect)
-    created = [statement for statement in statements if statement and statement.key == "create"]
-    dropped = [statement for statement in statements if statement and statement.key == "drop"]
-    assert len(created) >= len(plan.outputs) + 8
-    assert len(created) - len(dropped) == len(plan.outputs)
-
-
 @pytest.mark.parametrize("dialect", ENGINES)
 def test_scripts_tell_what_they_do(dialect):
     text = write_script(a_plan(engine=dialect), dialect, "Some Paper, 2006")
@@ -263,37 +205,6 @@ def patients():
     return con
 
 
-def as_run(con, plan):
-    """Run the plan statement by statement; return its outputs as sorted rows."""
-    con.execute(f"create temporary table {plan.key} as select '{KEY}' as secret")
-    for step in plan.statements:
-        if step.relation:
-            con.execute(f"create temporary {step.kind} {step.relation} as {step.sql}")
-    outputs = [con.execute(f"from {output.relation} order by all").fetchall() for output in plan.outputs]
-    for relation in [*(step.relation for step in reversed(plan.statements)), str(plan.key)]:
-        for kind in ("table", "view") if relation else ():
-            try:
-                con.execute(f"drop {kind} temp.{relation}")
-            except duckdb.CatalogException:
-                continue
-    return outputs
-
-
-@pytest.mark.parametrize(("identity", "nulls"), [("identifier", "value"), ("identifier", "drop"), ("row", "value")])
-def test_the_script_runs_as_it_is_and_gives_the_same_release(patients, identity, nulls):
-    plan = a_plan(identity, nulls=nulls)
-    expected = as_run(patients, plan)
-    patients.execute(f"set variable sqlanon_key = '{KEY.upper()}'")
-    patients.execute(write_script(plan, "duckdb"))
-    found = [patients.execute(f"from {output.relation} order by all").fetchall() for output in plan.outputs]
-    assert found == expected
-    assert patients.execute("select name from (show tables) order by name").fetchall() == [
-        ("patients",),
-        ("sqlanon_qit",),
-        ("sqlanon_st",),
-    ]
-
-
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
@@ -308,17 +219,6 @@ def test_the_script_refuses_what_the_data_does_not_allow_and_leaves_nothing(pati
         patients.execute(write_script(plan, "duckdb"))
     patients.execute("rollback")
     assert patients.execute("select name from (show tables)").fetchall() == [("patients",)]
-
-
-def test_the_script_refuses_several_rows_of_a_person_and_no_rows(patients):
-    patients.execute(f"set variable sqlanon_key = '{KEY}'")
-    patients.execute("insert into patients select * from patients limit 1")
-    with pytest.raises(duckdb.Error, match="persons have more than one row"):
-        patients.execute(write_script(a_plan(), "duckdb"))
-    patients.execute("rollback")
-    patients.execute("delete from patients")
-    with pytest.raises(duckdb.Error, match="the source has no rows to publish"):
-        patients.execute(write_script(a_plan(), "duckdb"))
 
 
 @pytest.mark.parametrize("key", [None, "", "short", KEY + "0"])
@@ -340,13 +240,6 @@ def test_round_is_half_away_from_zero_everywhere(dialect):
     for refused in ("round(round(x))", "round(x, y)", "round(x, -1)", "round(x, 99)"):
         with pytest.raises(TemplateError, match="not portable: round"):
             translate(f"select {refused} as x from t", dialect)
-
-
-def test_texts_are_put_together_alike_and_what_is_no_text_is_refused():
-    whole = "select concat_ws('/', substr(a, 1, 3), coalesce(cast(b as varchar), ''), 'c') as d from t"
-    assert all("concat_ws('/'" in translate(whole, dialect) for dialect in ("postgres", "spark"))
-    with pytest.raises(TemplateError, match="concat_ws of what is not cast to varchar"):
-        translate("select concat_ws('/', a, 'b') as d from t", "postgres")
 
 
 NUMBERED = """

@@ -70,17 +70,19 @@ SPECIAL = {  # by type, values that lie outside of what is counted or measured, 
 }
 
 
-@pytest.mark.parametrize("kind", SPECIAL)
+@pytest.mark.parametrize(
+    "kind", ["DATE", "DOUBLE", *(pytest.param(kind, marks=pytest.mark.thorough) for kind in ("TIMESTAMP", "FLOAT"))]
+)
 def test_bounds_hold_where_values_are_infinite_or_no_numbers(con, kind):
     values, conditions = SPECIAL[kind]
     con.execute(f"create table t (pid integer, d integer, v {kind})")
     rows = [(number, number % 2, values[number // 2]) for number in range(2 * len(values))]
     con.executemany("insert into t values (?, ?, ?)", rows)
-    for k in (2, 4, 10):
+    for k in (2, 10):
         release = sqlanon.mondrian(con, "t", quasi=["v"], sensitive="d", id="pid", k=k)
         queries = [f"SELECT COUNT(*) AS n FROM release WHERE {condition}" for condition in conditions]
-        answers = [release.estimate(query) for query in queries] + release.estimate_many(queries * 2)
-        for condition, answer in zip(conditions * 3, answers, strict=True):
+        answers = [release.estimate(query) for query in queries] + release.estimate_many(queries)
+        for condition, answer in zip(conditions * 2, answers, strict=True):
             truth = con.execute(f"select count(*) from t where {condition}").fetchone()[0]
             (row,) = answer.itertuples()
             assert row.n_low <= truth <= row.n_high and row.n_low <= row.n <= row.n_high, (k, condition, truth, row)

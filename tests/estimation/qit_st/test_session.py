@@ -240,24 +240,6 @@ def test_averages_are_sums_over_counts_of_what_is_there(census, argument):
         assert both["avg"][0] == pytest.approx(both["sum"][0] / both["count"][0])
 
 
-@pytest.mark.thorough
-def test_groups_equal_single_questions(small):
-    for estimator in ("uniform", "ridge"):
-        table = small.answer(
-            "select sex, income, count(*), sum(pay), avg(age) from release group by all order by all",
-            estimator,
-        )
-        assert len(table) == 12
-        for row in table.itertuples():
-            income = "income is null" if pd.isna(row.income) else f"income = {row.income}"
-            one = small.answer(
-                f"select count(*), sum(pay), avg(age) from release where sex = '{row.sex}' and {income}",
-                estimator,
-            ).iloc[0]
-            for name in one.index:
-                assert getattr(row, name) == pytest.approx(one[name], nan_ok=True, abs=1e-6), (row, name)
-
-
 @given(
     groups=st.lists(st.lists(st.sampled_from([None, 1, 2, 3]), min_size=1, max_size=3), min_size=3, max_size=9),
     seed=st.integers(0, 1000),
@@ -375,7 +357,7 @@ NASTY = [
 ]
 
 
-@pytest.mark.parametrize("shift", range(len(NASTY)))
+@pytest.mark.parametrize("shift", range(0, len(NASTY), 3))
 def test_hostile_names(shift):
     names = NASTY[shift:] + NASTY[:shift]
     rows = [(*((i * k) % 3 for k in range(1, len(names))), v, i // 2) for i, v in enumerate("ababbcacbcabcaba")]
@@ -386,17 +368,6 @@ def test_hostile_names(shift):
     assert answer["total"].sum() == pytest.approx(len(rows))
     one = session.answer(f"select sum({ident(names[0])}) from release where {ident(names[1])} = 0")
     assert one["sum"][0] == sum(row[0] for row in rows if row[1] == 0)
-
-
-def test_types_are_checked_and_errors_speak_of_published_names(hospital):
-    with pytest.raises(QueryError, match="sum does not take"):
-        hospital.answer("select sum(sex) from release")
-    with pytest.raises(QueryError, match="cannot be evaluated"):
-        hospital.answer("select count(*) from release where sex + 1 > 2")
-    with pytest.raises(DataError, match="on every row"):
-        hospital.answer("select count(*) from release where cast(sex as int) > 2")
-    with pytest.raises(UsageError, match="no estimator 'closed_form'"):
-        hospital.answer("select count(*) from release", "closed_form")
 
 
 def test_a_release_without_qit_is_refused():

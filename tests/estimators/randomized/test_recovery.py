@@ -9,7 +9,7 @@ from tests.examples import PROFILE
 from tests.oracles import decoys
 
 ROWS, RELEASES = 3000, 60
-ASKED_RELEASES = 60 if PROFILE != "quick" else 20  # an answer costs a quarter of a second, a draw nothing
+ASKED_RELEASES = 30 if PROFILE != "quick" else 20  # an answer costs a quarter of a second, a draw nothing
 ASKED = (
     "select sex, job, count(*) from release group by all order by all",
     "select sex, count(*) from release where job in (1, 2, 3) and age > 35 group by sex order by sex",
