@@ -320,14 +320,16 @@ def _reads(query: AskedQuery, roles: Roles, columns: Sequence[str]) -> bool:
 def _say_progress(done: int, whole: int, seconds: float, without: Sequence[str]) -> None:
     """Say how far it has come, and how long the others take if they are like these; little is no news.
 
-    whole: of the candidates, and the attack by all rows of what is proposed.
+    whole: of the candidates, and the attack by all rows of what is proposed. They differ much: the time is told once a
+    third is done.
     """
     left = seconds / done * (whole - done) if done else 0.0
     words = f"about {left / 60:.0f} minutes left" if left >= 90 else f"about {left:.0f} seconds left"
     lacking = f" without {' and '.join(without)}" if without else ""
     log.log(
         STEP if left >= NEWS else logging.INFO,
-        "candidate %d of %d%s%s", min(done + 1, whole - 1), whole - 1, lacking, f", {words}" if done else "",
+        "candidate %d of %d%s%s", min(done + 1, whole - 1), whole - 1, lacking,
+        f", {words}" if 3 * done >= whole else "",
     )  # fmt: skip
 
 

@@ -124,7 +124,10 @@ def publish(
             has_appeared()
         with noting_faults(late, stands=True):
             hides = asked.nulls == "drop", size_of(manifest)
-            notes = note_given_away(engine, source, types, roles.quasi, roles.sensitive, *hides)
+            # groups are alike in what a background reads: it tells nobody of a group from another
+            alike = {name for names in manifest["parameters"].get("backgrounds", ()) for name in names}
+            quasi = [name for name in roles.quasi if name not in alike]
+            notes = note_given_away(engine, source, types, quasi, roles.sensitive, *hides)
             late += [f"warning: {note}" for note in notes]
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, place)

@@ -96,6 +96,15 @@ def test_every_method_warns(con, method):
     assert [note for note in release.notes if note.startswith("warning: year gives income away")]
 
 
+def test_what_a_background_reads_tells_nobody_of_a_group_from_another(con):
+    con.execute(WAGES).fetchall()
+    told = [
+        "gives income away" in " ".join(sqlanon.robust(con, "wages", **ASKED, r=3, background_from=column).notes)
+        for column in ("year", "sex")
+    ]
+    assert told == [False, True]
+
+
 def test_what_chance_makes_is_not_said(con):
     """Of values with two or three rows many occur with one value of a column that has nothing to do with them."""
     con.execute(
