@@ -84,8 +84,9 @@ FEW_PATIENTS = (
 )
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort tests into those of engines, and those that run in one worker."""
+    """Sort tests into those of engines, and those that run in one worker, before xdist looks for groups."""
     grouped(items)
 
 

@@ -124,7 +124,7 @@ SETTINGS = examples(20, *HealthCheck)
 
 
 @given(
-    rows=st.lists(ROW, min_size=1, max_size=5),
+    rows=st.lists(ROW, min_size=1, max_size=4),
     one=VIEW,
     two=VIEW,
     conditions=st.dictionaries(st.sampled_from(COLUMNS), st.integers(0, 1), max_size=2),
