@@ -74,25 +74,45 @@ def _draw_errors(facts: Facts) -> Iterator[str]:
 def _draw_frequencies(frequencies: Frequencies, intervals: str) -> str:
     what = " and ".join(frequencies.columns)
     has_truth = any(line["truth"] is not None for line in frequencies.lines)
-    caption = f"People by {what}: {'the most frequent, ' if frequencies.is_cut else ''}as the release tells them"
-    caption += intervals
+    caption = f"{_name_figure(frequencies)} by {what}: "
+    caption += f"{'the first of them, ' if frequencies.is_cut else ''}as the release tells it{intervals}"
     caption += ", beside the source" if has_truth else ""
     heads = [what, "estimated", "low", "high", *(["in the source"] if has_truth else [])]
     lines = [[line[key] for key in ("name", "value", "low", "high", *(["truth"] if has_truth else []))]
              for line in frequencies.lines]  # fmt: skip
-    return write_figure(write_intervals(frequencies.lines, ESTIMATED, TRUE), caption, heads, lines)
+    # the scale begins at 0: what reaches below it is told in the table alone
+    is_below = any((line[end] or 0) < 0 for line in frequencies.lines for end in ("value", "low", "truth"))
+    drawn = "" if frequencies.is_mean and is_below else write_intervals(frequencies.lines, ESTIMATED, TRUE)
+    return write_figure(drawn, caption, heads, lines)
+
+
+def _name_figure(frequencies: Frequencies) -> str:
+    """Return what it is whose figures the lines of frequencies tell."""
+    if frequencies.is_mean:
+        return f"Average of {frequencies.number}"
+    if frequencies.least is not None:
+        return f"People with {frequencies.number} of {words(frequencies.least)} or more (the upper quarter)"
+    return "People"
 
 
 def _draw_questions(asked: Sequence[Frequencies]) -> str:
-    """Return questions about many people and about few, each with what the release answers and what the source does."""
+    """Return questions about many people and about few, each with what the release answers and what the source does.
+
+    Of a number with many values nobody asks for a single one.
+    """
     lines = [
-        {**line, "name": f"How many people have {' · '.join(frequencies.columns)} = {line['name']}?"}
-        for frequencies in asked
+        {**line, "name": _ask(frequencies, line["name"])}
+        for frequencies in ([each for each in asked if each.least is not None] or asked)
         for line in (frequencies.lines[:1] + frequencies.lines[1:][-1:])
     ]
     caption = "Questions about many people and about few: what the release answers"
     has_truth = any(line["truth"] is not None for line in lines)
     return write_figure(write_intervals(lines, ESTIMATED, TRUE), caption + (", and the source" if has_truth else ""))
+
+
+def _ask(frequencies: Frequencies, name: str) -> str:
+    number = "" if frequencies.least is None else f" and {frequencies.number} of {words(frequencies.least)} or more"
+    return f"How many people have {' · '.join(frequencies.columns)} = {name}{number}?"
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,7 +141,7 @@ class Page:
         """Return the worse one of what is proved and of what attacks reach, and why."""
         proved, attacked = self.facts.verification.verdict, self.facts.attack.verdict
         said = " ".join([proved.words, *self._attacked])
-        return Verdict(said, min(proved.colour, attacked.colour, key=["red", "amber", "green"].index))
+        return Verdict(said, min(proved.colour, attacked.colour, key=["red", "amber", "", "green"].index))
 
     @cached_property
     def html(self) -> str:
@@ -179,7 +199,8 @@ class Page:
         if best is not None and best.promised is not None:
             boxes.append((f"{best.promised:.1%}", "certainty at most, is promised"))
         if best is not None and best.reached is not None:
-            boxes.append((f"{best.reached:.1%}", "is the most that an attack reaches"))
+            what = "is the most that an attack reaches" if attack.scored else "is expected from the release alone"
+            boxes.append((f"{best.reached:.1%}", what))
         if vital is not None:
             boxes.append((f"{vital.people:,} of {vital.of:,}", f"people are told, {vital.claimed:.0%} sure"))
         return boxes
