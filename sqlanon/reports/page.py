@@ -74,8 +74,10 @@ def _draw_errors(facts: Facts) -> Iterator[str]:
 def _draw_frequencies(frequencies: Frequencies, intervals: str) -> str:
     what = " and ".join(frequencies.columns)
     has_truth = any(line["truth"] is not None for line in frequencies.lines)
-    caption = f"{_name_figure(frequencies)} by {what}: "
-    caption += f"{'the first of them, ' if frequencies.is_cut else ''}as the release tells it{intervals}"
+    is_exact = all(line["low"] == line["value"] == line["high"] for line in frequencies.lines)
+    first = "the first, " if frequencies.is_mean else "the most frequent, "
+    caption = f"{_name_figure(frequencies)} by {what}: {first if frequencies.is_cut else ''}as the release tells it"
+    caption += " exactly" if is_exact else intervals
     caption += ", beside the source" if has_truth else ""
     heads = [what, "estimated", "low", "high", *(["in the source"] if has_truth else [])]
     lines = [[line[key] for key in ("name", "value", "low", "high", *(["truth"] if has_truth else []))]
@@ -155,7 +157,10 @@ class Page:
         drawn = [
             _draw_questions(facts.frequencies),
             *_draw_errors(facts),
-            *(_draw_frequencies(frequency, form.intervals) for frequency in facts.frequencies),
+            *(
+                _draw_frequencies(each, form.intervals)
+                for each in sorted(facts.frequencies, key=lambda each: not each.number)
+            ),
             write_figure(write_bars(bars), caption, ["rows", facts.sizes.what], lines),
         ]
         found, *attacks = facts.attack.sections()
