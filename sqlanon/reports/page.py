@@ -149,18 +149,17 @@ class Page:
     def html(self) -> str:
         """Return the page."""
         log.info("drawing")
-        facts, manifest, form = self.facts, self.facts.manifest, form_of(self.facts.manifest)
+        facts, manifest, asked = self.facts, self.facts.manifest, self.facts.frequencies
+        form = form_of(manifest)
         parts = ("rows", "bytes", "sha256")  # tables of a session have rows alone
         caption = f"How many {facts.sizes.what} there are, by the number of rows in them"
         bars = [Bar(line["size"], line["groups"], f"{line['groups']:,}") for line in facts.sizes.lines]
         lines = [[line["size"], line["groups"]] for line in facts.sizes.lines]
         drawn = [
-            _draw_questions(facts.frequencies),
+            _draw_questions(asked),
             *_draw_errors(facts),
-            *(
-                _draw_frequencies(each, form.intervals)
-                for each in sorted(facts.frequencies, key=lambda each: not each.number)
-            ),
+            # of a number with many values nobody asks for a single one first
+            *(_draw_frequencies(each, form.intervals) for each in sorted(asked, key=lambda each: not each.number)),
             write_figure(write_bars(bars), caption, ["rows", facts.sizes.what], lines),
         ]
         found, *attacks = facts.attack.sections()
