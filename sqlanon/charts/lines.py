@@ -92,9 +92,9 @@ def write_intervals(lines: Sequence[dict[str, Any]], dot_label: str, diamond_lab
 def _write_interval(low: float | None, value: float | None, high: float | None, digits: int) -> str:
     """Return an estimate with what it may be: on a scale of large counts the interval of a small one is not seen."""
     figure = "" if value is None else f"{value:,.{digits}f}"
-    return (
-        figure if low is None or high is None or low == high else f"{figure} ({low:,.{digits}f} to {high:,.{digits}f})"
-    )
+    if low is None or high is None or low == high:
+        return figure
+    return f"{figure} ({low:,.{digits}f} to {high:,.{digits}f})"
 
 
 def _place(number: float, largest: float) -> str:

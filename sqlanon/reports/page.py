@@ -21,6 +21,7 @@ from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import by_workload
 from sqlanon.errors import ReleaseError, SourceError, UsageError
 from sqlanon.forms import form_of
+from sqlanon.forms.form import Form
 from sqlanon.html_tables import write_table
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.json_schema import shown_path
@@ -71,13 +72,13 @@ def _draw_errors(facts: Facts) -> Iterator[str]:
         yield write_figure(drawn, caption, ["candidate", "rows", "median error"], rows)
 
 
-def _draw_frequencies(frequencies: Frequencies, intervals: str) -> str:
+def _draw_frequencies(frequencies: Frequencies, form: Form) -> str:
     what = " and ".join(frequencies.columns)
     has_truth = any(line["truth"] is not None for line in frequencies.lines)
     is_exact = all(line["low"] == line["value"] == line["high"] for line in frequencies.lines)
     first = "the first, " if frequencies.is_mean else "the most frequent, "
     caption = f"{_name_figure(frequencies)} by {what}: {first if frequencies.is_cut else ''}as the release tells it"
-    caption += " exactly" if is_exact else intervals
+    caption += " exactly" if is_exact and form.keeps_quasi else form.intervals
     caption += ", beside the source" if has_truth else ""
     heads = [what, "estimated", "low", "high", *(["in the source"] if has_truth else [])]
     lines = [[line[key] for key in ("name", "value", "low", "high", *(["truth"] if has_truth else []))]
@@ -159,7 +160,7 @@ class Page:
             _draw_questions(asked),
             *_draw_errors(facts),
             # of a number with many values nobody asks for a single one first
-            *(_draw_frequencies(each, form.intervals) for each in sorted(asked, key=lambda each: not each.number)),
+            *(_draw_frequencies(each, form) for each in sorted(asked, key=lambda each: not each.number)),
             write_figure(write_bars(bars), caption, ["rows", facts.sizes.what], lines),
         ]
         found, *attacks = facts.attack.sections()
