@@ -79,7 +79,8 @@ def write_intervals(lines: Sequence[dict[str, Any]], dot_label: str, diamond_lab
         if line["truth"] is not None:
             marks += _DIAMOND.format(place=_place(line["truth"], largest), height=14, colour=SOURCE)
         tracks.append(_write_track(marks, 19 if has_truth else 11))
-    figures = [_write_interval(*(line[side] for side in sides[:3]), 0 if largest >= 10 else 2) for line in lines]
+    digits = 0 if largest >= 10 else 2
+    figures = [_write_interval(line["low"], line["value"], line["high"], digits) for line in lines]
     middle = {"place": "50%", "height": 7}
     signs = [
         (_DOT.format(colour=RELEASE, **middle), dot_label),

@@ -149,16 +149,17 @@ def _read_truths(
     selected = source.select(
         [f"{source.expression(column)} as {key}" for column, key in zip(columns, keys, strict=True)]
     )
+    names = keys[: len(asked.columns)]
     values = {
         "relation": Sql(f"{selected} as told"),
-        "names": keys[: len(asked.columns)],
+        "names": names,
         "number": keys[-1],
         "is_mean": asked.is_mean,
         "least": "" if asked.least is None else asked.least,
         "most": MOST_TRUE,
     }
     rows = release.engine.rows(render_query("report/facts/true_figures", values, {}))
-    return {tuple(str(plain(row[key])) for key in values["names"]): plain(row["figure"]) for row in rows}
+    return {tuple(str(plain(row[key])) for key in names): plain(row["figure"]) for row in rows}
 
 
 @dataclass(frozen=True)
