@@ -22,7 +22,7 @@ VITAL, FEW = 0.8, 0.01  # the confidence of an adversary that is told first, unl
 OF_PEOPLE = ("order", "learning", "composition", "presence")  # attacks that reach a share of the people
 SAMPLED = "orders were matched and learning ran on a sample"  # begins a note
 _COUNTED = re.compile(r"[\d,.]+ of [\d,.]+ people")
-_SENTENCES = ("leak", "told", "reached", "not_all", "not_scored")
+_SENTENCES = ("leak", "not_scored", "told", "reached", "not_all")
 CLEAR = 0.005  # a share above the promise by less than this is not reported as a breach
 WORST = "in the worst group"
 DIGITS = 6  # of a number of people, who may count by shares: threads add these up in any order
@@ -296,7 +296,8 @@ class Attack:
         """Return red where people are told for sure, amber where attacks get beyond the promise, and why.
 
         For sure: what leaks, what other releases settle, and a confidence above `VITAL` in a share of `FEW` or more.
-        Who knows members of a group gets beyond any promise, which is told and has no colour.
+        Who knows members of a group gets beyond any promise, which is told and has no colour. Nothing is called good
+        where no guess met the truth.
         """
         sure = any(each.limit >= VITAL and each.share >= FEW for each in self.sure)
         best = self.strongest
@@ -305,7 +306,7 @@ class Attack:
         elif best is None or best.promised is None or best.is_beyond or self.surely(VITAL):
             colour = "amber"
         else:
-            colour = "green"
+            colour = "green" if self.scored else ""
         return Verdict(" ".join(self.sentences()), colour)
 
     def sections(self) -> list[Section]:

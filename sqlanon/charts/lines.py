@@ -79,7 +79,8 @@ def write_intervals(lines: Sequence[dict[str, Any]], dot_label: str, diamond_lab
         if line["truth"] is not None:
             marks += _DIAMOND.format(place=_place(line["truth"], largest), height=14, colour=SOURCE)
         tracks.append(_write_track(marks, 19 if has_truth else 11))
-    figures = ["" if line["value"] is None else f"{line['value']:,.0f}" for line in lines]
+    digits = 0 if largest >= 10 else 2
+    figures = [_write_interval(line["low"], line["value"], line["high"], digits) for line in lines]
     middle = {"place": "50%", "height": 7}
     signs = [
         (_DOT.format(colour=RELEASE, **middle), dot_label),
@@ -87,6 +88,14 @@ def write_intervals(lines: Sequence[dict[str, Any]], dot_label: str, diamond_lab
     ]
     legend_text = _write_legend(signs) if has_truth else ""
     return legend_text + _write_grid([line["name"] for line in lines], tracks, figures)
+
+
+def _write_interval(low: float | None, value: float | None, high: float | None, digits: int) -> str:
+    """Return an estimate with what it may be: on a scale of large counts the interval of a small one is not seen."""
+    figure = "" if value is None else f"{value:,.{digits}f}"
+    if low is None or high is None or low == high:
+        return figure
+    return f"{figure} ({low:,.{digits}f} to {high:,.{digits}f})"
 
 
 def _place(number: float, largest: float) -> str:

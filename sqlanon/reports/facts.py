@@ -9,15 +9,17 @@ import logging
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sqlanon.adversary.findings import Attack
 from sqlanon.bounded_files import read_bytes
 from sqlanon.comparison.files import TABLES
-from sqlanon.errors import AnswerWarning, SourceError
+from sqlanon.errors import AnswerError, AnswerWarning, SourceError
+from sqlanon.estimation.failures import is_numeric
+from sqlanon.forms import has_several
 from sqlanon.forms.form import Table
 from sqlanon.methods import METHODS
 from sqlanon.plain_values import plain, records
@@ -41,53 +43,80 @@ _NEEDED = ("method", "parameter", "workload", "selectivity", "median_relative_er
 
 @dataclass(frozen=True)
 class Frequencies:
-    """Estimated counts of the most frequent values of `columns`.
+    """Estimated counts of the most frequent values of `columns`; of these only where a number is large, or its means.
 
-    lines: name, value, low, high, truth (None where it is not known). is_cut: whether there are rarer ones.
+    number: a sensitive column, or nothing. least: what it is at least; None where its mean was asked. lines: name,
+    value, low, high, truth (None where it is not known). is_cut: whether there are rarer ones.
     """
 
     columns: tuple[str, ...]
-    lines: tuple[dict[str, Any], ...]
-    is_cut: bool
+    number: str = ""
+    least: Any = None
+    lines: tuple[dict[str, Any], ...] = ()
+    is_cut: bool = False
+
+    @property
+    def is_mean(self) -> bool:
+        """Tell whether lines are means of the number, and no counts."""
+        return bool(self.number) and self.least is None
 
 
 def count_values(release: Release, against: object) -> list[Frequencies]:
-    """Return the frequencies of every sensitive column, and of the first one by the quasi column with fewest values."""
-    columns = release.manifest["columns"]
-    column_sets: list[tuple[str, ...]] = [(name,) for name in columns["sensitive"]]
-    split = _splitting_column(release)
-    if split is not None:
-        column_sets.append((split, columns["sensitive"][0]))
-    return [_estimate(release, names, against) for names in column_sets]
+    """Return the frequencies of every sensitive column, and what is asked by a quasi column that has few values.
+
+    That is how often the first sensitive column's values occur; of a number with many values also how many people are
+    in its upper quarter, and its mean.
+    """
+    sensitive = release.manifest["columns"]["sensitive"]
+    asked = [_estimate(release, Frequencies((name,)), against) for name in sensitive]
+    split, number = _splitting_column(release), sensitive[0]
+    if split is None:
+        return asked
+    asked.append(_estimate(release, Frequencies((split, number)), against))
+    types = [release.published_tables.columns(table).get(number, "") for table in release.tables]
+    if asked[0].is_cut and any(map(is_numeric, types)) and not has_several(release.manifest):
+        with suppress(AnswerError):  # of infinite numbers
+            quarter = plain(_answer(release, f"SELECT QUANTILE_DISC({ident(number)}, 0.75) FROM release")[0][0])
+            asked += [_estimate(release, Frequencies((split,), number, least), against) for least in (quarter, None)]
+    return asked
 
 
 def _splitting_column(release: Release) -> str | None:
+    """Return the quasi column with fewest values; one by which groups were not made, for by these answers are exact."""
     manifest = release.manifest
     if not release.form.keeps_quasi:
         return None
     quasi = manifest["columns"]["quasi"]
+    alike = {column for background in manifest["parameters"].get("backgrounds", ()) for column in background}
     published = release.tables[release.form.grouping(manifest)[1]]
     counted = ", ".join(
         f"count(distinct {ident(column)}) as quasi_{number}" for number, column in enumerate(quasi, start=1)
     )
     (row,) = release.engine.rows(f"select {counted} from {published}")
     able = [(int(count), column) for column, count in zip(quasi, row.values(), strict=True) if 2 <= count <= MOST_SPLIT]
-    return min(able, key=lambda pair: pair[0])[1] if able else None
+    return min(able, key=lambda pair: (pair[1] in alike, pair[0]), default=(0, None))[1]
 
 
-def _estimate(release: Release, names: Sequence[str], against: object) -> Frequencies:
-    keys = ", ".join(map(ident, names))
-    count = ident(free_name("people", list(names)))
-    query = f"SELECT {keys}, COUNT(*) AS {count} FROM release GROUP BY {keys} ORDER BY {count} DESC, {keys}"
+def _answer(release: Release, query: str) -> list[tuple[Any, ...]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnswerWarning)  # of bounds, which the page calls so
-        answer = release.estimate(f"{query} LIMIT {MOST_SHOWN + 1}")
-    truths = {} if against is None else _count_truly(release, names, against)
-    lines = [_line(row, len(names), truths) for row in answer.itertuples(index=False, name=None)]
-    return Frequencies(tuple(names), tuple(lines[:MOST_SHOWN]), len(lines) > MOST_SHOWN)
+        return list(release.estimate(query).itertuples(index=False, name=None))
 
 
-def _line(row: Sequence[Any], keys: int, truths: dict[tuple[str, ...], int]) -> dict[str, Any]:
+def _estimate(release: Release, asked: Frequencies, against: object) -> Frequencies:
+    names, number = asked.columns, asked.number
+    keys = ", ".join(map(ident, names))
+    people, mean = (ident(free_name(name, list(names))) for name in ("people", "mean"))
+    figures = f"COUNT(*) AS {people}" if not asked.is_mean else f"AVG({ident(number)}) AS {mean}"
+    where = "" if asked.least is None else f" WHERE {ident(number)} >= {asked.least}"
+    order = keys if asked.is_mean else f"{people} DESC, {keys}"
+    query = f"SELECT {keys}, {figures} FROM release{where} GROUP BY {keys} ORDER BY {order}"
+    truths = {} if against is None else _find_truths(release, asked, against)
+    lines = [_line(row, len(names), truths) for row in _answer(release, f"{query} LIMIT {MOST_SHOWN + 1}")]
+    return replace(asked, lines=tuple(lines[:MOST_SHOWN]), is_cut=len(lines) > MOST_SHOWN)
+
+
+def _line(row: Sequence[Any], keys: int, truths: dict[tuple[str, ...], float]) -> dict[str, Any]:
     """Return one line of an answer: value, standard error, low, high; or of uncertain rows certain, possible, expected.
 
     Where nothing that is read is uncertain it is expected alone. A count below 0 is none.
@@ -104,15 +133,15 @@ def _line(row: Sequence[Any], keys: int, truths: dict[tuple[str, ...], int]) -> 
     }
 
 
-def _count_truly(release: Release, names: Sequence[str], against: object) -> dict[tuple[str, ...], int]:
+def _find_truths(release: Release, asked: Frequencies, against: object) -> dict[tuple[str, ...], float]:
     with closing(PublishedTables(release.engine, release.tables, release.manifest)) as published:
-        return _count_values(release, names, *published.find_original(against))
+        return _read_truths(release, asked, *published.find_original(against))
 
 
-def _count_values(
-    release: Release, names: Sequence[str], source: Source, types: Mapping[str, str]
-) -> dict[tuple[str, ...], int]:
-    columns = resolve_names(list(types), names)
+def _read_truths(
+    release: Release, asked: Frequencies, source: Source, types: Mapping[str, str]
+) -> dict[tuple[str, ...], float]:
+    columns = resolve_names(list(types), [*asked.columns, *([asked.number] if asked.number else [])])
     if any(types[name] == "NESTED" for name in columns):
         return {}
     keys = [f"value_{number}" for number, _ in enumerate(columns, start=1)]
@@ -120,9 +149,17 @@ def _count_values(
     selected = source.select(
         [f"{source.expression(column)} as {key}" for column, key in zip(columns, keys, strict=True)]
     )
-    values = {"relation": Sql(f"{selected} as told"), "names": keys, "most": MOST_TRUE}
-    rows = release.engine.rows(render_query("report/facts/true_counts", values, {}))
-    return {tuple(str(plain(row[key])) for key in keys): int(row["row_count"]) for row in rows}
+    names = keys[: len(asked.columns)]
+    values = {
+        "relation": Sql(f"{selected} as told"),
+        "names": names,
+        "number": keys[-1],
+        "is_mean": asked.is_mean,
+        "least": "" if asked.least is None else asked.least,
+        "most": MOST_TRUE,
+    }
+    rows = release.engine.rows(render_query("report/facts/true_figures", values, {}))
+    return {tuple(str(plain(row[key])) for key in names): plain(row["figure"]) for row in rows}
 
 
 @dataclass(frozen=True)

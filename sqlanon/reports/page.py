@@ -21,6 +21,7 @@ from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import by_workload
 from sqlanon.errors import ReleaseError, SourceError, UsageError
 from sqlanon.forms import form_of
+from sqlanon.forms.form import Form
 from sqlanon.html_tables import write_table
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.json_schema import shown_path
@@ -71,28 +72,50 @@ def _draw_errors(facts: Facts) -> Iterator[str]:
         yield write_figure(drawn, caption, ["candidate", "rows", "median error"], rows)
 
 
-def _draw_frequencies(frequencies: Frequencies, intervals: str) -> str:
+def _draw_frequencies(frequencies: Frequencies, form: Form) -> str:
     what = " and ".join(frequencies.columns)
     has_truth = any(line["truth"] is not None for line in frequencies.lines)
-    caption = f"People by {what}: {'the most frequent, ' if frequencies.is_cut else ''}as the release tells them"
-    caption += intervals
+    is_exact = all(line["low"] == line["value"] == line["high"] for line in frequencies.lines)
+    first = "the first, " if frequencies.is_mean else "the most frequent, "
+    caption = f"{_name_figure(frequencies)} by {what}: {first if frequencies.is_cut else ''}as the release tells it"
+    caption += " exactly" if is_exact and form.keeps_quasi else form.intervals
     caption += ", beside the source" if has_truth else ""
     heads = [what, "estimated", "low", "high", *(["in the source"] if has_truth else [])]
     lines = [[line[key] for key in ("name", "value", "low", "high", *(["truth"] if has_truth else []))]
              for line in frequencies.lines]  # fmt: skip
-    return write_figure(write_intervals(frequencies.lines, ESTIMATED, TRUE), caption, heads, lines)
+    # the scale begins at 0: what reaches below it is told in the table alone
+    is_below = any((line[end] or 0) < 0 for line in frequencies.lines for end in ("value", "low", "truth"))
+    drawn = "" if frequencies.is_mean and is_below else write_intervals(frequencies.lines, ESTIMATED, TRUE)
+    return write_figure(drawn, caption, heads, lines)
+
+
+def _name_figure(frequencies: Frequencies) -> str:
+    """Return what it is whose figures the lines of frequencies tell."""
+    if frequencies.is_mean:
+        return f"Average of {frequencies.number}"
+    if frequencies.least is not None:
+        return f"People with {frequencies.number} of {words(frequencies.least)} or more (the upper quarter)"
+    return "People"
 
 
 def _draw_questions(asked: Sequence[Frequencies]) -> str:
-    """Return questions about many people and about few, each with what the release answers and what the source does."""
+    """Return questions about many people and about few, each with what the release answers and what the source does.
+
+    Of a number with many values nobody asks for a single one.
+    """
     lines = [
-        {**line, "name": f"How many people have {' · '.join(frequencies.columns)} = {line['name']}?"}
-        for frequencies in asked
+        {**line, "name": _ask(frequencies, line["name"])}
+        for frequencies in ([each for each in asked if each.least is not None] or asked)
         for line in (frequencies.lines[:1] + frequencies.lines[1:][-1:])
     ]
     caption = "Questions about many people and about few: what the release answers"
     has_truth = any(line["truth"] is not None for line in lines)
     return write_figure(write_intervals(lines, ESTIMATED, TRUE), caption + (", and the source" if has_truth else ""))
+
+
+def _ask(frequencies: Frequencies, name: str) -> str:
+    number = "" if frequencies.least is None else f" and {frequencies.number} of {words(frequencies.least)} or more"
+    return f"How many people have {' · '.join(frequencies.columns)} = {name}{number}?"
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,21 +144,23 @@ class Page:
         """Return the worse one of what is proved and of what attacks reach, and why."""
         proved, attacked = self.facts.verification.verdict, self.facts.attack.verdict
         said = " ".join([proved.words, *self._attacked])
-        return Verdict(said, min(proved.colour, attacked.colour, key=["red", "amber", "green"].index))
+        return Verdict(said, min(proved.colour, attacked.colour, key=["red", "amber", "", "green"].index))
 
     @cached_property
     def html(self) -> str:
         """Return the page."""
         log.info("drawing")
-        facts, manifest, form = self.facts, self.facts.manifest, form_of(self.facts.manifest)
+        facts, manifest, asked = self.facts, self.facts.manifest, self.facts.frequencies
+        form = form_of(manifest)
         parts = ("rows", "bytes", "sha256")  # tables of a session have rows alone
         caption = f"How many {facts.sizes.what} there are, by the number of rows in them"
         bars = [Bar(line["size"], line["groups"], f"{line['groups']:,}") for line in facts.sizes.lines]
         lines = [[line["size"], line["groups"]] for line in facts.sizes.lines]
         drawn = [
-            _draw_questions(facts.frequencies),
+            _draw_questions(asked),
             *_draw_errors(facts),
-            *(_draw_frequencies(frequency, form.intervals) for frequency in facts.frequencies),
+            # of a number with many values nobody asks for a single one first
+            *(_draw_frequencies(each, form) for each in sorted(asked, key=lambda each: not each.number)),
             write_figure(write_bars(bars), caption, ["rows", facts.sizes.what], lines),
         ]
         found, *attacks = facts.attack.sections()
@@ -179,7 +204,8 @@ class Page:
         if best is not None and best.promised is not None:
             boxes.append((f"{best.promised:.1%}", "certainty at most, is promised"))
         if best is not None and best.reached is not None:
-            boxes.append((f"{best.reached:.1%}", "is the most that an attack reaches"))
+            what = "is the most that an attack reaches" if attack.scored else "is expected from the release alone"
+            boxes.append((f"{best.reached:.1%}", what))
         if vital is not None:
             boxes.append((f"{vital.people:,} of {vital.of:,}", f"people are told, {vital.claimed:.0%} sure"))
         return boxes

@@ -118,7 +118,7 @@ def test_learning_finds_what_depends_on_quasi_values(con):
     assert result.best.reached >= learned.reached > 0.75 and result.best.family == "learning"
     own = sqlanon.attack(release)
     assert not own.scored and finding(own, "learning", "likeliest").reached > 0.6
-    assert "not scored" in own.headline and own.best.family == "background knowledge"
+    assert "told by sqlanon attack with the source" in own.headline and own.best.family == "background knowledge"
 
 
 @pytest.mark.thorough
