@@ -87,7 +87,7 @@ def _faults_in_one_line() -> Iterator[None]:
             raise
         value = re.search(r"'([^']*)' is not one of ", error.format_message())
         names = [getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())]
-        context = getattr(error, "ctx", None)
+        context: Any = getattr(error, "ctx", None)
         verb = getattr(getattr(context, "command", None), "name", None) or ""
         for name in filter(None, names):
             if words := removed(name, value[1] if value else "") or removed(verb, name):

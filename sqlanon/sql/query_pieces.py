@@ -13,7 +13,12 @@ from sqlanon.sql.user_sql import Wording, check_expression, replace_nodes, write
 
 _EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)
 # each as it is said of its left side, and of its right one
-_ORDERS = {exp.LT: ("<", ">"), exp.LTE: ("<=", ">="), exp.GT: (">", "<"), exp.GTE: (">=", "<=")}
+_ORDERS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.LT: ("<", ">"),
+    exp.LTE: ("<=", ">="),
+    exp.GT: (">", "<"),
+    exp.GTE: (">=", "<="),
+}
 WORDING = Wording("the query", "is not answered from a release", GRAMMAR)
 
 

@@ -143,8 +143,8 @@ MISSING = {
     "age > 200": "no such value in the release: age > 200; its values lie between 23 and 70",
     "20 >= age": "no such value in the release: age <= 20; its values lie between 23 and 70",
     "age not between 71 and 90": "no such value in the release: age >= 71; its values lie between 23 and 70",
-    "disease > 'z' and age >= 23": "no such value in the release: disease > 'z'; its values are 'bronchitis', 'dyspepsia',"
-    " 'flu', 'gastritis', 'pneumonia'",
+    "disease > 'z' and age >= 23": "no such value in the release: disease > 'z'; its values are 'bronchitis',"
+    " 'dyspepsia', 'flu', 'gastritis', 'pneumonia'",
     "age > 23 and age < 70 and age between 0 and 23": None,
     "age + zipcode = 5": None,  # of two columns
     "age = zipcode or sex = null": None,
