@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
@@ -86,7 +87,7 @@ def _faults_in_one_line() -> Iterator[None]:
             raise
         value = re.search(r"'([^']*)' is not one of ", error.format_message())
         names = [getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())]
-        context = getattr(error, "ctx", None)
+        context: Any = getattr(error, "ctx", None)
         verb = getattr(getattr(context, "command", None), "name", None) or ""
         for name in filter(None, names):
             if words := removed(name, value[1] if value else "") or removed(verb, name):
@@ -96,7 +97,13 @@ def _faults_in_one_line() -> Iterator[None]:
         if getattr(getattr(context, "parent", None), "info_name", None) == COMPILE:
             _refuse_in_script(verb, names)
         if "unexpected extra argument" in error.format_message():
-            _explain_arguments(sys.argv[1:])
+            _explain_arguments(sys.argv[1:], context.command)
+        if str(context.params.get("release", "") if context else "").lower().startswith(("select ", "with ")):
+            raise UsageError(
+                "the release is missing; it stands before the query: sqlanon estimate RELEASE 'SELECT …'"
+            ) from None
+        if getattr(getattr(context, "parent", None), "info_name", None) in (PUBLISH, COMPILE):
+            _refuse_others_option(verb, names)
         text = error.format_message().rstrip(".").replace(". Did you", "; did you")
         for pattern, words in _WORDS.items():
             text = re.sub(pattern, words, text)
@@ -111,12 +118,29 @@ def _refuse_in_script(method: str, names: Iterable[str | None]) -> None:
         METHODS[method].refuse_in_scripts(filter(None, names))
 
 
-def _explain_arguments(words: Sequence[str]) -> None:
+def _refuse_others_option(method: str, names: Iterable[str | None]) -> None:
+    """Raise UsageError for an option that only other methods have, with those that this one has to be given."""
+    from sqlanon.methods import METHODS
+
+    for name in names:
+        owners = [
+            other.name for other in METHODS.values() if any(name == each.option for each in other.parameters.values())
+        ]
+        if method in METHODS and owners and method not in owners:
+            asked = ", ".join(each.option for each in METHODS[method].parameters.values() if each.required)
+            raise UsageError(f"{name} is an option of {', '.join(owners)}; {method} asks for {asked}")
+
+
+def _explain_arguments(words: Sequence[str], command: Any) -> None:
     """Raise UsageError where a list was cut by a blank, or the shell has made several files of a pattern."""
-    if any(word.endswith(",") for word in words):
-        raise UsageError(
-            "a blank behind a comma ends a list: write --quasi age,sex without it, or put the list in quotes"
-        )
+    lists = {name for option in command.params if getattr(option, "multiple", False) for name in option.opts}
+    for place, word in enumerate(words):
+        behind = takewhile(lambda each: not each.startswith("-") and not Path(each).is_file(), words[place + 1 :])
+        several = [each.rstrip(",") for each in behind]
+        # compare takes several numbers for what publish takes one for
+        are_numbers = command.name == "compare" and all(each.replace(".", "").isdecimal() for each in several)
+        if len(several) > 1 and (word in lists or (word.startswith("-") and are_numbers)):
+            raise UsageError(f"a blank ends a list: write {word} {','.join(several)}")
     files = [word for word in words if Path(word).is_file()]
     if len(files) > 1:
         raise UsageError(

@@ -1,5 +1,6 @@
 """Answers that the release gives exactly: the engine runs the query itself over rows that are published as they are."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +40,9 @@ def answer_exactly(session: "Session", exact: ExactQuery, query: Query | None) -
     except SqlanonError as error:
         if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
             raise  # a fault of ours
-        raise explain_failure(error, session.loaded.names) from None
+        compared = () if query is None else query.comparisons
+        find = partial(MissingValues(session.loaded).tell_unfit, compared, session.published_domain)
+        raise explain_failure(error, session.loaded.names, find) from None
     keys = {str(name) for place, name in enumerate(frame.columns) if place not in exact.measured}
     answer = Answered(_add_intervals(frame, exact.measured), [], [], keys)
     if query is not None:

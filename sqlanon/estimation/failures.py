@@ -5,7 +5,7 @@ before anything is estimated; failures in the engine are explained.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,11 +68,16 @@ _CAUSES = {  # what an engine of ours says of a value, in its words
 }
 
 
-def explain_failure(error: SqlanonError, names: Mapping[str, str]) -> SqlanonError:
-    """Return the error to raise instead of an engine's; names: internal name → published name."""
+def explain_failure(error: SqlanonError, names: Mapping[str, str], find: Callable[[], str]) -> SqlanonError:
+    """Return the error to raise instead of an engine's.
+
+    names: internal name → published name. find: returns what is wrong with a value of the query, if it is known.
+    """
     text = _publish_names(str(error), names)
     if isinstance(error, UsageError):
         return QueryError(f"the query cannot be evaluated: {_say_plainly(text)}")
+    if found := find():
+        return DataError(f"the query cannot be evaluated: {found}")
     # an engine's own text may quote a value
     cause = next(
         (f" ({words})" for message, words in _CAUSES.items() if isinstance(error, DataError) and message in text), ""

@@ -1,4 +1,4 @@
-"""Warn of constants in a query that no row of the release equals: a misspelt word would count exactly 0."""
+"""Warn of constants in a query that no row of the release equals, or lies beyond: a misspelt word would count 0."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
@@ -31,7 +31,7 @@ class MissingValues:
     def tell(
         self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql], explained_constants: Collection[Sql] = ()
     ) -> list[str]:
-        """Return a sentence for each constant that no row equals.
+        """Return a sentence for each constant that no row equals, or lies on the asked side of.
 
         domain: internal column → the relation of its published values. explained_constants: constants that are told
         otherwise.
@@ -51,7 +51,7 @@ class MissingValues:
         )
 
     def _look(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> dict[Comparison, str]:
-        """Return what is to be told of the constants of one expression, nothing where a row equals it."""
+        """Return what is to be told of the constants of one expression, nothing where a row is as it asks."""
         sentences = dict.fromkeys(comparisons, "")
         try:
             (occurrence,) = self.space.engine.rows(self._render_occurrence(comparisons, domain))
@@ -61,7 +61,7 @@ class MissingValues:
                 if occurrence[f"found_{number}"] != 1
             ]
             for number, comparison in enumerate(missing):
-                equation = f"{comparison.named} = {_cut(_write(comparison.constant))}"
+                equation = f"{comparison.named} {comparison.operator} {_cut(_write(comparison.constant))}"
                 suggestion = self._suggest(comparison, domain) if number < MOST_SENTENCES else ""
                 sentences[comparison] = f"no such value in the release: {equation}{suggestion}"
         except (ResourceError, TargetError):
@@ -70,10 +70,30 @@ class MissingValues:
             return dict.fromkeys(comparisons, "")
         return sentences
 
+    def tell_unfit(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> str:
+        """Return which constant cannot be compared with its column, with the column's type and values; or nothing."""
+        for comparison in comparisons[:CHUNK]:
+            try:
+                self.space.engine.rows(self._render_occurrence([comparison], domain))
+            except (ResourceError, TargetError):
+                raise
+            except SqlanonError:
+                sql_type = self._read_type(comparison, domain)
+                is_text = sql_type.startswith(_TEXTS)
+                try:
+                    advice = "; a text stands in single quotes" if is_text else self._suggest(comparison, domain)
+                except SqlanonError:  # the expression fails by itself, whatever it is compared with
+                    return ""
+                written = _cut(_write(comparison.constant))
+                return f"{comparison.named} has the type {sql_type}, and {written} does not fit{advice}"
+        return ""
+
+    def _read_type(self, comparison: Comparison, domain: Callable[[str], Sql]) -> str:
+        return self.space.read_type(comparison.side, domain(comparison.column))
+
     def _suggest(self, comparison: Comparison, domain: Callable[[str], Sql]) -> str:
         """Return what might be meant, of published values only."""
-        sql_type = self.space.read_type(comparison.side, domain(comparison.column))
-        if not sql_type.startswith(_TEXTS):
+        if not self._read_type(comparison, domain).startswith(_TEXTS):
             (row,) = self.space.engine.rows(self._render("estimate/missing_values/published_range", domain, comparison))
             return f"; its values lie between {row['least']} and {row['largest']}" if row["least"] is not None else ""
         constant = _unquote(comparison.constant)
@@ -92,7 +112,7 @@ class MissingValues:
             "estimate/missing_values/occurrence",
             domain,
             comparisons[0],
-            constants=[comparison.constant for comparison in comparisons],
+            constants=[(comparison.operator, comparison.constant) for comparison in comparisons],
         )
 
     def _render(self, template: str, domain: Callable[[str], Sql], comparison: Comparison, **values: object) -> str:

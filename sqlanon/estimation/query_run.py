@@ -8,6 +8,7 @@ figures (relation `figure`) in SQL.
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -402,7 +403,8 @@ class QueryRun:
             # What an engine says is in our names and may quote a value: only errors worded for users pass as they are.
             if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
                 raise  # a fault of ours
-            raise explain_failure(error, self.space.names) from None
+            find = partial(MissingValues(self.space).tell_unfit, self.comparisons(), self.domain)
+            raise explain_failure(error, self.space.names, find) from None
         finally:
             self.space.forget(self.made)
         self.messages += MissingValues(self.space).tell(self.comparisons(), self.domain, self.explained_constants)

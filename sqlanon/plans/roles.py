@@ -10,6 +10,7 @@ from sqlanon.wording import option
 
 NO_COLUMN = "no column {missing} in the source; its columns are {columns}"
 NAMELESS = "the first line of the file is to hold the names of its columns, and seems not to"
+ONE_COLUMN = "of a text file the first line is to hold the names of its columns, with commas between them"
 NO_QUASI = "name at least one quasi-identifier column with " + option("quasi")
 TWO_ROLES = "column {column} stands in {one} and in {other}; a column has one role"
 
@@ -56,18 +57,20 @@ def resolve_roles(
     )
 
 
-def resolve_names(columns: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
-    """Return `names` as `columns` spell them (case does not count); refuse what is not among them."""
+def resolve_names(columns: Sequence[str], names: Iterable[str], words: str = NO_COLUMN) -> tuple[str, ...]:
+    """Return `names` as `columns` spell them (case does not count); refuse what is not among them, in these words."""
     spelled = {column.lower(): column for column in columns}
     names = tuple(names)
     missing = [name for name in names if name.lower() not in spelled]
     if missing:
-        words = next((name.split() for name in missing if len(name.split()) > 1), [])
-        if words and all(word.lower() in spelled for word in words):
-            raise UsageError(f"{' '.join(words)!r} is several columns: write {','.join(words)}", about=missing)
-        message = NO_COLUMN.format(missing=_listed(missing), columns=_listed(columns))
+        several = next((name.split() for name in missing if len(name.split()) > 1), [])
+        if several and all(name.lower() in spelled for name in several):
+            raise UsageError(f"{' '.join(several)!r} is several columns: write {','.join(several)}", about=missing)
+        message = words.format(missing=_listed(missing), columns=_listed(columns))
         if is_nameless(columns):
             message += f"; {NAMELESS}"
+        elif len(columns) == 1 and words == NO_COLUMN:
+            message += f"; {ONE_COLUMN}"
         near = dict.fromkeys(match for name in missing for match in find_near(name, columns, most=1))
         raise UsageError(message + (f"; did you mean {_listed(near)}?" if near else ""), about=missing)
     return tuple(spelled[name.lower()] for name in names)

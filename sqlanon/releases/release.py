@@ -12,12 +12,14 @@ from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.interruption import visible_or_not
+from sqlanon.near_texts import find_near
 from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.asked_release import AskedRelease
 from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
+from sqlanon.releases.targets import MANIFEST, releases_in
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option, spoken
@@ -246,12 +248,19 @@ def open_release(
 
 def _describe_absent(directory: Path) -> str:
     """Say what stands where a release's directory was looked for, and what to type instead."""
+    beside = releases_in(directory.parent)
     if directory.is_file():
-        return f"{str(directory)!r} is a file; a release is the folder that holds it: say {str(directory.parent)!r}"
+        if (directory.parent / MANIFEST).is_file():
+            return f"{str(directory)!r} is a file; a release is the folder that holds it: say {str(directory.parent)!r}"
+        example = f", such as {str(directory.parent / beside[0])!r}" if beside else ""
+        return f"{str(directory)!r} is a file, no release: give the folder that publish {option('out')} wrote{example}"
     words = str(directory).split(None, 1)
     if len(words) > 1 and words[0].lower() in ("select", "with"):
         return f"{str(directory)[:60]!r} is a query, and stands behind the release: sqlanon estimate RELEASE 'SELECT …'"
-    return f"no release directory {str(directory)!r}; a schema's name needs its {option('database')}"
+    near = "".join(
+        f"the nearest is {str(directory.parent / name)!r}; " for name in find_near(directory.name, beside, 1)
+    )
+    return f"no release directory {str(directory)!r}; {near}a schema's name needs its {option('database')}"
 
 
 def _sample(engine: Engine, relation: Sql) -> str:

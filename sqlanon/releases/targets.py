@@ -70,6 +70,14 @@ class Target(Protocol):
         return
 
 
+def releases_in(directory: Path) -> list[str]:
+    """Return the names of the folders in a directory that hold a manifest, in order; none where it cannot be read."""
+    try:
+        return sorted(found.parent.name for found in directory.glob(f"*/{MANIFEST}"))
+    except (OSError, ValueError):
+        return []
+
+
 def read_manifest_text(directory: Path) -> str:
     """Return the text of a directory's release.json; raise ReleaseError where there is none that can be read."""
     try:
@@ -79,4 +87,5 @@ def read_manifest_text(directory: Path) -> str:
     except PermissionError as error:
         raise ReleaseError(f"cannot read {str(directory / MANIFEST)!r}: {error.strerror}") from None
     except (OSError, UnicodeDecodeError):
-        raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
+        inside = "".join(f", and {str(directory / name)!r} is one" for name in releases_in(directory)[:1])
+        raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release{inside}") from None

@@ -84,13 +84,15 @@ class Order:
 class Comparison:
     """An expression over one column that the query compares with a constant, both over internal names.
 
-    column: the internal name. named: the expression as the user wrote it.
+    column: the internal name. named: the expression as the user wrote it. operator: = (for IN, <> and
+    NOT IN as well), or one of < <= > >= (for BETWEEN two of them).
     """
 
     column: str
     side: Sql
     constant: Sql
     named: str
+    operator: Sql
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Query:
     """A query in pieces: conjuncts and keys by what they read, aggregates, the answer's columns and order.
 
     touched: the sensitive columns that it reads, by their place among the release's, from 0. comparisons: the
-    constants that it asks columns to equal, wherever it does. having: conditions on `value_0` … and `key_1` ….
+    constants that it compares columns with, wherever it does. having: conditions on `value_0` … and `key_1` ….
     """
 
     conditions: tuple[Piece, ...]

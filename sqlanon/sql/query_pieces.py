@@ -12,6 +12,13 @@ from sqlanon.sql.grammar import CLAUSE_NAMES, GRAMMAR
 from sqlanon.sql.user_sql import Wording, check_expression, replace_nodes, write_expression
 
 _EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)
+# each as it is said of its left side, and of its right one
+_ORDERS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.LT: ("<", ">"),
+    exp.LTE: ("<=", ">="),
+    exp.GT: (">", "<"),
+    exp.GTE: (">=", "<="),
+}
 WORDING = Wording("the query", "is not answered from a release", GRAMMAR)
 
 
@@ -85,14 +92,19 @@ class PieceWriter:
         return "mixed" if names & set(self.sensitive_names) else "quasi"
 
     def _compare(self, node: exp.Expr) -> Iterator[Comparison]:
-        """Yield what is compared with constants by =, <> or IN, where it reads one column."""
-        for comparison in node.find_all(*_EQUALITIES):
+        """Yield what is compared with constants by =, <>, IN, an order or BETWEEN, where it reads one column."""
+        for comparison in node.find_all(*_EQUALITIES, *_ORDERS, exp.Between):
+            if isinstance(comparison, exp.Between):
+                yield from self._compare_side(comparison.this, [comparison.args["low"]], ">=")
+                yield from self._compare_side(comparison.this, [comparison.args["high"]], "<=")
+                continue
             side, *others = comparison.this, *(comparison.expressions or [comparison.expression])
-            yield from self._compare_side(side, others)
+            ahead, behind = _ORDERS.get(type(comparison), ("=", "="))
+            yield from self._compare_side(side, others, ahead)
             if not isinstance(comparison, exp.In):
-                yield from self._compare_side(others[0], [side])
+                yield from self._compare_side(others[0], [side], behind)
 
-    def _compare_side(self, side: exp.Expr, others: Sequence[exp.Expr]) -> Iterator[Comparison]:
+    def _compare_side(self, side: exp.Expr, others: Sequence[exp.Expr], operator: str) -> Iterator[Comparison]:
         names = {self.column(column) for column in side.find_all(exp.Column)}
         if len(names) != 1:
             return
@@ -102,7 +114,7 @@ class PieceWriter:
         (name,) = names
         written, text = self._write(side, "quasi"), side.sql("duckdb", comments=False)
         for constant in constants:
-            yield Comparison(name, written, _write_constant(constant), text)
+            yield Comparison(name, written, _write_constant(constant), text, Sql(operator))
 
     def _write(self, node: exp.Expr, role: Role) -> Sql:
         if isinstance(node, exp.Column) and role != "mixed":  # what most conditions compare: no tree to copy

@@ -18,6 +18,7 @@ def files(tmp_path_factory):
     columns = "i as ssn, i % 9 as age, 'd' || i % 5 as disease from range(50) t(i)"
     duckdb.connect().execute(f"copy (select {columns}) to '{folder / 'a.parquet'}'")
     (folder / "b.parquet").write_text("a page of a server that had no such file")
+    (folder / "b.parquet.txt").write_text("hello\nworld\n")
     (folder / "quote.csv").write_text(f'ssn,age,disease\n{"".join(LINES)}3000,"x\n7,1,d1\n')
     (folder / "short.csv").write_text(f"ssn,age,disease\n{''.join(LINES[:300])}7,1,2,3,4,5\n8,1,d1\n")
     (folder / "empty.csv").touch()
@@ -35,7 +36,10 @@ WRONG = {
     "unnamed": (["{}/unnamed.csv", *ROLES], ["no column 'age'", "is to hold the names of its columns"]),
     "pattern": (["{}/2026*.parquet", *ROLES], ["no file matches", "say the pattern from this folder, or whole"]),
     "comma": (["{}/a.parquet", "--quasi", "age,", "ssn", *ROLES[2:4], *ROLES[6:]],
-              ["a blank behind a comma ends a list: write --quasi age,sex"]),
+              ["a blank ends a list: write --quasi age,ssn"]),
+    "blank": (["{}/a.parquet", "--quasi", "age", "ssn", *ROLES[2:4], *ROLES[6:]],
+              ["a blank ends a list: write --quasi age,ssn"]),
+    "text": (["{}/b.parquet.txt", *ROLES], ["no column 'age'", "the first line is to hold the names"]),
     "xlsx": (["{}/people.xlsx", *ROLES], ["install excel", "people.parquet'"]),
     "sqlite": (["{}/people.sqlite", *ROLES], ["install sqlite", "people.parquet'"]),
     "database": (["t", *ROLES, "--database", "{}/people.sqlite"], ["install sqlite"]),
@@ -114,7 +118,10 @@ MISTAKES = {
     "no place": ([*PUBLISH, *GIVEN, "-l", "3"], "--out DIR, or --database FILE --into SCHEMA"),
     "words for a number": ([*PUBLISH, *GIVEN, "-l", "three", *OUT], f"whole number; {EXAMPLE}"),
     "an option's name": ([*PUBLISH, *GIVEN, "-l", "3", "--outt", "new"], f"options: --out, --unit); {EXAMPLE}"),
-    "another method's option": ([*PUBLISH, *GIVEN, "-k", "3", *OUT], f"no such option: -k; {EXAMPLE}"),
+    "another method's option": ([*PUBLISH, *GIVEN, "-k", "3", *OUT], "mondrian; anatomy asks for -l"),
+    "another method's parameter": (
+        ["publish", "robust", "patients.parquet", *GIVEN, "-l", "3"], "-l is an option of anatomy, mondrian; robust"
+    ),
     "an engine's name": ([*PUBLISH, *GIVEN, "-l", "3", *OUT, "--engine", "oracle"], "'duckdb', 'spark', 'postgres'"),
     "a column's name": ([*PUBLISH, "--quasi", "agee", *GIVEN[2:], "-l", "3", *OUT], "did you mean 'age'?"),
     "l of one": ([*PUBLISH, *GIVEN, "-l", "1", *OUT], "l is a whole number of at least 2"),
@@ -141,9 +148,36 @@ MISTAKES = {
         ["publish", "robust", "patients.parquet", *GIVEN, "-r", "2", *OUT],
         "--background-from COLUMNS",
     ),
+    "a background of the sensitive column": (
+        ["publish", "robust", "patients.parquet", *GIVEN, "-r", "2", "--background-from", "disease", *OUT],
+        "'disease' is the sensitive column; a background is made of quasi columns: 'age', 'sex'",
+    ),
+    "a background of no quasi column": (
+        ["publish", "robust", "patients.parquet", *GIVEN, "-r", "2", "--background-from", "ssn", *OUT],
+        "no quasi column 'ssn', of which a background is made; the quasi columns are 'age', 'sex'",
+    ),
+    "backgrounds between blanks": (
+        ["publish", "robust", "patients.parquet", *GIVEN, "-r", "2", "--background-from", "age", "sex", *OUT],
+        "a blank ends a list: write --background-from age,sex",
+    ),
+    "numbers between blanks": (
+        ["compare", "patients.parquet", *GIVEN, "-l", "3", "5"],
+        "a blank ends a list: write -l 3,5",
+    ),
     "no release": (["verify", "nowhere"], "a schema's name needs its --database"),
+    "a release's name": (["verify", "./relese"], "no release directory 'relese'; the nearest is 'release'"),
+    "a table for a release": (
+        ["attack", "patients.parquet"],
+        "'patients.parquet' is a file, no release: give the folder that publish --out wrote, such as 'release'",
+    ),
+    "the folder around a release": (["attack", "."], "it is not a release, and 'release' is one"),
     "a release's file": (["verify", "release/release.json"], "is a file; a release is the folder that holds it"),
     "the query first": (["estimate", "SELECT 1", "release"], "sqlanon estimate RELEASE 'SELECT …'"),
+    "a query alone": (["estimate", "SELECT 1"], "the release is missing; it stands before the query: sqlanon estimate"),
+    "a word for a number": (
+        ["estimate", "release", "SELECT COUNT(*) FROM release WHERE sex = 'F'"],
+        "sex has the type BIGINT, and 'F' does not fit; its values lie between 0 and 1",
+    ),
     "no query": (["estimate", "release"], "missing argument 'query'; for example: sqlanon estimate"),
     "the source's name": (["estimate", "release", "SELECT COUNT(*) FROM patients"], "the one table is called release"),
     "every column": (["estimate", "release", "SELECT * FROM release"], "SELECT [columns,] COUNT(*)"),

@@ -245,7 +245,7 @@ class PublishedRun(QueryRun):
 
     def count_missing(self) -> int:
         """Return how many sensitive values the query names that the release does not show."""
-        named = [one for one in self.comparisons() if one.column.startswith("sensitive_")]
+        named = [one for one in self.comparisons() if one.column.startswith("sensitive_") and one.operator == "="]
         MissingValues(self.space).tell(named, self.domain)
         return sum(bool(self.space.missing_constants[one]) for one in named)
 

@@ -17,6 +17,7 @@ from sqlanon.plans.templates import Sql
 NUMBERS = ("DOUBLE", "FLOAT", "REAL", "DECIMAL", "NUMERIC", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "INT")
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "INT")
 
+_NO_QUASI = "no quasi column {missing}, of which a background is made; the quasi columns are {columns}"
 _SHOWN, _NOTHING = "' (''' || impossible.impossible_value || ''')'", "''"
 
 
@@ -54,7 +55,11 @@ def learned(attributes: Iterable[str], published: Columns) -> Background:
     where = f"the background learned from {', '.join(map(repr, attribute_names))}"
     if not attribute_names:
         raise UsageError("a background has at least one quasi column")
-    names = resolve_names(list(published.quasi), attribute_names)
+    sensitive, _ = published.sensitive
+    if sensitive.lower() in map(str.lower, attribute_names):
+        columns = ", ".join(map(repr, published.quasi))
+        raise UsageError(f"{sensitive!r} is the sensitive column; a background is made of quasi columns: {columns}")
+    names = resolve_names(list(published.quasi), attribute_names, _NO_QUASI)
     if len(set(names)) < len(names):
         raise UsageError(f"{where} names a column twice; name it once")
     attributes = _in_order(names, published)
