@@ -174,13 +174,14 @@ def spark_nights(spark, source, nights, fetched, tmp_path_factory):
     folder = tmp_path_factory.mktemp("spark nights")
     for night, name in enumerate(NIGHTS):
         source[0].execute(f"copy {ident(name)} to '{folder}/people_{night}.parquet'").fetchall()
-    before, views = len(fetched), _views(spark)  # other tests leave theirs
+    views, before = _views(spark), len(fetched)  # other tests leave theirs, and to look at them fetches them
     files = [f"{folder}/people_{night}.parquet" for night in range(3)]
     releases = publish_nights(
         spark, folder / "ward [1]", lambda night: {"out": folder / f"night_{night}"}, sources=files, **ASKED_NIGHTS[0]
     )
+    brought = fetched[before:]
     assert _views(spark) == views
-    return folder, releases, fetched[before:]
+    return folder, releases, brought
 
 
 def test_spark_follows_a_ledger_as_duckdb_does(spark, spark_nights, nights):
