@@ -174,7 +174,8 @@ def spark_nights(spark, source, nights, fetched, tmp_path_factory):
     folder = tmp_path_factory.mktemp("spark nights")
     for night, name in enumerate(NIGHTS):
         source[0].execute(f"copy {ident(name)} to '{folder}/people_{night}.parquet'").fetchall()
-    views, before = _views(spark), len(fetched)  # other tests leave theirs, and to look at them fetches them
+    # other tests leave views, and to look at them fetches them
+    views, before = _views(spark), len(fetched)
     files = [f"{folder}/people_{night}.parquet" for night in range(3)]
     releases = publish_nights(
         spark, folder / "ward [1]", lambda night: {"out": folder / f"night_{night}"}, sources=files, **ASKED_NIGHTS[0]
