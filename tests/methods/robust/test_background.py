@@ -116,7 +116,11 @@ def test_a_sum_of_one_but_for_rounding_is_a_sum_of_one(con):
 
 
 def test_attributes_to_learn_from_are_quasi_columns():
-    for names, said in (([], "at least one"), (["sex", "SEX"], "names a column twice"), (["income"], "no quasi column")):
+    for names, said in (
+        ([], "at least one"),
+        (["sex", "SEX"], "names a column twice"),
+        (["income"], "no quasi column"),
+    ):
         with pytest.raises(UsageError, match=said):
             background.learned(names, COLUMNS)
 
