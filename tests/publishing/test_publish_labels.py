@@ -180,7 +180,7 @@ def test_pseudonyms_have_a_key_of_their_own_and_columns_of_their_own(tmp_path):
     assert release.verify("people", **rules).holds and "join" in release.verification_sql(against="people", **rules)
     measured = {name: ROLES[name] for name in ("quasi", "sensitive", "id")}
     assert sqlanon.check(con, "people", **measured, **rules, population="people").figures["rows"]
-    with pytest.raises(UsageError, match="no column 'nothing' in the source"):  # after the key was read
+    with pytest.raises(UsageError, match="no quasi column 'nothing'"):  # after the key was read
         sqlanon.robust(con, "people", **asked, r=2, background_from="nothing")
     engine, steps = engine_of(con), []
     request = ReleaseRequest("anatomy", "people", ("job", "sex"), ("disease",), ("ssn",), coarsen=asked["coarsen"])
