@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,13 @@ from sqlanon.engines.runner import read_persons
 from sqlanon.errors import DataError, QueryError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.coarsening import resolve_rules
+from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import Roles, resolve_roles
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import ident
 from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.releases.release import Release
-from sqlanon.risks.given_away import find_given_away
+from sqlanon.risks.given_away import look_at_source
 from sqlanon.sql.query_reader import parse_query
 from sqlanon.wording import STEP
 
@@ -98,14 +98,8 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
 
 def _order_by_telling(question: CompareQuestion, data: Microdata) -> tuple[str, ...]:
     """Return the quasi columns, the one first that tells most of a sensitive one in the source, alone or in a pair."""
-    names = {name: f"quasi_{number}" for number, name in enumerate(data.quasi, start=1)}
-    columns = {name: (ours, data.types[name]) for name, ours in names.items()}
-    published = "value is not null" if question.options.get("nulls") == "drop" else "true"
-    found = []
-    for column in data.sensitive:
-        listed = ", ".join(f"{ident(name)} as {ident(ours)}" for name, ours in (*names.items(), (column, "value")))
-        relation = Sql(f"(select {listed} from {data.relation})")
-        found += find_given_away(data.workspace.engine, relation, columns, column, published=published)
+    engine, drops = data.workspace.engine, question.options.get("nulls") == "drop"
+    found = look_at_source(engine, Source(data.relation), data.types, data.quasi, data.sensitive, drops)
     found.sort(key=lambda each: -each.named)
     return tuple(dict.fromkeys(column for each in found for column in each.columns))
 
@@ -347,8 +341,7 @@ def _first_candidates(question: CompareQuestion, data: Microdata, notes: list[st
     )
     if question.resist is None:
         rules = tuple(question.coarsen.items())
-        forms = [(each, replace(each, coarsen=rules)) if rules else (each,) for each in candidates]
-        return list(chain.from_iterable(forms))
+        return [form for each in candidates for form in dict.fromkeys((each, replace(each, coarsen=rules)))]
     least = question.least_value
     for each in (weak := [each for each in candidates if each.value < least]):
         notes.append(

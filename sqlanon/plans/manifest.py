@@ -57,6 +57,22 @@ def of_people(manifest: Mapping[str, Any]) -> bool:
     return bool(manifest.get("parameters", {}).get("unit") == "person")
 
 
+def signature_of(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the quasi columns that any background reads, in the columns' order: rows that agree on them are of one
+    class.
+    """
+    read = {name for background in manifest.get("parameters", {}).get("backgrounds", ()) for name in background}
+    return [column for column in manifest["columns"]["quasi"] if column in read]
+
+
+def alike_in(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the quasi columns in which the people of every group are alike: those of the signature.
+
+    None where classes were joined whose distributions are alike: their people may differ in it.
+    """
+    return [] if manifest["parameters"].get("classes") == "distributions" else signature_of(manifest)
+
+
 def departed(manifest: Mapping[str, Any]) -> int:
     """Return how many persons a release of randomized values does not show whom others of its ledger have shown."""
     return int(manifest.get("parameters", {}).get("departed", 0))

@@ -18,7 +18,7 @@ from sqlanon.forms import form_of
 from sqlanon.interruption import has_appeared, visible_or_not
 from sqlanon.key import Key, PrivacyWarning
 from sqlanon.methods import METHODS
-from sqlanon.plans.manifest import Manifest, new_manifest
+from sqlanon.plans.manifest import Manifest, alike_in, new_manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.statement import Statement
@@ -35,7 +35,7 @@ from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.stored_release import manifest_at
 from sqlanon.releases.targets import MANIFEST, Place, Target
 from sqlanon.releases.verified_write import write_verified
-from sqlanon.risks.given_away import note_given_away
+from sqlanon.risks.given_away import look_at_source
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.verification.checks import Report
 from sqlanon.wording import option
@@ -124,11 +124,10 @@ def publish(
             has_appeared()
         with noting_faults(late, stands=True):
             hides = asked.nulls == "drop", size_of(manifest)
-            # groups are alike in what a background reads: it tells nobody of a group from another
-            alike = {name for names in manifest["parameters"].get("backgrounds", ()) for name in names}
-            quasi = [name for name in roles.quasi if name not in alike]
-            notes = note_given_away(engine, source, types, quasi, roles.sensitive, *hides)
-            late += [f"warning: {note}" for note in notes]
+            # what the people of a group are alike in tells none of them from another
+            quasi = [name for name in roles.quasi if name not in alike_in(manifest)]
+            told = look_at_source(engine, source, types, quasi, roles.sensitive, *hides)
+            late += [f"warning: {each.note}" for each in told if each.note]
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, place)
     with noting_faults(late):

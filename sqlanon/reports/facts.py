@@ -24,7 +24,7 @@ from sqlanon.forms.form import Table
 from sqlanon.methods import METHODS
 from sqlanon.plain_values import plain, records
 from sqlanon.plans.build import render_query
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, alike_in
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
@@ -87,7 +87,7 @@ def _splitting_column(release: Release) -> str | None:
     if not release.form.keeps_quasi:
         return None
     quasi = manifest["columns"]["quasi"]
-    alike = {column for background in manifest["parameters"].get("backgrounds", ()) for column in background}
+    alike = alike_in(manifest)
     published = release.tables[release.form.grouping(manifest)[1]]
     counted = ", ".join(
         f"count(distinct {ident(column)}) as quasi_{number}" for number, column in enumerate(quasi, start=1)

@@ -138,27 +138,26 @@ def find_rule(engine: Engine, relation: Sql, column: str, sql_type: str) -> str:
     return rule if row["coarse"] < row["fine"] else ""
 
 
-def note_given_away(
+def look_at_source(
     engine: Engine,
     source: Source,
     types: Mapping[str, str],
     quasi: Sequence[str],
     sensitive: Sequence[str],
     drop: bool,
-    size: int,
-) -> list[str]:
-    """Say which quasi columns of a source give a sensitive column away; drop: rows without a value are left out.
+    size: int = USUAL_SIZE,
+) -> list[GivenAway]:
+    """Find what quasi columns of a source give away of its sensitive ones; drop: rows without a value are left out.
 
     Columns of alternatives are not looked at: none of their values is published by itself.
     """
     single = [name for name in quasi if types[name] != "NESTED"]
     names = {name: f"quasi_{number}" for number, name in enumerate(single, start=1)}
-    notes = []
+    found = []
     for column in sensitive:
         if types[column] != "NESTED":
             rows = select_columns(source, {**names, column: "value"})
             columns = {name: (ours, types[name]) for name, ours in names.items()}
             published = "value is not null" if drop else "true"
-            findings = find_given_away(engine, rows, columns, column, size, published, source.coarse)
-            notes += [each.note for each in findings if each.note]
-    return notes
+            found += find_given_away(engine, rows, columns, column, size, published, source.coarse)
+    return found

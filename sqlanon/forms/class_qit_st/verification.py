@@ -9,7 +9,7 @@ from typing import Any
 from sqlanon.errors import ReleaseError
 from sqlanon.forms.qit_st import verification as qit_st
 from sqlanon.methods.robust.design import CLASSES, GUARANTEES, promise
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, signature_of
 from sqlanon.verification.checks import ROUNDING, Check, PublishedTables, Report
 
 TABLES = qit_st.TABLES
@@ -46,15 +46,9 @@ def _named(columns: object, quasi: list[str]) -> bool:
     return isinstance(columns, list) and bool(columns) and all(column in quasi for column in columns)
 
 
-def signature(manifest: Manifest) -> list[str]:
-    """Return the quasi columns that any background reads: rows that agree on them are of one class."""
-    background_columns = {column for columns in manifest["parameters"]["backgrounds"] for column in columns}
-    return [column for column in manifest["columns"]["quasi"] if column in background_columns]
-
-
 def queries(published: PublishedTables) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that prove a release from its tables, in order."""
-    return qit_st.queries(published, signature=signature(published.manifest))
+    return qit_st.queries(published, signature=signature_of(published.manifest))
 
 
 def verify(published: PublishedTables) -> Report:
