@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib import import_module
@@ -94,41 +94,35 @@ def _faults_in_one_line() -> Iterator[None]:
                 raise UsageError(words) from None
         if instead := next((_INSTEAD[name] for name in names if name in _INSTEAD), ""):
             raise UsageError(instead) from None
-        if getattr(getattr(context, "parent", None), "info_name", None) == COMPILE:
-            _refuse_in_script(verb, names)
+        group = getattr(getattr(context, "parent", None), "info_name", None)
+        if group in (PUBLISH, COMPILE):
+            _refuse_option(verb, names, in_script=group == COMPILE)
         if "unexpected extra argument" in error.format_message():
             _explain_arguments(sys.argv[1:], context.command)
         if str(context.params.get("release", "") if context else "").lower().startswith(("select ", "with ")):
             raise UsageError(
                 "the release is missing; it stands before the query: sqlanon estimate RELEASE 'SELECT …'"
             ) from None
-        if getattr(getattr(context, "parent", None), "info_name", None) in (PUBLISH, COMPILE):
-            _refuse_others_option(verb, names)
         text = error.format_message().rstrip(".").replace(". Did you", "; did you")
         for pattern, words in _WORDS.items():
             text = re.sub(pattern, words, text)
         raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(context)}") from None
 
 
-def _refuse_in_script(method: str, names: Iterable[str | None]) -> None:
-    """Raise UsageError for an option that publish has, and no script."""
+def _refuse_option(verb: str, names: Sequence[str | None], in_script: bool) -> None:
+    """Raise UsageError for an option that a script of this method has not, or that only other methods have."""
     from sqlanon.methods import METHODS
 
-    if method in METHODS:
-        METHODS[method].refuse_in_scripts(filter(None, names))
-
-
-def _refuse_others_option(method: str, names: Iterable[str | None]) -> None:
-    """Raise UsageError for an option that only other methods have, with those that this one has to be given."""
-    from sqlanon.methods import METHODS
-
+    if (method := METHODS.get(verb)) is None:  # breach and check have scripts, too
+        return
+    if in_script:
+        method.refuse_in_scripts(filter(None, names))
+    options = {name: [each.option for each in other.parameters.values()] for name, other in METHODS.items()}
     for name in names:
-        owners = [
-            other.name for other in METHODS.values() if any(name == each.option for each in other.parameters.values())
-        ]
-        if method in METHODS and owners and method not in owners:
-            asked = ", ".join(each.option for each in METHODS[method].parameters.values() if each.required)
-            raise UsageError(f"{name} is an option of {', '.join(owners)}; {method} asks for {asked}")
+        owners = [other for other, listed in options.items() if name in listed]
+        if owners and verb not in owners:
+            asked = ", ".join(each.option for each in method.parameters.values() if each.required)
+            raise UsageError(f"{name} is an option of {', '.join(owners)}; {verb} asks for {asked}")
 
 
 def _explain_arguments(words: Sequence[str], command: Any) -> None:
