@@ -1,6 +1,5 @@
 """Answers that the release gives exactly: the engine runs the query itself over rows that are published as they are."""
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +29,8 @@ def answer_exactly(session: "Session", exact: ExactQuery, query: Query | None) -
     query: the same in pieces, where it is in the grammar of estimates: its constants are looked for.
     Raises QueryError where the engine does not take it, DataError where it fails on this data.
     """
-    engine = session.loaded.engine
+    engine, compared = session.loaded.engine, () if query is None else query.comparisons
+    values = MissingValues(session.loaded, session.published_domain)
     try:
         require_readable(engine, exact.sql)
         frame = engine.frame(exact.sql)
@@ -40,14 +40,10 @@ def answer_exactly(session: "Session", exact: ExactQuery, query: Query | None) -
     except SqlanonError as error:
         if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
             raise  # a fault of ours
-        compared = () if query is None else query.comparisons
-        find = partial(MissingValues(session.loaded).tell_unfit, compared, session.published_domain)
-        raise explain_failure(error, session.loaded.names, find) from None
+        raise explain_failure(error, values, compared) from None
     keys = {str(name) for place, name in enumerate(frame.columns) if place not in exact.measured}
-    answer = Answered(_add_intervals(frame, exact.measured), [], [], keys)
-    if query is not None:
-        told = MissingValues(session.loaded).tell(query.comparisons, session.published_domain)
-        answer.messages, answer.warnings = told, told
+    told = values.tell(compared)
+    answer = Answered(_add_intervals(frame, exact.measured), told, told, keys)
     tell_blank_cells(answer, "")
     return answer
 

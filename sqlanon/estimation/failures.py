@@ -5,7 +5,7 @@ before anything is estimated; failures in the engine are explained.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,8 @@ from sqlanon.errors import AnswerError, DataError, QueryError, SqlanonError, Usa
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
+    from sqlanon.estimation.missing_values import MissingValues
+    from sqlanon.sql.aggregate_query import Comparison
 
 
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DECIMAL.*|BOOLEAN|BIGNUM|VARINT")
@@ -68,15 +70,12 @@ _CAUSES = {  # what an engine of ours says of a value, in its words
 }
 
 
-def explain_failure(error: SqlanonError, names: Mapping[str, str], find: Callable[[], str]) -> SqlanonError:
-    """Return the error to raise instead of an engine's.
-
-    names: internal name → published name. find: returns what is wrong with a value of the query, if it is known.
-    """
-    text = _publish_names(str(error), names)
+def explain_failure(error: SqlanonError, values: "MissingValues", comparisons: Sequence["Comparison"]) -> SqlanonError:
+    """Return the error to raise instead of an engine's; comparisons: those of the query, whose values may not fit."""
+    text = _publish_names(str(error), values.space.names)
     if isinstance(error, UsageError):
         return QueryError(f"the query cannot be evaluated: {_say_plainly(text)}")
-    if found := find():
+    if found := values.tell_unfit(comparisons):
         return DataError(f"the query cannot be evaluated: {found}")
     # an engine's own text may quote a value
     cause = next(

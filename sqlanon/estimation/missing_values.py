@@ -19,29 +19,26 @@ _TEXTS = ("VARCHAR", "BOOLEAN", "ENUM")
 class MissingValues:
     """Look for the constants of queries among a release's published values; what was told once is remembered."""
 
-    def __init__(self, space: Workspace) -> None:
-        """Take the release's relations; nothing runs yet."""
-        self.space = space
+    def __init__(self, space: Workspace, domain: Callable[[str], Sql]) -> None:
+        """Take the release's relations; nothing runs yet. domain: column (ours) → the relation of its values."""
+        self.space, self.domain = space, domain
 
-    def statements(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> Iterator[tuple[str, str]]:
+    def statements(self, comparisons: Sequence[Comparison]) -> Iterator[tuple[str, str]]:
         """Yield the names and texts of the queries that look for the constants."""
         for some in _chunk(comparisons):
-            yield "occurrence", self._render_occurrence(some, domain)
+            yield "occurrence", self._render_occurrence(some)
 
-    def tell(
-        self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql], explained_constants: Collection[Sql] = ()
-    ) -> list[str]:
+    def tell(self, comparisons: Sequence[Comparison], explained_constants: Collection[Sql] = ()) -> list[str]:
         """Return a sentence for each constant that no row equals, or lies on the asked side of.
 
-        domain: internal column → the relation of its published values. explained_constants: constants that are told
-        otherwise.
+        explained_constants: constants that are told otherwise.
         """
         memory = self.space.missing_constants
         if len(memory) > MOST_REMEMBERED_CONSTANTS:
             memory.clear()
         memory |= {comparison: "" for comparison in comparisons if comparison.constant in explained_constants}
         for some in _chunk([comparison for comparison in comparisons if comparison not in memory]):
-            memory |= self._look(some, domain)
+            memory |= self._look(some)
         sentences = [memory[comparison] for comparison in comparisons if memory[comparison]]
         more = len(sentences) - MOST_SENTENCES
         return (
@@ -50,11 +47,11 @@ class MissingValues:
             else [*sentences[:MOST_SENTENCES], f"no such values in the release: {more:,} more constants"]
         )
 
-    def _look(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> dict[Comparison, str]:
+    def _look(self, comparisons: Sequence[Comparison]) -> dict[Comparison, str]:
         """Return what is to be told of the constants of one expression, nothing where a row is as it asks."""
         sentences = dict.fromkeys(comparisons, "")
         try:
-            (occurrence,) = self.space.engine.rows(self._render_occurrence(comparisons, domain))
+            (occurrence,) = self.space.engine.rows(self._render_occurrence(comparisons))
             missing = [
                 comparison
                 for number, comparison in enumerate(comparisons, start=1)
@@ -62,7 +59,7 @@ class MissingValues:
             ]
             for number, comparison in enumerate(missing):
                 equation = f"{comparison.named} {comparison.operator} {_cut(_write(comparison.constant))}"
-                suggestion = self._suggest(comparison, domain) if number < MOST_SENTENCES else ""
+                suggestion = self._suggest(comparison) if number < MOST_SENTENCES else ""
                 sentences[comparison] = f"no such value in the release: {equation}{suggestion}"
         except (ResourceError, TargetError):
             raise
@@ -70,35 +67,35 @@ class MissingValues:
             return dict.fromkeys(comparisons, "")
         return sentences
 
-    def tell_unfit(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> str:
+    def tell_unfit(self, comparisons: Sequence[Comparison]) -> str:
         """Return which constant cannot be compared with its column, with the column's type and values; or nothing."""
         for comparison in comparisons[:CHUNK]:
             try:
-                self.space.engine.rows(self._render_occurrence([comparison], domain))
+                self.space.engine.rows(self._render_occurrence([comparison]))
             except (ResourceError, TargetError):
                 raise
             except SqlanonError:
-                sql_type = self._read_type(comparison, domain)
+                sql_type = self._read_type(comparison)
                 is_text = sql_type.startswith(_TEXTS)
                 try:
-                    advice = "; a text stands in single quotes" if is_text else self._suggest(comparison, domain)
+                    advice = "; a text stands in single quotes" if is_text else self._suggest(comparison)
                 except SqlanonError:  # the expression fails by itself, whatever it is compared with
                     return ""
                 written = _cut(_write(comparison.constant))
                 return f"{comparison.named} has the type {sql_type}, and {written} does not fit{advice}"
         return ""
 
-    def _read_type(self, comparison: Comparison, domain: Callable[[str], Sql]) -> str:
-        return self.space.read_type(comparison.side, domain(comparison.column))
+    def _read_type(self, comparison: Comparison) -> str:
+        return self.space.read_type(comparison.side, self.domain(comparison.column))
 
-    def _suggest(self, comparison: Comparison, domain: Callable[[str], Sql]) -> str:
+    def _suggest(self, comparison: Comparison) -> str:
         """Return what might be meant, of published values only."""
-        if not self._read_type(comparison, domain).startswith(_TEXTS):
-            (row,) = self.space.engine.rows(self._render("estimate/missing_values/published_range", domain, comparison))
+        if not self._read_type(comparison).startswith(_TEXTS):
+            (row,) = self.space.engine.rows(self._render("estimate/missing_values/published_range", comparison))
             return f"; its values lie between {row['least']} and {row['largest']}" if row["least"] is not None else ""
         constant = _unquote(comparison.constant)
         rendered = self._render(
-            "estimate/missing_values/published_text", domain, comparison, length=len(constant), most=MOST_COMPARED
+            "estimate/missing_values/published_text", comparison, length=len(constant), most=MOST_COMPARED
         )
         published = [str(row["text"]) for row in self.space.engine.rows(rendered)]
         near = find_near(constant, published)
@@ -107,18 +104,17 @@ class MissingValues:
         values = ", ".join(_cut(repr(text)) for text in sorted(published))
         return f"; its values are {values}" if 0 < len(published) <= MOST_NAMED else ""
 
-    def _render_occurrence(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> str:
+    def _render_occurrence(self, comparisons: Sequence[Comparison]) -> str:
         return self._render(
             "estimate/missing_values/occurrence",
-            domain,
             comparisons[0],
             constants=[(comparison.operator, comparison.constant) for comparison in comparisons],
         )
 
-    def _render(self, template: str, domain: Callable[[str], Sql], comparison: Comparison, **values: object) -> str:
+    def _render(self, template: str, comparison: Comparison, **values: object) -> str:
         return self.space.render(
             template,
-            {"compared": domain(comparison.column)},
+            {"compared": self.domain(comparison.column)},
             side=comparison.side,
             **values,
         )

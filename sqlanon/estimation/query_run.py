@@ -8,7 +8,6 @@ figures (relation `figure`) in SQL.
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -208,7 +207,7 @@ class QueryRun:
         )
         listed = [("point_value", self.render_points(sql)) for sql in expressions]
         listed += [("answer", self.render_answer())] if self.query.grouped else []
-        return listed + list(MissingValues(self.space).statements(self.comparisons(), self.domain))
+        return listed + list(MissingValues(self.space, self.domain).statements(self.comparisons()))
 
     def _keyed(self) -> dict[str, Sql]:
         """Return the relations with those of the keys of cells and sets."""
@@ -403,11 +402,11 @@ class QueryRun:
             # What an engine says is in our names and may quote a value: only errors worded for users pass as they are.
             if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
                 raise  # a fault of ours
-            find = partial(MissingValues(self.space).tell_unfit, self.comparisons(), self.domain)
-            raise explain_failure(error, self.space.names, find) from None
+            values = MissingValues(self.space, self.domain)
+            raise explain_failure(error, values, self.comparisons()) from None
         finally:
             self.space.forget(self.made)
-        self.messages += MissingValues(self.space).tell(self.comparisons(), self.domain, self.explained_constants)
+        self.messages += MissingValues(self.space, self.domain).tell(self.comparisons(), self.explained_constants)
         keys = {item.name for item in self.query.items if item.aggregate is None}
         return Answered(columns, self.remarks + self.messages, self.messages, keys)
 

@@ -172,7 +172,7 @@ class BoxBatch:
         columns = {
             f"{item.name}{end}": np.array([figure]) for item in query.query.items for end, figure in figures.items()
         }
-        messages = MissingValues(self.loaded).tell(self.loaded.told(query.query.comparisons), self.loaded.domain)
+        messages = MissingValues(self.loaded, self.loaded.domain).tell(self.loaded.told(query.query.comparisons))
         return Answered(columns, messages, messages)
 
 

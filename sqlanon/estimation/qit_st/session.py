@@ -243,7 +243,7 @@ class GroupSession(Session):
         domains = {**rows.domains, "sensitive": loaded.relations["value"]}
         for some in cut(plain, LOOKED_FOR):  # what is found is remembered for each
             constants = [one for _, count in some for one in count.query.comparisons]
-            MissingValues(loaded).tell(constants, domains.__getitem__)
+            MissingValues(loaded, domains.__getitem__).tell(constants)
 
         def read(celled: Sql) -> CellSums:
             hit = inline(loaded.render("estimate/coded_rows/cell_count", {"celled": celled}, apart=["group_id"]))

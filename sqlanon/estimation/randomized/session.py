@@ -246,7 +246,7 @@ class PublishedRun(QueryRun):
     def count_missing(self) -> int:
         """Return how many sensitive values the query names that the release does not show."""
         named = [one for one in self.comparisons() if one.column.startswith("sensitive_") and one.operator == "="]
-        MissingValues(self.space).tell(named, self.domain)
+        MissingValues(self.space, self.domain).tell(named)
         return sum(bool(self.space.missing_constants[one]) for one in named)
 
     def read_whole(self) -> Array:
