@@ -34,7 +34,7 @@ def coarsen_source(
     Raises UsageError for rules that are not for these columns and for tables that map no values, DataError where values
     of the source have no label, or no year.
     """
-    resolved, own_keys, relations_of_keys = resolve_rules(rules, quasi, types), dict[str, Key](), dict[str, Sql]()
+    resolved, keys = resolve_rules(rules, quasi, types), dict[str, tuple[Sql, Key]]()
     for column, rule in resolved.items():
         if rule.reads_years(types[column]):
             named = f"{option('coarsen')} {column}={rule.rule!r}: "
@@ -44,13 +44,12 @@ def coarsen_source(
     if mapped:
         names, lines, tables = list(types), [], dict[str, Sql]()
         files = {rule.table for rule in mapped.values() if rule.rule == PSEUDONYM}
-        own_keys = {file: _read_key(file, key) for file in files}
-        relations_of_keys = {file: relation_name(fresh_prefix(), "pseudonym_key") for file in files}
+        keys = {file: (relation_name(fresh_prefix(), "pseudonym_key"), _read_key(file, key)) for file in files}
         for column, rule in mapped.items():
             expression = source.expression(column).removesuffix(' collate "C"')
             reading = Sql(f'cast({expression} as varchar) collate "C"')
             if rule.rule == PSEUDONYM:
-                relations = {"origin": source.relation, "key": relations_of_keys[rule.table]}
+                relations = {"origin": source.relation, "key": keys[rule.table][0]}
                 tables[column] = Sql(f"(\n{render_query('pseudonym', {'reading': reading}, relations)}\n)")
             else:
                 tables[column] = _find_labels(engine, source.relation, reading, column, rule)
@@ -71,13 +70,13 @@ def coarsen_source(
             casts={name: sql_type for name, sql_type in source.casts.items() if name not in mapped},
             floats={name: sql_type for name, sql_type in source.floats.items() if name not in mapped},
             labels=tables,
-            keys=tuple(map(str, relations_of_keys.values())),
+            keys=tuple(str(relation) for relation, _ in keys.values()),
         )
     coarser = source.coarsened(types, resolved)
     # last: a request that is refused leaves no key in the session
     try:
-        for file, own in own_keys.items():
-            engine.keep_key(relations_of_keys[file], own)
+        for relation, own in keys.values():
+            engine.keep_key(relation, own)
     except BaseException:
         engine.drop(source.keys)
         raise
