@@ -240,20 +240,38 @@ def test_quasi_columns_shrink_and_come_back_and_new_ones_are_said(ward, tmp_path
 
 
 @pytest.mark.thorough
-def test_a_forked_history_is_refused(ward, tmp_path):
-    """Where ledger, note and release are all taken back nobody can tell: the same number, another release."""
+def test_an_outdated_copy_and_another_ledger_are_refused(ward, tmp_path):
     con, _ = ward
-    ledger, note = tmp_path / "ward.ledger", tmp_path / "ward.ledger.last"
     release(con, tmp_path, "first", out="ward")
-    older = ledger.read_bytes(), note.read_text()
+    copy, first_note = (tmp_path / "ward.ledger").read_bytes(), (tmp_path / "ward.ledger.last").read_text()
     release(con, tmp_path, "second", out="ward", overwrite=True, since=tmp_path / "ward")
     for since, words in ((tmp_path, "is no release under a ledger"), (ward[1] / "ward_2", "is another one")):
         with pytest.raises(UsageError, match=words):
             release(con, tmp_path, "second", out="next", since=since)
-    newest = ledger.read_bytes(), note.read_text()
+    newest = (tmp_path / "ward.ledger").read_bytes()
+    (tmp_path / "ward.ledger").write_bytes(copy)
+    for options in ({"out": "ward", "overwrite": True}, {"out": "next", "since": tmp_path / "ward"}):
+        with pytest.raises(UsageError, match=r"is release 2 of a ledger, and .* knows 1: it is an outdated copy"):
+            release(con, tmp_path, "second", **options)
+    # a new name for the release hides nothing: the note beside the ledger knows better, and so does the release beside
+    note = tmp_path / "ward.ledger.last"
+    with pytest.raises(UsageError, match=r"ledger\.last' says that release 2 was the last one, and .* knows 1"):
+        release(con, tmp_path, "second", out="next")
+    note_of_the_copy = note.read_text()
+    note.unlink()
+    with pytest.raises(UsageError, match=r"ward' is release 2 of a ledger, and .* knows 1: it is an outdated copy"):
+        release(con, tmp_path, "second", out="next")
     (tmp_path / "ward").rename(tmp_path / ".away")
-    ledger.write_bytes(older[0])
-    note.write_text(older[1])
+    with pytest.raises(UsageError, match=r"ledger\.last', which says what the last release .* is not there"):
+        release(con, tmp_path, "second", out="next")
+    assert {path.name for path in tmp_path.iterdir()} == {".away", "ward.ledger"}
+    (tmp_path / "ward.ledger").unlink()
+    note.write_text(note_of_the_copy)
+    with pytest.raises(UsageError, match=r"says that release 2 was published under .*, which is not there"):
+        release(con, tmp_path, "second", out="next")
+    # where all of them are taken back nobody can tell, and history is forked: the same number, another release
+    (tmp_path / "ward.ledger").write_bytes(copy)
+    note.write_text(first_note)
     con.execute("create or replace view changed as select * from second where ssn % 9 > 0")
     release(con, tmp_path, "changed", out="fork")
     (tmp_path / ".away").rename(tmp_path / "ward")
@@ -261,8 +279,8 @@ def test_a_forked_history_is_refused(ward, tmp_path):
         release(con, tmp_path, "second", out="ward", overwrite=True)
     with pytest.raises(UsageError, match=r"ward' is release 2 of a ledger, and not of"):
         release(con, tmp_path, "second", out="beside")
-    ledger.write_bytes(newest[0])
-    note.write_text(newest[1])
+    (tmp_path / "ward.ledger").write_bytes(newest)
+    note.write_text(note_of_the_copy)
     (tmp_path / "fork" / "release.json").unlink()
     assert release(con, tmp_path, "second", out="ward", overwrite=True).manifest["parameters"]["release"] == 3
 
@@ -303,6 +321,16 @@ def test_a_release_that_is_not_wanted_leaves_the_ledger_as_it_was(ward, tmp_path
         release(con, tmp_path, "second", out="one")
     assert (tmp_path / "ward.ledger").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"one", "ward.ledger", "ward.ledger.last"}
+
+
+@pytest.mark.parametrize(("method", "options"), [
+    ("uncertain", {"k": 3, "l": 2, "threshold": 0.3, "influence": "learn"}),
+    ("mondrian", {"k": 3}),
+])  # fmt: skip
+def test_methods_without_a_ledger_say_why(ward, tmp_path, method, options):
+    con, _ = ward
+    with pytest.raises(UsageError, match=f"{method} has no ledger: "):
+        sqlanon.publish(method, con, "first", **ROLES, **options, key=KEY, ledger=tmp_path / "l", out=tmp_path / "o")
 
 
 def test_a_ledger_of_another_format_is_refused(ward, tmp_path):

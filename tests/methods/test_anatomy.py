@@ -152,6 +152,19 @@ def test_one_key_gives_one_release_on_any_number_of_threads_and_in_any_order(pat
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.thorough
+def test_one_key_gives_one_release_at_scale_on_any_number_of_threads(con):
+    con.execute(
+        "create table t as select i as person, i % 97 as q, (i * i) % 23 as s from range(200000) r(i)"
+    ).fetchall()
+    found = []
+    for threads in (1, 2, 4):
+        con.execute(f"set threads = {threads}").fetchall()
+        release = sqlanon.anatomy(con, "t", quasi="q", sensitive="s", id="person", l=5, key=KEY)
+        found.append([release.table(n).aggregate("count(*), sum(hash(columns(*)))").fetchall() for n in ("qit", "st")])
+    assert found[0] == found[1] == found[2]
+
+
 def test_the_key_stands_nowhere(patients, tmp_path):
     release = sqlanon.anatomy(
         patients,

@@ -50,6 +50,17 @@ VALUES = st.sampled_from(["a", "b", "c", "d", "e", "f", None])
 
 
 @pytest.mark.thorough
+def test_no_quasi_value_decides_who_is_in_whose_group(con):
+    """Draws are made of the identifier alone, so that other quasi values leave everybody where they were."""
+    rows = [(f"s{n * n % 7}", f"t{n * n % 7 + n % 2}") for n in range(300)]
+    asked = {"sensitive": fill(con, rows), "l": 3, "key": KEY, "max_suppressed": 0.2, **ASKED}
+    before = dict(sqlanon.anatomy(con, "t", **asked).table("qit").fetchall())
+    con.execute("update t set q = 1000 - q").fetchall()
+    after = sqlanon.anatomy(con, "t", **asked).table("qit").fetchall()
+    assert before == {1000 - q: group for q, group in after}
+
+
+@pytest.mark.thorough
 @given(
     rows=st.one_of(
         st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=40),

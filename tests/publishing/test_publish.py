@@ -472,6 +472,26 @@ NASTY = ['quo"te', "ünï ©ode 漢字", "'); drop table patients; --"]
 PATHS = [*((f"{name}[1]*?.parquet", f"{name}[out]*") for name in NASTY), ("~.parquet", "~")]
 
 
+def test_sql_prints_and_runs_nothing(shell):
+    done = shell(*PUBLISH, "--sql")
+    assert done.returncode == 0
+    assert not (shell.folder / "release").exists()
+    assert "600" not in done.stdout, "no statement holds a number read from the data"
+    for name in ("tally", "frequency", "block", "ordered", "grouped", "qit", "st"):
+        assert f"-- {name}\n" in done.stdout
+
+
+def test_the_same_key_by_file_or_environment_gives_the_same_release(shell):
+    (shell.folder / "key").write_text("ab" * 32 + "\n")
+    assert shell(*PUBLISH, "--key-file", "key").returncode == 0
+    assert shell(*PUBLISH[:-1], "again", SQLANON_KEY="AB" * 32).returncode == 0
+    for name in ("qit", "st"):
+        one, two = (
+            duckdb.sql(f"from '{shell.folder}/{out}/{name}.parquet'").fetchall() for out in ("release", "again")
+        )
+        assert one == two
+
+
 @pytest.mark.parametrize(("source", "out"), PATHS)
 def test_nasty_paths(shell, source, out):
     (shell.folder / "patients.parquet").rename(shell.folder / source)

@@ -364,6 +364,13 @@ def test_postgres_makes_the_same_clusters(con, server):
 # -- quality ---------------------------------------------------------------------------------------------
 
 
+def test_statements_hold_nothing_of_the_data(con):
+    asked = Clustering(a_table(con), 3, 3, 0.05, "merge")
+    before = [statement.sql for statement in plan(asked).statements]
+    a_table(con, 50)
+    assert [statement.sql for statement in plan(asked).statements] == before
+
+
 @pytest.mark.thorough
 def test_clusters_of_adult_are_as_good_as_greedy_k_member_clustering(con):
     adult, folder = real_data("adult_arx.parquet"), real_data("hierarchies/adult__race.csv").parent
