@@ -425,9 +425,9 @@ def test_the_reach_of_counts_is_what_is_possible(most_frequent):
     for where in ("age > -1", "age < 3", "age = 1 or age = 5"):
         sql = f"select sex, income, count(*) as n from release where {where} group by all order by all"
         wide, narrow = told.answer(sql), alone.answer(sql)
-        assert wide["n"].tolist() == narrow["n"].tolist()
-        assert wide["n_low"].tolist() == narrow["n_low"].tolist() and (wide["n_low"] >= 0).all()
-        assert (wide["n_high"] >= narrow["n_high"]).all()
+        assert wide["n"].tolist() == pytest.approx(narrow["n"].tolist())
+        assert wide["n_low"].tolist() == pytest.approx(narrow["n_low"].tolist()) and (wide["n_low"] >= 0).all()
+        assert (wide["n_high"] >= narrow["n_high"] - 1e-9).all()
         assert (wide["n_high"] <= narrow["n_high"] + len(left) + 1e-9).all()
         if where == "age > -1":
             rows = pd.DataFrame([*kept, *left], columns=[*NAMES, "group"])
