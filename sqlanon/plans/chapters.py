@@ -24,7 +24,7 @@ from typing import Any, Literal
 import jinja2
 
 from sqlanon.errors import TemplateError
-from sqlanon.plans.templates import HEAD_MARK, Sql, environment, readings, relation_mark
+from sqlanon.plans.templates import HEAD_MARK, Sql, environment, reading_of, relation_mark
 
 Part = Literal["table", "view", "check", "report"]
 TURN = relation_mark("turn")  # what stands in a loop's SQL for the number of the turn, from 0 on
@@ -139,11 +139,10 @@ def variables_of(chapter: str) -> frozenset[str]:
 @cache
 def _names_of(template: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the relations that a chapter makes, and the names that it reads; those of what it includes as well."""
-    environment().get_template(template)
+    reading = reading_of(template)
     source, _, _ = environment().loader.get_source(environment(), template)  # type: ignore[union-attr]
-    reading = readings[template]
     made, variables = set(_STATIC_HEAD.findall(source)), set(reading.names)
-    for name in reading.included | reading.imported:
+    for name in (*reading.included, *reading.imported):
         inner_made, inner_variables = _names_of(name)
         made |= inner_made
         variables |= inner_variables if name in reading.included else set()

@@ -1,12 +1,13 @@
 """Find, check and render `sql_templates/`; every value enters SQL through a quoting filter."""
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 from jinja2.compiler import CodeGenerator
@@ -190,42 +191,64 @@ class TemplateLoader(jinja2.FileSystemLoader):
         return _HEAD.sub(lambda head: HEAD_MARK + head[0], text), path, is_current
 
 
-@dataclass
-class Reading:
+class Reading(NamedTuple):
     """What a template reads: names of values and relations; templates, by whether their values are its own."""
 
-    names: set[str] = field(default_factory=set)
-    included: set[str] = field(default_factory=set)
-    imported: set[str] = field(default_factory=set)
+    names: list[str]
+    included: list[str]
+    imported: list[str]
 
 
 class _Generator(CodeGenerator):
-    """Write a template's code, and note what it reads, so that no template is parsed twice."""
+    """Write a template's code, and in it what it reads, so that no template is parsed twice."""
 
     def visit_Template(self, node: Any, frame: Any = None) -> None:  # noqa: N802 - Jinja's name
-        """Begin with nothing read."""
-        self._reading = readings[str(self.name)] = Reading()
+        """Begin with nothing read, and end with what was."""
+        self._reading: tuple[set[str], set[str], set[str]] = (set(), set(), set())
         super().visit_Template(node, frame)
+        self.writeline(f"reading = {[sorted(read) for read in self._reading]!r}")
 
     def enter_frame(self, frame: Any) -> None:
         """Note the names that are looked up."""
         super().enter_frame(frame)
         loads = frame.symbols.loads.values()
-        self._reading.names |= {name for action, name in loads if action == VAR_LOAD_RESOLVE} - {*GLOBALS}
+        self._reading[0].update({name for action, name in loads if action == VAR_LOAD_RESOLVE} - {*GLOBALS})
 
     def visit_Include(self, node: Any, frame: Any) -> None:  # noqa: N802
         """Note what is included."""
-        self._reading.included.add(node.template.value)
+        self._reading[1].add(node.template.value)
         super().visit_Include(node, frame)
 
     def visit_FromImport(self, node: Any, frame: Any) -> None:  # noqa: N802
         """Note what is imported."""
-        self._reading.imported.add(node.template.value)
+        self._reading[2].add(node.template.value)
         super().visit_FromImport(node, frame)
 
 
+class _KeptCode(jinja2.FileSystemBytecodeCache):
+    """Keep the code of templates as Python keeps that of modules: in `__pycache__`, where that can be written."""
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        """Return what a template's file is called: each has a name of its own."""
+        return super().get_cache_key(name)
+
+    def get_source_checksum(self, source: str) -> str:
+        """Return what changes with a template, and with what writes its code."""
+        return super().get_source_checksum(source + Path(__file__).read_text(encoding="utf-8"))
+
+    def dump_bytecode(self, bucket: Any) -> None:
+        """Write it, unless that is not allowed."""
+        with suppress(OSError):
+            Path(self.directory).mkdir(exist_ok=True)
+            super().dump_bytecode(bucket)
+
+
+def reading_of(template: str) -> Reading:
+    """Return what a template reads, as its code says it."""
+    return Reading(*environment().get_template(template).root_render_func.__globals__["reading"])
+
+
 GLOBALS = {"option": option, "range": range}
-readings: dict[str, Reading] = {}  # of each template that was loaded
 
 
 @cache
@@ -238,6 +261,7 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         cache_size=-1,  # there are more templates than Jinja keeps of itself
         auto_reload=False,
+        bytecode_cache=None if sys.dont_write_bytecode else _KeptCode(str(template_root() / "__pycache__")),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,

@@ -1,5 +1,8 @@
 """Chapters: what they render to, and what is refused when they are read."""
 
+import shutil
+import sys
+
 import jinja2
 import pytest
 
@@ -138,3 +141,27 @@ def test_a_section_is_asked_for_by_its_name_with_what_its_chapter_imports(writte
     for unknown in ("own/two", "own/one/band", "elsewhere/one"):
         with pytest.raises(jinja2.TemplateNotFound):
             render_query(unknown, {}, {})
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_code_that_is_kept_is_that_of_the_template_as_it_is(written, tmp_path, monkeypatch, writable):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    root, kept = tmp_path / "templates", tmp_path / "templates" / "__pycache__"
+    shutil.copytree(templates.template_root(), root, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(templates, "template_root", lambda: root)
+    if not writable:  # whoever runs the tests may write anywhere
+
+        def refuse(**_options):
+            raise PermissionError
+
+        monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)
+    for name, values in (("first", {"first": 1}), ("second", {"second": 2})) * 2:
+        written(f"-- view one: {name}\nselect {{{{ {name} | literal }}}} as n")
+        assert render_query("own/one", values, {}) == f"select {values[name]} as n"
+        with pytest.raises(TemplateError, match="does not read"):
+            render_query("own/one", {**values, "other": 3}, {})
+    assert bool(list(kept.iterdir())) == writable
+    for file in kept.iterdir():
+        file.write_bytes(b"no code")
+    written("-- view one: again\nselect 3 as n")
+    assert render_query("own/one", {}, {}) == "select 3 as n"
