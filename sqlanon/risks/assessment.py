@@ -38,8 +38,8 @@ from sqlanon.risks.suggestion import (
     profile_columns,
     say_frequent,
     suggest_command,
+    suggest_next,
     suggest_roles,
-    suggest_without,
 )
 from sqlanon.wording import option
 
@@ -273,9 +273,13 @@ def _assess(checked: Checked) -> Check:
         *(each.note for each in given_away if each.note),
     ]
     lines = tuple(each.as_line() for each in given_away)
+    comparable = bool(question.quasi and feasible) and not (
+        run.engine.lacks.get("compare") or figures.get("repeating_persons") or question.population
+    )
+    nulls = any(line["nulls"] for line in feasible)
     return Check(
         figures, tuple(found), uniqueness, lines, feasible=tuple(feasible), notes=tuple(notes),
-        command=boxes or suggest_without(question, given_away),
+        command=boxes or suggest_next(question, given_away, comparable, nulls),
     )  # fmt: skip
 
 

@@ -235,23 +235,29 @@ def mondrian_command(source: object, quasi: Sequence[str], sensitive: str, ident
     return shlex.join([*words, "-k", str(MONDRIAN_K), "--out", "release"])
 
 
-def suggest_without(question: CheckQuestion, given_away: Sequence[GivenAway]) -> str:
-    """Return the command that checks the table with the most telling column coarser, or without it where no rule helps.
+def suggest_next(question: CheckQuestion, given_away: Sequence[GivenAway], comparable: bool, nulls: bool) -> str:
+    """Return the command to type next: check without what tells most, or compare what may be published.
 
-    '' where none gives much away. Of a pair the column goes that tells more by itself.
+    comparable: whether `compare` takes this table. nulls: whether a sensitive column has NULLs.
     """
     worst = max((each for each in given_away if each.note), key=lambda each: each.named, default=None)
-    if worst is None or not isinstance(question.source, str | QueriedSource):
+    if not isinstance(question.source, str | QueriedSource):
         return ""
-    alone = {each.known: each.named for each in given_away if len(each.columns) == 1}
-    column = max(worst.columns, key=lambda name: alone[name])
-    left_out = () if worst.rule else (column,)
-    quasi = [name for name in question.quasi if name not in left_out]
-    rules = {name: rule for name, rule in question.coarsen.items() if name in quasi}
-    if worst.rule:
-        rules[column] = worst.rule
-    if not quasi:
+    quasi, rules, verb = list(question.quasi), dict(question.coarsen), "check"
+    if worst is not None:
+        # of a pair the column is made coarser that tells more by itself, or left out where no rule helps
+        alone = {each.known: each.named for each in given_away if len(each.columns) == 1}
+        column = max(worst.columns, key=lambda name: alone[name])
+        if worst.rule:
+            rules[column] = worst.rule
+        else:
+            quasi.remove(column)
+            rules.pop(column, None)
+    elif comparable:
+        verb = "compare"
+    if not quasi or (worst is None and verb == "check"):
         return ""
-    words = ["sqlanon", "check", *source_words(question.source), *_flagged("--quasi", quasi)]
+    words = ["sqlanon", verb, *source_words(question.source), *_flagged("--quasi", quasi)]
     words += [*_flagged("--sensitive", question.sensitive), *_flagged("--id", question.identifier)]
+    words += ["--nulls", "value"] if nulls and verb == "compare" else []
     return shlex.join([*words, *(word for name, rule in rules.items() for word in ("--coarsen", f"{name}={rule}"))])

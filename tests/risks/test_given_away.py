@@ -157,10 +157,11 @@ def test_check_offers_to_look_at_the_table_with_the_column_coarser_or_without_it
     (note,) = [spoken(note, "command line") for note in answer.notes if "gives income away" in note]
     coarser = sqlanon.check(con, "wages", **ASKED, coarsen={"year": 10})
     assert note.endswith(f"coarser: {coarser.given_away[0]['named']:.0%} with --coarsen year=10")
-    assert not coarser.command
+    compare, rest = "sqlanon compare wages", "--sensitive income --id id"
+    assert coarser.command == f"{compare} --quasi year --quasi sex {rest} --coarsen year=10"
     little = sqlanon.check(con, "wages", **ASKED, coarsen={"year": 2})
     assert little.command == f"{begin} --quasi sex --sensitive income --id id"
-    assert not sqlanon.check(con, "wages", **{**ASKED, "quasi": "sex"}).command
+    assert sqlanon.check(con, "wages", **{**ASKED, "quasi": "sex"}).command == f"{compare} --quasi sex {rest}"
     assert not sqlanon.check(con, con.sql("from wages"), **ASKED).command
 
 
