@@ -21,6 +21,7 @@ LONGEST = 600  # seconds that a cell may take
 # what differs under the same keys: when, how long, and bytes of Parquet, which name the DuckDB that wrote them
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\d]*(?:Z|[+-]\d\d:\d\d)?")
 SECONDS = re.compile(r"^(.*seconds\n)((?:.+\n)*)", re.MULTILINE)
+WAITING = re.compile(r"^candidate \d+ of \d+.*\n", re.MULTILINE)  # said where a machine is slow
 PARQUET = re.compile(r"(?<=\.parquet: )[0-9a-f]{8}…")
 LARGEST = 50_000  # bytes of a notebook
 # a kernel forces colours, which are no part of what is said
@@ -64,8 +65,8 @@ def printed(notebook) -> list[dict[str, str]]:
 
 
 def settled(text: str) -> str:
-    """Return an output with times, hashes of Parquet and the last column of a table of seconds made alike."""
-    text = PARQUET.sub("HASH", TIME.sub("TIME", text))
+    """Return an output with times, hashes of Parquet, what is said of waiting, and a table's seconds made alike."""
+    text = WAITING.sub("", PARQUET.sub("HASH", TIME.sub("TIME", text)))
     return SECONDS.sub(lambda table: table[1] + re.sub(r"(?m)\s+\S+$", "", table[2]), text)
 
 
