@@ -50,11 +50,12 @@ class Kept:
             yield
 
 
-def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: bool, out: str | Path | None) -> Kept:
+def chosen(asked: ReleaseRequest, plan: Plan) -> Kept:
     """Match the files that were asked for with what the plan offers; refuse those that would be lost or handed on."""
+    method = METHODS[asked.method]
+    paths: Sequence[Path] = asked.parameters.get(method.saved, ())
     if not paths:
         return Kept()
-    method = METHODS[asked.method]
     offered = (*plan.kept_tables, *plan.kept_files)
     if not offered and method.nothing_saved:
         raise UsageError(method.nothing_saved)
@@ -66,7 +67,8 @@ def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: 
     if plan.kept_files and any(path.suffix.lower() != ".csv" for path in paths):
         raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
     sources = (asked.source, *asked.files, *plan.read)
-    check_paths(paths, method.parameters[method.saved].mark, overwrite, [None if out is None else Path(out)], sources)
+    mark = method.parameters[method.saved].mark
+    check_paths(paths, mark, asked.overwrite, [asked.place.directory], sources)
     tables = tuple(zip(plan.kept_tables, paths, strict=False))
     return Kept(tables, tuple(zip(plan.kept_files, paths[len(tables) :], strict=True)))
 

@@ -18,13 +18,19 @@ from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi, Unit
 from sqlanon.plans.roles import Roles, resolve_roles
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.publishing.thresholds import Threshold, threshold_of
+from sqlanon.releases.targets import Place
 from sqlanon.sql.sources.queried_source import QueriedSource, source_of_release
 from sqlanon.wording import option
 
 
 @dataclass(frozen=True)
 class ReleaseRequest:
-    """A release as it was asked for, before any database was looked at; files: what else the run reads."""
+    """A release as it was asked for, before any database was looked at.
+
+    parameters: the method's own. require: the thresholds that it has to meet. place: where it goes; overwrite: though
+    another release is there. files: what else the run reads.
+    """
 
     method: str
     source: object
@@ -40,6 +46,10 @@ class ReleaseRequest:
     unique_sensitive: UniqueQuasi = "refuse"
     show_values: bool = False
     coarsen: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    require: tuple[Threshold, ...] = ()
+    place: Place = Place()  # noqa: RUF009 - it does not change
+    overwrite: bool = False
     files: tuple[str, ...] = ()
     ledger: LedgerRequest | None = None
 
@@ -68,10 +78,15 @@ def request_of(
     arguments: Mapping[str, Any], method: str, source: object, files: tuple[str, ...] = ()
 ) -> ReleaseRequest:
     """Return the request of a method's declared arguments."""
+    out, into = arguments.get("out"), arguments.get("into")
+    if out is not None and into is not None:
+        raise UsageError(f"say {option('out')} or {option('into')}, not both")
     read = source.tables if isinstance(source, QueriedSource) else ()
+    own = {name: arguments[name] for name in METHODS[method].parameters if name in arguments}
     named = {field.name: arguments[field.name] for field in fields(ReleaseRequest) if field.name in arguments}
     named |= {"identifier": arguments["id"], "ledger": _ledger(arguments), "method": method, "source": source}
-    named["files"] = (*files, *map(str, read), *label_tables(arguments.get("coarsen", {})))
+    named |= {"place": Place.of(out, into), "require": tuple(map(threshold_of, arguments.get("require", ())))}
+    named |= {"parameters": own, "files": (*files, *map(str, read), *label_tables(arguments.get("coarsen", {})))}
     return ReleaseRequest(**named)
 
 
@@ -103,12 +118,11 @@ def prepare(
     """Resolve the source and the roles; give the block the plan, and the source with its columns' types.
 
     Keys of pseudonyms, which the source is read with, go with the block, and where the request is refused.
-
     identity: how rows are told apart; what serves the key best if None. following: the ledger to publish under. table:
     the table of another engine that the plan is to read, whose columns are those of the source. dialect: of
-    the script that the plan becomes; None where the engine runs it.
+    the script that the plan becomes; None where the engine runs it. parameters: in place of those that were asked for.
     """
-    method = METHODS[asked.method]
+    method, parameters = METHODS[asked.method], {**asked.parameters, **parameters}
     source, types = engine.find_source(asked.source)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
     method.refuse_many(roles.quasi)

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -14,18 +13,14 @@ from typing import IO, Any
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_engine, read_as
 from sqlanon.engines.runner import fresh_prefix, run_plan
-from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
-from sqlanon.methods import METHODS
 from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Report
 from sqlanon.publishing.follow import prepared
 from sqlanon.publishing.job_file import Job
 from sqlanon.publishing.publish import publish
-from sqlanon.publishing.release_request import ReleaseRequest, request_of
-from sqlanon.publishing.thresholds import require
 from sqlanon.releases.release import Release
-from sqlanon.releases.targets import Place
 
 log = logging.getLogger("sqlanon")
 
@@ -35,8 +30,8 @@ NO_IDENTIFIER = "the promise is per row: name an id in roles so that several row
 def open_engine_of(job: Job, check: bool = False, **limits: Any) -> Engine:
     """Open what runs a job's SQL; check: nothing will be written. limits: resources of the session, as options."""
     with secrets_hidden(job):
-        writes = job.into is not None and not check
-        engine = open_engine(job.engine, job.database, writes, job.master, job.dsn, **limits)
+        writes = job.request.place.schema is not None and not check
+        engine = open_engine(**job.session, write=writes, **limits)
         return read_as(engine, types=job.types, missing=job.missing)
 
 
@@ -46,20 +41,10 @@ def run_job(job: Job, engine: Engine) -> Release:
     Raises UsageError for what is not right on any data, DataError where this data does not allow it
     or a threshold is missed: nothing is visible then, and what stood at the target stands.
     """
-    request = _request(job)
     with secrets_hidden(job):
-        release = publish(
-            request,
-            engine,
-            job.out,
-            job.into,
-            job.overwrite,
-            accept=require(job.thresholds),
-            expect=True,
-            **job.parameters,
-        )
+        release = publish(job.request, engine, expect=True)
     release.notes = [_hidden(note, job.secrets) for note in release.notes]
-    if not request.identifier:
+    if not job.request.identifier:
         release.notes.append(NO_IDENTIFIER)
     return release
 
@@ -69,10 +54,9 @@ def check_job(job: Job, engine: Engine) -> list[str]:
 
     Returns what the job's publisher should know. Raises what `run_job` would raise, but for thresholds and the target.
     """
-    request = _request(job)
+    request = job.request
     with secrets_hidden(job), ExitStack() as stack:
-        place = Place(job.out, job.into)
-        plan, _, ledger = stack.enter_context(prepared(request, engine, fresh_prefix(), place, **job.parameters))
+        plan, _, ledger = stack.enter_context(prepared(request, engine, fresh_prefix()))
         # what may refuse the data, or has something to say of it
         telling = [number for number, step in enumerate(plan.steps) if isinstance(step, Report)]
         looked_at = replace(plan, steps=plan.steps[: max(telling, default=-1) + 1])
@@ -83,20 +67,6 @@ def check_job(job: Job, engine: Engine) -> list[str]:
         key = request.key if request.ledger is not None and request.key is not None else Key.fresh()
         reports = stack.enter_context(run_plan(looked_at, engine, key))
         return [_hidden(note, job.secrets) for note in looked_at.notes(reports)]
-
-
-def _request(job: Job) -> ReleaseRequest:
-    defaults = {name: parameter.default for name, parameter in METHODS[job.method].arguments.items()}
-    return request_of({**defaults, **job.roles, **job.options, "key": _key(job.key_env)}, job.method, job.source)
-
-
-def _key(variable: str | None) -> Key | None:
-    if variable is None:
-        return None
-    text = os.environ.get(variable)
-    if not text:
-        raise UsageError(f"the environment variable {variable}, which key_env names, is not set; it holds the key")
-    return Key.of(text)
 
 
 @contextmanager

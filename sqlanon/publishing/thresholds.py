@@ -22,7 +22,6 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     from sqlanon.adversary.findings import Attack
 
-Acceptance = Callable[[Manifest, "Callable[[], Attack]"], None]
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -168,17 +167,12 @@ def split_threshold(text: str) -> tuple[str, str]:
     return match[1].strip(), match[2]
 
 
-def require(thresholds: Iterable[Threshold]) -> Acceptance:
-    """Return what raises VerificationError where a finished release misses a threshold."""
-    thresholds = tuple(thresholds)  # a text that is no threshold is told before anything runs
-
-    def accept(manifest: Manifest, attack: "Callable[[], Attack]") -> None:
-        once = functools.cache(attack)
-        missed = [words for threshold in thresholds if (words := threshold.missed(manifest, once))]
-        if missed:
-            raise VerificationError(f"{'; '.join(missed)}: nothing was published")
-
-    return accept
+def require(thresholds: Iterable[Threshold], manifest: Manifest, attack: "Callable[[], Attack]") -> None:
+    """Raise VerificationError where a finished release misses a threshold; attack: attacks it, where that is asked."""
+    once = functools.cache(attack)
+    missed = [words for threshold in thresholds if (words := threshold.missed(manifest, once))]
+    if missed:
+        raise VerificationError(f"{'; '.join(missed)}: nothing was published")
 
 
 def _share(part: int, rest: int) -> float | None:
