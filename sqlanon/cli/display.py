@@ -17,7 +17,7 @@ from sqlanon.plans.roles import free_name
 from sqlanon.prose import write_parts
 from sqlanon.text_tables import WIDTH, lay_out
 from sqlanon.verification.checks import Report
-from sqlanon.wording import STEP, spoken
+from sqlanon.wording import STEP, heard, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,26 +57,11 @@ def progress(first: str = "starting") -> Iterator[None]:
     console = to_stderr()
     # FORCE_COLOR makes rich take a notebook's cell for a terminal: each turn of the wheel would be a line there
     if not (console.is_terminal and console.file.isatty()):
-        with _told(STEP, lambda words: console.print(words, highlight=False, soft_wrap=True)):
+        with heard(STEP, lambda words: console.print(visible(words), highlight=False, soft_wrap=True)):
             yield
         return
-    with console.status(first) as status, _told(logging.INFO, status.update):
+    with console.status(first) as status, heard(logging.INFO, lambda words: status.update(visible(words))):
         yield
-
-
-@contextmanager
-def _told(level: int, tell: Callable[[str], object]) -> Iterator[None]:
-    """Tell what is logged in the block, from a level on."""
-    log, handler = logging.getLogger("sqlanon"), logging.Handler(level)
-    handler.emit = lambda record: tell(visible(record.getMessage()))  # type: ignore[assignment,method-assign]
-    before = log.level
-    log.addHandler(handler)
-    log.setLevel(level)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(before)
 
 
 def show_frame(frame: "pd.DataFrame", how: Format) -> None:

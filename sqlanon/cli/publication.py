@@ -22,7 +22,7 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
-from sqlanon.methods.parameters import Parameter
+from sqlanon.methods.parameters import checked
 from sqlanon.plans.manifest import of_people
 from sqlanon.risks.given_away import find_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
@@ -75,7 +75,9 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     name = method.plans_promises
     if name and not given[name] and not given["plan"]:
         raise UsageError(f"say --{name}; --plan prints what several values of it promise, and publishes nothing")
-    arguments = _arguments(method.arguments, given)
+    # without a value of what is to be chosen by its promises these are shown of several
+    declared = {each: parameter for each, parameter in method.arguments.items() if each != name or given[each]}
+    arguments = checked(declared, read_typed(declared, given))
     out, into = arguments["out"], arguments["into"]
     if given["show_steps"] is not None:
         _refuse_beside_steps(method, given, arguments)
@@ -231,14 +233,3 @@ def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
     con = open_duckdb(given["database"]) if method.reads_source else None
     options = read_typed(declared, given)
     write_out(compile_script(method.name, given["source"], dialect=given["dialect"], con=con, **options))
-
-
-def _arguments(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the declared parameters' values as methods take them."""
-
-    def value(parameter: Parameter, typed: Any) -> Any:
-        if typed is None:
-            return None if parameter.required else parameter.default
-        return parameter.read(parameter.type.read(parameter.option, typed), parameter.option)
-
-    return {name: value(parameter, given[name]) for name, parameter in declared.items()}

@@ -44,7 +44,7 @@ def plan_promises(asked: ReleaseRequest, engine: Engine) -> "pd.DataFrame":
             if name.startswith("known"):  # rows without a value, or none at all
                 refuse_as_said(row)
         rows = [row for name, row in reports.items() if name.startswith("feasible")]
-    lines, gamma = [], asked.parameters["gamma"]
+    lines, gamma = [], asked.parameters.get("gamma")
     given = {name: asked.parameters[name] for name in ("epsilon", "alpha", "target_error")}
     for column, row in zip(plan.publication.columns["sensitive"], rows, strict=True):
         extra_gamma = gamma.get(column) if isinstance(gamma, dict) else gamma

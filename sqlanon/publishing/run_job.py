@@ -21,8 +21,7 @@ from sqlanon.publishing.follow import prepared
 from sqlanon.publishing.job_file import Job
 from sqlanon.publishing.publish import publish
 from sqlanon.releases.release import Release
-
-log = logging.getLogger("sqlanon")
+from sqlanon.wording import heard
 
 NO_IDENTIFIER = "the promise is per row: name an id in roles so that several rows of a person are seen"
 
@@ -119,35 +118,19 @@ class JobLog:
     @contextmanager
     def of_steps(self) -> Iterator[None]:
         """Write a line for every step (each turn of a loop is one): event, name, seconds it took."""
-        handler = _Steps(self)
-        level = log.level
-        log.addHandler(handler)
-        log.setLevel(logging.INFO)
+        step, begun = "", 0.0
+
+        def begin(words: str) -> None:
+            """Close a step when the next one begins: what is logged is that a step begins."""
+            nonlocal step, begun
+            now = time.monotonic()
+            if step:
+                event, _, name = step.partition(" ")
+                self.write(event.rstrip(","), name=name, seconds=round(now - begun, 6))
+            step, begun = words, now
+
         try:
-            yield
+            with heard(logging.INFO, begin):
+                yield
         finally:
-            handler.finish()
-            log.removeHandler(handler)
-            log.setLevel(level)
-
-
-class _Steps(logging.Handler):
-    """Close a step when the next one begins: what is logged is that a step begins."""
-
-    def __init__(self, lines: JobLog) -> None:
-        super().__init__()
-        self._lines = lines
-        self._step: tuple[str, str, float] | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Begin a step; its name is what the message is about."""
-        self.finish()
-        event, _, name = record.getMessage().partition(" ")
-        self._step = event.rstrip(","), name, time.monotonic()
-
-    def finish(self) -> None:
-        """Write the step that is open."""
-        if self._step is not None:
-            event, name, begun = self._step
-            self._lines.write(event, name=name, seconds=round(time.monotonic() - begun, 6))
-            self._step = None
+            begin("")

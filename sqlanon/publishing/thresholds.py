@@ -95,33 +95,29 @@ class Threshold:
 
     def missed(self, manifest: Manifest, attack: "Callable[[], Attack]") -> str | None:
         """Return what was found where it misses the bound; a figure that the method does not measure misses it."""
-        best = attack().most_named(ATTACKS[self.figure]) if self.figure in ATTACKS else None
-        figure: float | None
-        if self.figure == SURE:
-            figure = attack().surely(self.at or CONFIDENCES[0]) or 0.0  # of nobody who can be looked up, nobody is told
-        elif self.figure in ATTACKS:
-            figure = None if best is None else best.reached
-        elif self.at is None:
-            figure = FIGURES[self.figure](manifest)
-        else:
-            figure = form_of(manifest).figure_at(self.figure, manifest, self.at)
+        figure, words = self._found(manifest, attack)
         if figure is not None and _OPERATORS[self.relation](figure, self.bound):
             return None
         text = f"{figure:.6g}" if isinstance(figure, float) else figure
-        found = f"{self} is required, found {'no such figure' if figure is None else text}"
-        if best is not None:
-            found += f" of the people, by {best.attack} ({best.family})"
-        elif self.figure == SURE:
-            found += " of the people"
-        elif self.figure in ATTACKS:
-            found += ": no guess could be scored, for nobody is alone with their quasi values"
-        if self.figure == SURE and figure is not None:
-            most_telling = attack().told
-            found += f", by {most_telling[0].name}" if most_telling else ""
-        if self.figure in ATTACKS and 0 < self.bound <= 1:
-            resist = option("resist", f"{self.bound:g}")
-            found += f"; sqlanon compare with {resist} looks for a release that withstands"
-        return found
+        return f"{self} is required, found {'no such figure' if figure is None else text}{words}"
+
+    def _found(self, manifest: Manifest, attack: "Callable[[], Attack]") -> tuple[float | None, str]:
+        """Return the figure, None where the method does not measure it, and what is said behind it."""
+        if self.figure == SURE:
+            by = "".join(f", by {one.name}" for one in attack().told[:1])
+            # of nobody who can be looked up, nobody is told
+            return attack().surely(self.at or CONFIDENCES[0]) or 0.0, f" of the people{by}"
+        if self.figure in ATTACKS:
+            best, resist = attack().most_named(ATTACKS[self.figure]), option("resist", f"{self.bound:g}")
+            words = ": no guess could be scored, for nobody is alone with their quasi values"
+            if best is not None:
+                words = f" of the people, by {best.attack} ({best.family})"
+            if 0 < self.bound <= 1:
+                words += f"; sqlanon compare with {resist} looks for a release that withstands"
+            return None if best is None else best.reached, words
+        if self.at is not None:
+            return form_of(manifest).figure_at(self.figure, manifest, self.at), ""
+        return FIGURES[self.figure](manifest), ""
 
 
 def threshold(figure: str, text: str) -> Threshold:
