@@ -11,7 +11,6 @@ from sqlanon.methods import METHODS
 from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
 from sqlanon.methods.mondrian.plan import MondrianOptions
-from sqlanon.methods.name_types import named_place
 from sqlanon.methods.parameters import checked
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions
@@ -22,7 +21,6 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import split_columns
 from sqlanon.releases.release import Release
 from sqlanon.removed import removed
-from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -110,10 +108,8 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
     declared = _method(method)
     refuse_broken_text((source, options.get("out"), options.get("into")))
     arguments = checked(declared.arguments, options)
-    opener, source = session_and_source(con, source)
-    engine = opener.open()
-    chosen_source = choose_source(named_place(source), query, engine.dialect, NO_SOURCE)
-    return publishing.publish(request_of(arguments, method, chosen_source), engine)
+    opener, source = session_and_source(con, source, query)
+    return publishing.publish(request_of(arguments, method, source), opener.open())
 
 
 def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:

@@ -171,11 +171,11 @@ def show_learned(lines: Sequence[Sequence[object]]) -> None:
 
 def show_report(report: Report, how: Format) -> None:
     """Print a verification: its checks, its figures, the first lines of the voters."""
-    checks = [
-        {"name": c.name, "required": plain(c.required), "found": plain(c.found), "holds": c.holds}
-        for c in report.checks
-    ]
     if how == "json":
+        checks = [
+            {"name": c.name, "required": plain(c.required), "found": plain(c.found), "holds": c.holds}
+            for c in report.checks
+        ]
         whole: dict[str, Any] = {"holds": report.holds, "checks": checks, "figures": plain(report.figures)}
         if report.presence is not None:
             whole["presence"] = records(report.presence.head(SHOWN_VOTERS))
@@ -183,14 +183,15 @@ def show_report(report: Report, how: Format) -> None:
             whole["posterior"] = plain(report.posterior)
         _print_json(whole)
         return
-    marks = [check.mark for check in report.checks]
-    lines = list(zip(checks, marks, strict=True))
-    rows = [[c["name"], *(shorten_hashes(words(c[side])) for side in ("required", "found")), mark] for c, mark in lines]
+    heads, shorten = ["check", "required", "found", "holds"], visible if how == "csv" else shorten_hashes
+    rows = [
+        [check.name, *(shorten(words(plain(side))) for side in (check.required, check.found)), check.mark]
+        for check in report.checks
+    ]
     if how == "csv":
-        rows = [[c["name"], visible(words(c["required"])), visible(words(c["found"])), mark] for c, mark in lines]
-        _print_csv(["check", "required", "found", "holds"], rows)
+        _print_csv(heads, rows)
         return
-    _print_table(["check", "required", "found", "holds"], rows)
+    _print_table(heads, rows)
     if report.figures:
         _print_table(["figure", "value"], [[key, words(plain(value))] for key, value in report.figures.items()])
     if report.presence is not None:

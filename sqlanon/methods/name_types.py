@@ -23,6 +23,9 @@ from sqlanon.plans import json_schema
 from sqlanon.plans.coarsening import LOOKED_UP, PATTERN, Coarsening
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.plan import Beside
+from sqlanon.sql.sources.queried_source import with_rules
+from sqlanon.sql.sources.source_choice import choose_source
+from sqlanon.wording import option
 
 
 class WholePerColumn(ParameterType):
@@ -208,6 +211,22 @@ class File(Files):
     """The path of a file to appear, or none."""
 
     typed = Path
+
+
+def source_against(
+    against: object, query: str | None, dialect: str, coarsen: Any, identifier: Any = (), vary: str | None = None
+) -> object:
+    """Return the source that a release is held against, with what is said of how it was made; None without one.
+
+    coarsen: the ways in which columns got labels. identifier, vary: as a release of people who have several rows was
+    made. Raises UsageError for two sources, and for what is about one without.
+    """
+    rules, names = COARSEN.check("coarsen", coarsen), check_names(identifier)
+    source = choose_source(against, query, dialect, named=option("against"))
+    for name, said in (("coarsen", rules), ("id", names), ("vary", vary)):
+        if said and source is None:
+            raise UsageError(f"{option(name)} is about the source; say which with {option('against', 'SOURCE')}")
+    return None if source is None else with_rules(source, rules, names, vary)
 
 
 def parameter_table(named: object) -> Beside:

@@ -200,7 +200,8 @@ def _look_up(value: Any, engine: Engine, as_text: bool | str = True) -> Any:
     """Look up the tables that parameters name beside the source, alone, in a tuple or in a mapping by column."""
     if isinstance(value, Beside):
         source, types = engine.find_source(value.named, value.as_text and as_text)
-        columns = _selected(types, value.as_text)
+        texts = ", ".join(f"cast({ident(name)} as varchar) as {ident(name)}" for name in types)
+        columns = texts if value.as_text else "*"
         rows = tuple(engine.rows(f"select {columns} from {source.relation}")) if value.fetched else ()
         return replace(value, source=source, types=types, rows=rows)
     if isinstance(value, tuple):
@@ -239,7 +240,3 @@ def _number(text: str | None) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() else None
-
-
-def _selected(types: Mapping[str, str], as_text: bool) -> str:
-    return ", ".join(f"cast({ident(name)} as varchar) as {ident(name)}" for name in types) if as_text else "*"

@@ -1,6 +1,6 @@
 """Read a FROM that only filters the release: the conditions of its WITH or subquery become part of WHERE."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -48,8 +48,8 @@ def inline_filters(select: exp.Select) -> exp.Select:
     aliases = {item.alias.lower() for item in whole.expressions if isinstance(item, exp.Alias)}
     aliases |= {function.name for function in FUNCTIONS.values()}  # results without an alias, as ORDER BY names them
     for columns in visible:
-        for column in _plain_columns(whole):
-            if column.name.lower() not in columns | aliases:
+        for column in whole.find_all(exp.Column):
+            if isinstance(column.this, exp.Identifier) and column.name.lower() not in columns | aliases:
                 WORDING.refuse(f"{column.name!r}, which a subquery in FROM leaves out,", "select it there, or *")
     return whole.where(*conditions, copy=False) if conditions else whole
 
@@ -130,7 +130,3 @@ def _unqualify(condition: exp.Expr, names: set[str]) -> exp.Expr:
         return exp.Column(this=node.this.copy())
 
     return replace_nodes(condition, strip)
-
-
-def _plain_columns(select: exp.Select) -> Iterator[exp.Column]:
-    yield from (column for column in select.find_all(exp.Column) if isinstance(column.this, exp.Identifier))
