@@ -71,12 +71,9 @@ class _Document:
             self.value = self._plain(root, ())
         except RecursionError:
             raise UsageError(f"{path}: not YAML that a job needs: lists or mappings are nested too deep") from None
-        except OSError as error:
-            raise UsageError(f"cannot read {str(path)!r}: {error.strerror}; sqlanon guide jobs shows a job") from None
-        except UnicodeDecodeError:
-            raise UsageError(
-                f"cannot read {str(path)!r}: it is not UTF-8 text; sqlanon guide jobs shows a job"
-            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise UsageError(f"cannot read {str(path)!r}: {why}; sqlanon guide jobs shows a job") from None
         except yaml.MarkedYAMLError as error:
             line = min(error.problem_mark.line + 1, len(text.splitlines())) if error.problem_mark else 1
             raise UsageError(f"{path}, line {line}: not YAML: {error.problem}") from None

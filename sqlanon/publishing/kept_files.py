@@ -12,7 +12,7 @@ from sqlanon.atomic_files import write_atomically
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb.connection import connect
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.errors import SqlanonError, TargetError, UsageError
+from sqlanon.errors import SqlanonError, TargetError, UsageError, raised_as
 from sqlanon.methods import METHODS
 from sqlanon.plans.plan import KeptFile, Plan, Row
 from sqlanon.plans.statement import Statement
@@ -99,11 +99,8 @@ def _write_lines(path: Path, lines: Iterable[Sequence[object]]) -> None:
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\n").writerows(lines)
     words = f"cannot write {str(path)!r}"
-    try:
-        with write_atomically(path, words) as place:
-            place.write_text(text.getvalue(), encoding="utf-8", newline="")
-    except OSError as error:
-        raise TargetError(f"{words}: {error.strerror}") from None
+    with raised_as(TargetError, words), write_atomically(path, words) as place:
+        place.write_text(text.getvalue(), encoding="utf-8", newline="")
 
 
 def _write_table(engine: Engine, table: Statement, place: Path, how: str) -> None:

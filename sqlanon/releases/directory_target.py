@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlanon.atomic_files import DirectoryExchange, recover_directory
 from sqlanon.engines.base import Engine
-from sqlanon.errors import ReleaseError, TargetError
+from sqlanon.errors import ReleaseError, TargetError, raised_as
 from sqlanon.interruption import hold_back
 from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
 from sqlanon.plans.statement import Statement
@@ -88,10 +88,8 @@ class DirectoryTarget(Target):
         self._exchange.commit(self._replaced)
 
     def _write_text(self, path: Path, text: str) -> None:
-        try:
+        with raised_as(TargetError, f"cannot write {path.name}"):
             path.write_text(text, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise TargetError(f"cannot write {path.name}: {error.strerror}") from None
 
 
 def _replaceable_files(target: Path, overwrite: bool) -> frozenset[str]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
-from sqlanon.errors import DataError, UsageError
+from sqlanon.errors import DataError, UsageError, raised_as
 from sqlanon.forms import form_of, has_several
 from sqlanon.forms.form import SINCE, Form
 from sqlanon.methods.name_types import named_place, source_against
@@ -184,11 +184,9 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     presence = None
     if evidence.voters is not None:
         log.info("looking up voters")
-        try:
+        with raised_as(DataError, "cannot look voters up by the release's columns", DataError):
             _, sql = _presence_query(published, form, evidence.voters)
             presence = published.engine.frame(sql)
-        except DataError as error:
-            raise DataError(f"cannot look voters up by the release's columns: {error}") from None
         figures["presence"] = voter_list.presence_figures(presence)
     report = Report(tuple(checks), figures, presence)
     if not evidence.backgrounds:
