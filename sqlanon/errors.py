@@ -1,7 +1,7 @@
 """Every exception of sqlanon, one tree; each kind carries the exit code of the command line."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 from sqlanon.wording import spoken
 
@@ -31,6 +31,17 @@ def raised_as(
     except caught as error:
         said = error.strerror if isinstance(error, OSError) else error
         raise kind(f"{words}: {said}") from None
+
+
+@contextmanager
+def undone_by(undo: Callable[[], object]) -> Iterator[None]:
+    """Undo what was begun where the block fails or is interrupted; its error is the one to tell."""
+    try:
+        yield
+    except BaseException:
+        with suppress(SqlanonError):
+            undo()
+        raise
 
 
 class UsageError(SqlanonError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.breaches.script import MACROS as BREACHES
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.errors import TargetError, raised_as
+from sqlanon.errors import TargetError, raised_as, undone_by
 from sqlanon.methods import METHODS, macro_steps
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import ident, literal
@@ -93,12 +93,9 @@ def script() -> str:
 
 def _run(engine: DuckDBEngine, texts: list[str]) -> None:
     engine.execute("begin transaction")
-    try:
+    with undone_by(lambda: engine.execute("rollback")):
         for text in texts:
             engine.execute(text)
-    except BaseException:
-        engine.execute("rollback")
-        raise
     engine.execute("commit")
 
 

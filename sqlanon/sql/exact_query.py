@@ -102,7 +102,7 @@ def _is_allowed(node: exp.Expr) -> bool:
 def _read_columns(tree: exp.Expr, published: Sequence[str]) -> frozenset[str] | None:
     """Return the published columns that a query reads, None where it reads anything else."""
     queries = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    if RELEASE in queries or any(cte.args["alias"].columns for cte in tree.find_all(exp.CTE)):
+    if RELEASE in queries or any(cte.alias_column_names for cte in tree.find_all(exp.CTE)):
         return None
     tables = [table.name.lower() for table in tree.find_all(exp.Table)]
     if not set(tables) <= queries | {RELEASE} or RELEASE not in tables:

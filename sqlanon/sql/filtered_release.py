@@ -63,7 +63,7 @@ def _read_with(select: exp.Select) -> Mapping[str, exp.Expr]:
         WORDING.refuse("WITH RECURSIVE", _ADVICE)
     queries: dict[str, exp.Expr] = {}
     for expression in clause.expressions:
-        if expression.args["alias"].columns:
+        if expression.alias_column_names:
             WORDING.refuse("renaming columns in WITH", _ADVICE)
         if expression.alias.lower() == "release" or expression.alias.lower() in queries:
             WORDING.refuse(f"WITH {expression.alias!r}", "give it a name of its own")
@@ -84,7 +84,7 @@ def _follow(source: exp.Expr, queries: Mapping[str, exp.Expr], read_names: set[s
     if isinstance(source, exp.Subquery):
         if any(value for key, value in source.args.items() if key not in {"this", "alias"}):
             WORDING.refuse("this subquery", _ADVICE)
-        if source.args.get("alias") is not None and source.args["alias"].columns:
+        if source.alias_column_names:
             WORDING.refuse("renaming columns in FROM")
         return source.this, ""
     if any(value for key, value in source.args.items() if key not in {"this", "alias"}):

@@ -137,11 +137,10 @@ def _qualifiers(select: exp.Select, base: Base, words: Wording) -> set[str]:
     allowed |= {name.rpartition(".")[2] for name in allowed if len(name.split(".")) <= 3}
     if ".".join(parts).lower() not in allowed:
         raise QueryError(f"{words.subject} reads {'.'.join(parts)!r}; there is one table to read: {_name_base(base)}")
-    alias = table.args.get("alias")
-    if alias is not None and alias.columns:
+    if table.alias_column_names:
         words.refuse("renaming columns in FROM")
     # an alias hides the table's own name, in every engine
-    return {alias.name.lower()} if alias is not None else {parts[-1].lower()}
+    return {table.alias_or_name.lower()}
 
 
 def _name_base(base: Base) -> str:

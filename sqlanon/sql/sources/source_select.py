@@ -87,8 +87,7 @@ def _check(select: exp.Select) -> None:
         extra = [key for key, value in table.args.items() if value and key not in {"this", "db", "catalog", "alias"}]
         if extra:
             _WORDS.refuse(f"{extra[0].upper()} in FROM")
-        alias = table.args.get("alias")
-        if alias is not None and alias.columns:
+        if table.alias_column_names:
             _WORDS.refuse("renaming columns in FROM")
         if condition is not None:
             check_expression(condition, _WORDS)
