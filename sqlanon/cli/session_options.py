@@ -26,7 +26,7 @@ from sqlanon.cli.options import (
     TypesOption,
     given_dsn,
 )
-from sqlanon.engines.connect import Opener, open_engine, read_as, read_missing, read_types
+from sqlanon.engines.connect import Opener, open_engine, read_missing, read_types
 from sqlanon.errors import UsageError
 from sqlanon.methods.name_types import source_against
 from sqlanon.plans.engines import ENGINES
@@ -55,12 +55,11 @@ class SessionOptions:
 
     def open(self, write: bool = False, readable: Sequence[str] | None = None) -> "Engine":
         """Open the engine; with --sql nothing is ever written. readable: as `connect.open_engine` takes it."""
-        engine = open_engine(
+        return open_engine(
             self.engine.value, self.database, write and not self.sql, self.master,
-            given_dsn(self.engine, self.dsn), readable, threads=self.threads, memory_limit=self.memory_limit,
-            temp_directory=self.temp_directory,
+            given_dsn(self.engine, self.dsn), readable, read_types(self.types or ()), read_missing(self.missing or ()),
+            threads=self.threads, memory_limit=self.memory_limit, temp_directory=self.temp_directory,
         )  # fmt: skip
-        return read_as(engine, types=read_types(self.types or ()), missing=read_missing(self.missing or ()))
 
     def opener(self) -> Opener:
         """Return what opens the engine when a verb needs it."""

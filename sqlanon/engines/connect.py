@@ -106,22 +106,26 @@ def open_engine(
     master: str | None = None,
     dsn: str | None = None,
     readable: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    missing: Iterable[str] = (),
     **limits: Any,
 ) -> Engine:
     """Open a session of our own; raise UsageError for an option that the engine does not know.
 
-    readable: of a database file that is a stranger's, the files that are read beside it; None for one's own. limits:
-    threads, memory_limit, temp_directory; None is none.
+    readable: of a database file that is a stranger's, the files that are read beside it; None for one's own. types,
+    missing: as for `read_as`. limits: threads, memory_limit, temp_directory; None is none.
     """
     for name, value in {"database": database, "master": master, "dsn": dsn, **limits}.items():
         flag = f"--{name.replace('_', '-')}"
         if value is not None and flag not in ENGINES[engine].options:
             raise UsageError(f"{flag} is not for --engine {engine}; leave it out")
     if engine == "duckdb":
-        return open_duckdb(database, write, readable, **limits)
-    if engine == "spark":
-        return engine_of(_load(engine, "session", "connect")(master, **limits))
-    return engine_of(_load(engine, "connection", "connect")(dsn))
+        opened: Any = open_duckdb(database, write, readable, **limits)
+    elif engine == "spark":
+        opened = _load(engine, "session", "connect")(master, **limits)
+    else:
+        opened = _load(engine, "connection", "connect")(dsn)
+    return read_as(opened, types=types, missing=missing)
 
 
 def open_duckdb(

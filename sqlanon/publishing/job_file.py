@@ -41,14 +41,12 @@ _Place = tuple[str | int, ...]  # keys and positions that lead to a value
 class Job:
     """A release as a file describes it; `secrets` are texts that no message may show, with what to show.
 
-    session: what opens its engine, as options. types, missing: how text files are read. path: the file. lines: where it
-    names columns (without case) and parameters.
+    session: what opens its engine, as options. path: the file. lines: where it names columns (without case) and
+    parameters.
     """
 
     request: ReleaseRequest
     session: Mapping[str, Any]
-    types: Mapping[str, str]
-    missing: tuple[str, ...]
     secrets: Mapping[str, str]
     path: Path
     lines: Mapping[str, int]
@@ -290,11 +288,11 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     named = next(source[name] for name in ("query", "table", "path") if name in source)
     # a DSN may hold a password: the variable that the command line reads serves a job, too
     dsn = source.get("dsn", variables.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None
+    session = {name: source.get(name) for name in ("database", "master", "types")}
+    session |= {"engine": engine, "dsn": dsn, "missing": check_names(source.get("missing", ()))}
     return Job(
         request=replace(request_of(arguments, method, named), require=require),
-        session={"engine": engine, "dsn": dsn} | {name: source.get(name) for name in ("database", "master")},
-        types=source.get("types", {}),
-        missing=check_names(source.get("missing", ())),
+        session=session,
         secrets=folder.secrets,
         path=document.path,
         lines=document.lines(),

@@ -128,8 +128,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None) 
     method = METHODS[asked.method]
     if engine is not None:
         table = None if dialect == engine.dialect else table_elsewhere(str(asked.source), dialect)
-        identity = asked.identity_elsewhere
-        with prepare(asked, engine, PREFIX, identity, table=table, dialect=dialect) as (plan, _):
+        with prepare(asked, engine, PREFIX, table=table, dialect=dialect) as (plan, _):
             return write_script(plan, dialect, method.paper)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
     source = Source(table_elsewhere(str(asked.source), dialect))

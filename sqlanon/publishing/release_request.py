@@ -109,7 +109,6 @@ def prepare(
     asked: ReleaseRequest,
     engine: Engine,
     prefix: str,
-    identity: Identity | None = None,
     following: Following | None = None,
     table: Sql | None = None,
     dialect: str | None = None,
@@ -118,9 +117,10 @@ def prepare(
     """Resolve the source and the roles; give the block the plan, and the source with its columns' types.
 
     Keys of pseudonyms, which the source is read with, go with the block, and where the request is refused.
-    identity: how rows are told apart; what serves the key best if None. following: the ledger to publish under. table:
-    the table of another engine that the plan is to read, whose columns are those of the source. dialect: of
-    the script that the plan becomes; None where the engine runs it. parameters: in place of those that were asked for.
+
+    following: the ledger to publish under. table: the table of another engine that the plan is to read, whose columns
+    are those of the source. dialect: of the script that the plan becomes; None where the engine runs it. parameters: in
+    place of those that were asked for.
     """
     method, parameters = METHODS[asked.method], {**asked.parameters, **parameters}
     source, types = engine.find_source(asked.source)
@@ -147,7 +147,7 @@ def prepare(
         request = asked.to_plan(
             source if table is None else _elsewhere(source, table),
             roles,
-            identity=identity or asked.identity,
+            identity=asked.identity if dialect is None else asked.identity_elsewhere,
             sets=sets,
             coarsen={column: rule.rule for column, (rule, _) in source.coarse.items()},
             types=types,

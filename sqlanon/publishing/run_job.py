@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import IO, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.connect import open_engine, read_as
+from sqlanon.engines.connect import open_engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
@@ -30,8 +30,7 @@ def open_engine_of(job: Job, check: bool = False, **limits: Any) -> Engine:
     """Open what runs a job's SQL; check: nothing will be written. limits: resources of the session, as options."""
     with secrets_hidden(job):
         writes = job.request.place.schema is not None and not check
-        engine = open_engine(**job.session, write=writes, **limits)
-        return read_as(engine, types=job.types, missing=job.missing)
+        return open_engine(**job.session, write=writes, **limits)
 
 
 def run_job(job: Job, engine: Engine) -> Release:

@@ -147,5 +147,5 @@ def _name_items(items: Sequence[exp.Expr]) -> list[str]:
 
 
 def _name(item: exp.Expr, name: str) -> exp.Expr:
-    inner = item.this if isinstance(item, exp.Alias) else item
+    inner = item.unalias()
     return exp.Alias(this=inner, alias=exp.to_identifier(name, quoted=True))
