@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from sqlanon.errors import TargetError, UsageError
+from sqlanon.errors import TargetError, UsageError, raised_as
 
 # renameat2 of Linux: rename only if the target does not exist, and exchange two names at once.
 _AT_CWD, _NO_REPLACE, _EXCHANGE = -100, 1, 2
@@ -78,11 +78,9 @@ class OwnedFolder:
         """Make and lock the folder; raise TargetError where `parent` is not writable."""
         # an unpredictable name: in /tmp a predictable one could be taken by somebody else first
         self.path = parent / f"{stem}{secrets.token_hex(8)}"
-        try:
+        with raised_as(TargetError, f"cannot write to {str(parent)!r}"):
             self.path.mkdir(mode=0o700)
             self._lock_file = _lock(self.path)
-        except OSError as error:
-            raise TargetError(f"cannot write to {str(parent)!r}: {error.strerror}") from None
 
     def close(self) -> None:
         """Remove the folder and everything in it."""
@@ -137,15 +135,11 @@ def write_atomically(path: Path, failure: str) -> Iterator[Path]:
     folder = OwnedFolder(path.parent, ASIDE)
     try:
         place = folder.path / path.name
-        try:
+        with raised_as(TargetError, f"cannot write {path.name}"):
             os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except OSError as error:
-            raise TargetError(f"cannot write {path.name}: {error.strerror}") from None
         yield place
-        try:
+        with raised_as(TargetError, failure):
             place.replace(path)
-        except OSError as error:
-            raise TargetError(f"{failure}: {error.strerror}") from None
     finally:
         folder.close()
 

@@ -1,6 +1,7 @@
 """Every exception of sqlanon, one tree; each kind carries the exit code of the command line."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 from sqlanon.wording import spoken
 
@@ -18,6 +19,29 @@ class SqlanonError(Exception):
     def __str__(self) -> str:
         """Return the message; options are named as the command line or Python writes them."""
         return spoken(super().__str__())
+
+
+@contextmanager
+def raised_as(
+    kind: type[SqlanonError], words: str, caught: type[Exception] | tuple[type[Exception], ...] = OSError
+) -> Iterator[None]:
+    """Raise an error of ours in the place of one that is caught in the block: words, and what that says itself."""
+    try:
+        yield
+    except caught as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        raise kind(f"{words}: {said}") from None
+
+
+@contextmanager
+def undone_by(undo: Callable[[], object]) -> Iterator[None]:
+    """Undo what was begun where the block fails or is interrupted; its error is the one to tell."""
+    try:
+        yield
+    except BaseException:
+        with suppress(SqlanonError):
+            undo()
+        raise
 
 
 class UsageError(SqlanonError):

@@ -7,6 +7,8 @@ one.
 
 import logging
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 STEP = logging.INFO + 1  # what is logged of a long run, and worth a line where no wheel turns
@@ -19,6 +21,21 @@ _SINGLE = re.compile(
 _VERBS = {" are": " is", " have": " has", " do": " does", " wait": " waits", " find": " finds", " were": " was"}
 _ADVICE = re.compile("\ue003([^\ue004]*)\ue004")
 _speech: Speech = "python"
+
+
+@contextmanager
+def heard(level: int, tell: Callable[[str], object]) -> Iterator[None]:
+    """Tell what is logged in the block, from a level on."""
+    log, handler = logging.getLogger("sqlanon"), logging.Handler(level)
+    handler.emit = lambda record: tell(record.getMessage())  # type: ignore[assignment,method-assign]
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(level)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
 
 
 def option(name: str, value: object = "", flag: str = "") -> str:

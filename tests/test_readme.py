@@ -19,11 +19,11 @@ import typer
 from sqlanon.cli import app
 from sqlanon.forms import form_of_method
 from sqlanon.methods import METHODS
-from sqlanon.plans.engines import LACKS
 from tests import documents
 from tests.command import Shell
 from tests.conftest import ROOT
 from tests.documents import DOCUMENTS, GUIDES, Command, blocks, commands, text_of
+from tests.lacking import LACKS
 
 ENGINES = ("duckdb", "postgres", "spark")
 

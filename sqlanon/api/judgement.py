@@ -20,12 +20,11 @@ from sqlanon.api.verbs import (
     Vary,
     Views,
     replacing,
-    source_against,
     verb,
 )
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
-from sqlanon.methods.name_types import COARSEN, PathName, Place, Places
+from sqlanon.methods.name_types import COARSEN, PathName, Place, Places, source_against
 from sqlanon.methods.parameter_types import (
     CountOrFile,
     Share,
@@ -38,7 +37,6 @@ from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file
 from sqlanon.risks.limits import RequiredPair
 from sqlanon.sql.sources.queried_source import read_files
-from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -101,9 +99,9 @@ def check(
     from sqlanon.risks.limits import Limits
     from sqlanon.risks.question import CheckQuestion
 
-    opener, source = session_and_source(con, source)
+    opener, source = session_and_source(con, source, query)
     question = CheckQuestion(
-        source=choose_source(source, query, opener.dialect, NO_SOURCE), quasi=tuple(quasi), sensitive=tuple(sensitive),
+        source=source, quasi=tuple(quasi), sensitive=tuple(sensitive),
         identifier=tuple(id), coarsen=COARSEN.check("coarsen", coarsen), population=population, sampled=sampled,
         subsets=subsets, limits=Limits(
             k=k, l=l, entropy_l=entropy_l, recursive=recursive, alpha=alpha, t=t, beta=beta, delta=delta
@@ -188,10 +186,10 @@ def compare(
     from sqlanon.comparison.files import check_folder, write_comparison
     from sqlanon.comparison.question import CompareQuestion
 
-    opener, source = session_and_source(con, source)
+    opener, source = session_and_source(con, source, query)
     strengths: dict[str, Any] = {name: values for name, values in (("l", l), ("gamma", gamma)) if values is not None}
     question = CompareQuestion(
-        source=choose_source(source, query, opener.dialect, NO_SOURCE), quasi=tuple(quasi), sensitive=tuple(sensitive),
+        source=source, quasi=tuple(quasi), sensitive=tuple(sensitive),
         identifier=tuple(id), methods=tuple(methods), strengths=strengths,
         queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
         resist=resist, quick=quick, max_suppressed=max_suppressed, workload=workload,
@@ -265,7 +263,7 @@ def attack(
     """
     from sqlanon.attacks.attack_release import attack_release
 
-    source = source_against(against, query, coarsen, release.engine.dialect, id, vary)
+    source = source_against(against, query, release.engine.dialect, coarsen, id, vary)
     return attack_release(release, source, tuple(id), tuple(others), background)
 
 
@@ -302,7 +300,7 @@ def report(
     """
     from sqlanon.reports.page import ENDINGS, make_page
 
-    source, beside = source_against(against, query, coarsen, release.engine.dialect, id, vary), tuple(others)
+    source, beside = source_against(against, query, release.engine.dialect, coarsen, id, vary), tuple(others)
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
         check_new_file(Path(out), ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))

@@ -59,14 +59,10 @@ def adopt(
     Raises UsageError where the tables cannot be a release, VerificationError where they do not hold what is said of
     them.
     """
-    from sqlanon.publishing.adopt import Adoption
+    asked = locals()  # all that was told, by its names
     from sqlanon.publishing.adopt import adopt as make_release
 
-    adoption = Adoption(
-        qit=qit, st=st, data=data, quasi=tuple(quasi), sensitive=tuple(sensitive), group=group, count=count, l=l,
-        gamma=gamma, residue=residue, dropped_rows=dropped_rows, id=tuple(id), unit=unit,
-    )  # fmt: skip
-    return make_release(adoption, engine_of(con), None if out is None else Path(out), into, overwrite, against)
+    return make_release(asked, engine_of(con))
 
 
 @verb

@@ -11,7 +11,6 @@ from sqlanon.methods import METHODS
 from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
 from sqlanon.methods.mondrian.plan import MondrianOptions
-from sqlanon.methods.name_types import named_place
 from sqlanon.methods.parameters import checked
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions
@@ -22,7 +21,6 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import split_columns
 from sqlanon.releases.release import Release
 from sqlanon.removed import removed
-from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -106,19 +104,12 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
     """
     from sqlanon.publishing import publish as publishing
     from sqlanon.publishing.release_request import request_of
-    from sqlanon.publishing.thresholds import require, threshold_of
 
     declared = _method(method)
     refuse_broken_text((source, options.get("out"), options.get("into")))
     arguments = checked(declared.arguments, options)
-    opener, source = session_and_source(con, source)
-    engine = opener.open()
-    chosen_source = choose_source(named_place(source), query, engine.dialect, NO_SOURCE)
-    request = request_of(arguments, method, chosen_source)
-    parameters = {name: arguments[name] for name in declared.parameters}
-    target = arguments["out"], arguments["into"], arguments["overwrite"]
-    accept = require(map(threshold_of, arguments["require"]))
-    return publishing.publish(request, engine, *target, accept=accept, **parameters)
+    opener, source = session_and_source(con, source, query)
+    return publishing.publish(request_of(arguments, method, source), opener.open())
 
 
 def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:
@@ -143,10 +134,9 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     declared.refuse_in_scripts(options)
     script_arguments = {name: argument for name, argument in declared.arguments.items() if argument.compiled}
     arguments = checked(script_arguments, options)
-    parameters = {name: arguments[name] for name in declared.parameters if name in script_arguments}
     # a script of names alone opens nothing
     engine = engine_of(con) if declared.reads_source else None
-    return compiled(request_of(arguments, method, source), dialect, engine, **parameters)
+    return compiled(request_of(arguments, method, source), dialect, engine)
 
 
 @verb

@@ -6,7 +6,7 @@ signature's. Parameters that several verbs share are declared here.
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
@@ -17,7 +17,6 @@ from sqlanon.methods.parameters import Parameter, declaration
 from sqlanon.methods.request_options import Names, RowOfPerson
 from sqlanon.plans.engines import ENGINES
 from sqlanon.removed import removed
-from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.wording import option, spoken
 
 P = ParamSpec("P")
@@ -71,22 +70,6 @@ Dialect = Annotated[str, Choice(tuple(ENGINES)), Parameter("The engine's SQL.", 
 def replacing(what: str) -> Parameter:
     """Return the parameter of what may be replaced."""
     return Parameter(f"Replace {what}.")
-
-
-def source_against(
-    against: object,
-    query: str | None,
-    coarsen: Any,
-    dialect: str,
-    identifier: Iterable[str] = (),
-    vary: str | None = None,
-) -> object:
-    """Return the source that a release is held against, None where there is none.
-
-    coarsen: the ways in which columns got labels. Raises UsageError for two sources, and for what is about one without.
-    """
-    rules = COARSEN.check("coarsen", coarsen)
-    return choose_original(against, query, dialect, rules, option("against"), tuple(identifier), vary)
 
 
 def arguments_of(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sqlanon.breaches.limits_and_targets import check_file, check_table
 from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError, TargetError
+from sqlanon.errors import DataError, TargetError, raised_as
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
@@ -108,11 +108,8 @@ class Breach:
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
         check_file(target, overwrite)
         failure = f"cannot write {str(target)!r}"
-        try:
-            with write_atomically(target, failure) as place:
-                self._write(place)
-        except OSError as error:
-            raise TargetError(f"{failure}: {error.strerror}") from None
+        with raised_as(TargetError, failure), write_atomically(target, failure) as place:
+            self._write(place)
 
     def store(self, table: str) -> None:
         """Keep all associations in a table of the database, for good.

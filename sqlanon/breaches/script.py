@@ -8,7 +8,7 @@ from sqlanon.breaches import chapters
 from sqlanon.breaches.analysis import BreachQuestion, connect_question
 from sqlanon.breaches.chapters import Model
 from sqlanon.breaches.connectivity import Graph, Part
-from sqlanon.errors import TemplateError, UsageError
+from sqlanon.errors import TemplateError, UsageError, raised_as
 from sqlanon.methods import macro_steps
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
@@ -55,12 +55,10 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
         written += chapters.closed_form(graph, question.model)
     else:
         written += [chapters.associations(graph), *chapters.join_views(graph), chapters.bounds(graph, counted=False)]
-    try:
+    with raised_as(UsageError, f"no script for {dialect}", TemplateError):
         return write_statements(
             [step for step in build(written, PREFIX, {}, dialect) if isinstance(step, Statement)], head, dialect
         )
-    except TemplateError as error:
-        raise UsageError(f"no script for {dialect}: {error}") from None
 
 
 PARAMETERS = (macro_steps.TABLE, "id_name", "join_names", "property_name")

@@ -17,7 +17,7 @@ from sqlanon.plans.roles import free_name
 from sqlanon.prose import write_parts
 from sqlanon.text_tables import WIDTH, lay_out
 from sqlanon.verification.checks import Report
-from sqlanon.wording import STEP, spoken
+from sqlanon.wording import STEP, heard, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,26 +57,11 @@ def progress(first: str = "starting") -> Iterator[None]:
     console = to_stderr()
     # FORCE_COLOR makes rich take a notebook's cell for a terminal: each turn of the wheel would be a line there
     if not (console.is_terminal and console.file.isatty()):
-        with _told(STEP, lambda words: console.print(words, highlight=False, soft_wrap=True)):
+        with heard(STEP, lambda words: console.print(visible(words), highlight=False, soft_wrap=True)):
             yield
         return
-    with console.status(first) as status, _told(logging.INFO, status.update):
+    with console.status(first) as status, heard(logging.INFO, lambda words: status.update(visible(words))):
         yield
-
-
-@contextmanager
-def _told(level: int, tell: Callable[[str], object]) -> Iterator[None]:
-    """Tell what is logged in the block, from a level on."""
-    log, handler = logging.getLogger("sqlanon"), logging.Handler(level)
-    handler.emit = lambda record: tell(visible(record.getMessage()))  # type: ignore[assignment,method-assign]
-    before = log.level
-    log.addHandler(handler)
-    log.setLevel(level)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(before)
 
 
 def show_frame(frame: "pd.DataFrame", how: Format) -> None:
@@ -186,11 +171,11 @@ def show_learned(lines: Sequence[Sequence[object]]) -> None:
 
 def show_report(report: Report, how: Format) -> None:
     """Print a verification: its checks, its figures, the first lines of the voters."""
-    checks = [
-        {"name": c.name, "required": plain(c.required), "found": plain(c.found), "holds": c.holds}
-        for c in report.checks
-    ]
     if how == "json":
+        checks = [
+            {"name": c.name, "required": plain(c.required), "found": plain(c.found), "holds": c.holds}
+            for c in report.checks
+        ]
         whole: dict[str, Any] = {"holds": report.holds, "checks": checks, "figures": plain(report.figures)}
         if report.presence is not None:
             whole["presence"] = records(report.presence.head(SHOWN_VOTERS))
@@ -198,14 +183,15 @@ def show_report(report: Report, how: Format) -> None:
             whole["posterior"] = plain(report.posterior)
         _print_json(whole)
         return
-    marks = [check.mark for check in report.checks]
-    lines = list(zip(checks, marks, strict=True))
-    rows = [[c["name"], *(shorten_hashes(words(c[side])) for side in ("required", "found")), mark] for c, mark in lines]
+    heads, shorten = ["check", "required", "found", "holds"], visible if how == "csv" else shorten_hashes
+    rows = [
+        [check.name, *(shorten(words(plain(side))) for side in (check.required, check.found)), check.mark]
+        for check in report.checks
+    ]
     if how == "csv":
-        rows = [[c["name"], visible(words(c["required"])), visible(words(c["found"])), mark] for c, mark in lines]
-        _print_csv(["check", "required", "found", "holds"], rows)
+        _print_csv(heads, rows)
         return
-    _print_table(["check", "required", "found", "holds"], rows)
+    _print_table(heads, rows)
     if report.figures:
         _print_table(["figure", "value"], [[key, words(plain(value))] for key, value in report.figures.items()])
     if report.presence is not None:

@@ -25,15 +25,10 @@ EngineName = StrEnum("EngineName", {name: name for name in ENGINES})  # type: ig
 DUCKDB = EngineName("duckdb")
 
 
-def _describe_engines() -> list[str]:
-    return [", ".join(filter(None, (name, declared.reads))) for name, declared in ENGINES.items()]
-
-
+_ENGINES = "; ".join(", ".join(filter(None, (name, declared.reads))) for name, declared in ENGINES.items())
 ReleaseArgument = Annotated[str, typer.Argument(help="Release directory; with --database the name of its schema.")]
 DatabaseOption = Annotated[str | None, typer.Option("--database", help="DuckDB file that holds the table or schema.")]
-EngineOption = Annotated[
-    EngineName, typer.Option("--engine", help=f"What runs the SQL: {'; '.join(_describe_engines())}.")
-]
+EngineOption = Annotated[EngineName, typer.Option("--engine", help=f"What runs the SQL: {_ENGINES}.")]
 Master = Annotated[str | None, typer.Option("--master", help="With --engine spark: its master, e.g. local[2].")]
 Dsn = Annotated[
     str | None,

@@ -22,7 +22,7 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
-from sqlanon.methods.parameters import Parameter
+from sqlanon.methods.parameters import checked
 from sqlanon.plans.manifest import of_people
 from sqlanon.risks.given_away import find_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
@@ -69,16 +69,16 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     from sqlanon.cli import display
     from sqlanon.publishing.publish import publish
     from sqlanon.publishing.release_request import request_of
-    from sqlanon.publishing.thresholds import require, threshold_of
     from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
     # said before an engine is opened, which may take long or fail for a reason of its own
     name = method.plans_promises
     if name and not given[name] and not given["plan"]:
         raise UsageError(f"say --{name}; --plan prints what several values of it promise, and publishes nothing")
-    arguments = _arguments(method.arguments, given)
-    accept = require(map(threshold_of, arguments["require"]))
-    out, into, overwrite = arguments["out"], arguments["into"], arguments["overwrite"]
+    # without a value of what is to be chosen by its promises these are shown of several
+    declared = {each: parameter for each, parameter in method.arguments.items() if each != name or given[each]}
+    arguments = checked(declared, read_typed(declared, given))
+    out, into = arguments["out"], arguments["into"]
     if given["show_steps"] is not None:
         _refuse_beside_steps(method, given, arguments)
     elif not given.get("plan"):
@@ -91,7 +91,6 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     source = choose_source(given["source"], given["query"], given["engine"].value, NO_SOURCE)
     files = tuple(str(file) for file in (given["database"], given["key_file"]) if file is not None)
     request = request_of(arguments, method.name, source, files)
-    parameters = {name: arguments[name] for name in method.parameters}
     session = SessionOptions(**{field.name: given[field.name] for field in fields(SessionOptions)})
     engine = session.open(write=into is not None and not given.get("plan"))
     if given.get("plan"):
@@ -100,19 +99,19 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
         if session.sql:
             write_out(plan_statements(request, engine))
         else:
-            display.show_frame(plan_promises(request, engine, **parameters), session.how.value)
+            display.show_frame(plan_promises(request, engine), session.how.value)
         return
     if given["show_steps"] is not None:
         from sqlanon.publishing.shown_steps import show_steps
 
         say("what follows is microdata, for your own eyes: rows of the source, step by step; nothing is published")
-        show_steps(request, engine, given["show_steps"], display.show_step, **parameters)
+        show_steps(request, engine, given["show_steps"], display.show_step)
         return
     if session.sql:
-        _print_statements(request, engine, arguments, parameters)
+        _print_statements(request, engine)
         return
     with display.progress():
-        release = publish(request, engine, out, into, overwrite, accept=accept, expect=True, **parameters)
+        release = publish(request, engine, expect=True)
     single = () if arguments["unit"] == "row" else arguments["id"]
     show_publication(release, session, words_against(session, request.original, single), out, into, given["verbose"])
     if "influence" in release.learned:
@@ -216,17 +215,14 @@ def _refuse_beside_steps(method: Method[Any], given: Mapping[str, Any], argument
         )
 
 
-def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
+def _print_statements(request: Any, engine: Any) -> None:
     from sqlanon.publishing import kept_files
     from sqlanon.publishing.follow import prepared
     from sqlanon.publishing.plan_text import PREFIX, statements_text
-    from sqlanon.publishing.publish import kept_paths
-    from sqlanon.releases.targets import Place
 
-    out = arguments["out"]
-    with prepared(request, engine, PREFIX, Place.of(out, arguments["into"]), **parameters) as (plan, *_):
-        kept_files.chosen(request, plan, kept_paths(request, parameters), arguments["overwrite"], out)
-        write_out(statements_text(plan, engine, out, arguments["into"]))
+    with prepared(request, engine, PREFIX) as (plan, *_):
+        kept_files.chosen(request, plan)
+        write_out(statements_text(plan, engine, request.place))
 
 
 def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
@@ -237,14 +233,3 @@ def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
     con = open_duckdb(given["database"]) if method.reads_source else None
     options = read_typed(declared, given)
     write_out(compile_script(method.name, given["source"], dialect=given["dialect"], con=con, **options))
-
-
-def _arguments(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the declared parameters' values as methods take them."""
-
-    def value(parameter: Parameter, typed: Any) -> Any:
-        if typed is None:
-            return None if parameter.required else parameter.default
-        return parameter.read(parameter.type.read(parameter.option, typed), parameter.option)
-
-    return {name: value(parameter, given[name]) for name, parameter in declared.items()}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlanon.api.verbs import source_against
 from sqlanon.cli.declared import Values
 from sqlanon.cli.options import (
     DUCKDB,
@@ -27,8 +26,9 @@ from sqlanon.cli.options import (
     TypesOption,
     given_dsn,
 )
-from sqlanon.engines.connect import Opener, open_engine, read_as, read_missing, read_types
+from sqlanon.engines.connect import Opener, open_engine, read_missing, read_types
 from sqlanon.errors import UsageError
+from sqlanon.methods.name_types import source_against
 from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.sources.queried_source import read_files
 
@@ -55,16 +55,15 @@ class SessionOptions:
 
     def open(self, write: bool = False, readable: Sequence[str] | None = None) -> "Engine":
         """Open the engine; with --sql nothing is ever written. readable: as `connect.open_engine` takes it."""
-        engine = open_engine(
+        return open_engine(
             self.engine.value, self.database, write and not self.sql, self.master,
-            given_dsn(self.engine, self.dsn), readable, threads=self.threads, memory_limit=self.memory_limit,
-            temp_directory=self.temp_directory,
+            given_dsn(self.engine, self.dsn), readable, read_types(self.types or ()), read_missing(self.missing or ()),
+            threads=self.threads, memory_limit=self.memory_limit, temp_directory=self.temp_directory,
         )  # fmt: skip
-        return read_as(engine, types=read_types(self.types or ()), missing=read_missing(self.missing or ()))
 
-    def opener(self, write: bool = False) -> Opener:
-        """Return what opens the engine when a verb needs it; with --sql nothing is ever written."""
-        return Opener(self.engine.value, lambda: self.open(write))
+    def opener(self) -> Opener:
+        """Return what opens the engine when a verb needs it."""
+        return Opener(self.engine.value, self.open)
 
     def refuse_sql(self, verb: str, reason: str) -> None:
         """Refuse --sql for a verb whose statements depend on what runs before them."""
@@ -114,9 +113,8 @@ class SessionOptions:
         from sqlanon.releases.release import open_release
 
         query, rules, others = values.pop("query", None), values.pop("coarsen", None), values.pop("others", ())
-        source = source_against(
-            values.get("against"), query, rules, self.engine.value, values.get("id", ()), values.get("vary")
-        )
+        against, identifier, vary = (values.get(name) for name in ("against", "id", "vary"))
+        source = source_against(against, query, self.engine.value, rules, identifier or (), vary)
         opened = self.open_release(release, *map(str, read_files(source)), *others, *files)
         values["against"] = source
         if others:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
-from sqlanon.errors import DataError, UsageError
+from sqlanon.errors import DataError, UsageError, undone_by
 from sqlanon.key import Key
 from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
@@ -74,12 +74,9 @@ def coarsen_source(
         )
     coarser = source.coarsened(types, resolved)
     # last: a request that is refused leaves no key in the session
-    try:
+    with undone_by(lambda: engine.drop(source.keys)):
         for relation, own in keys.values():
             engine.keep_key(relation, own)
-    except BaseException:
-        engine.drop(source.keys)
-        raise
     return coarser
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
+from sqlanon.methods.parameter_types import one_or_several
 from sqlanon.plans.engines import ENGINES
+from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -36,14 +38,18 @@ def opener_of(connection: Any) -> Opener:
     return Opener(engine.dialect, lambda: engine)
 
 
-def session_and_source(first: Any, source: object) -> tuple[Opener, object]:
+def session_and_source(first: Any, source: object, query: str | None) -> tuple[Opener, object]:
     """Return what opens the session, and the source: a frame, a table or a path by itself has a session of its own.
 
     first: a connection, or the source in its place, a pandas or polars frame, an Arrow table, or the path of a file.
+    query: in place of a source.
     """
     if source is None and (isinstance(first, str | os.PathLike) or _libraries(first) & FRAMES):
-        return Opener("duckdb", open_duckdb), os.fspath(first) if isinstance(first, os.PathLike) else first
-    return opener_of(first), source
+        opener, source = Opener("duckdb", open_duckdb), first
+    else:
+        opener = opener_of(first)
+    named = os.fspath(source) if isinstance(source, os.PathLike) else source
+    return opener, choose_source(named, query, opener.dialect, NO_SOURCE)
 
 
 def _libraries(thing: Any) -> set[str]:
@@ -69,7 +75,7 @@ def read_as(con: Any, *, types: Mapping[str, str] | None = None, missing: str | 
     at, and they are numbers, dates or truth values where all texts come back as they were. missing: texts that are no
     value (NULL), `NA` for example. Raises UsageError for other engines, which read no text files with types.
     """
-    engine, texts = engine_of(con), (missing,) if isinstance(missing, str) else tuple(missing)
+    engine, texts = engine_of(con), one_or_several(missing)
     if types or texts:
         from sqlanon.engines.duckdb.engine import DuckDBEngine
         from sqlanon.engines.duckdb.text_files import Reading
@@ -100,22 +106,26 @@ def open_engine(
     master: str | None = None,
     dsn: str | None = None,
     readable: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    missing: Iterable[str] = (),
     **limits: Any,
 ) -> Engine:
     """Open a session of our own; raise UsageError for an option that the engine does not know.
 
-    readable: of a database file that is a stranger's, the files that are read beside it; None for one's own. limits:
-    threads, memory_limit, temp_directory; None is none.
+    readable: of a database file that is a stranger's, the files that are read beside it; None for one's own. types,
+    missing: as for `read_as`. limits: threads, memory_limit, temp_directory; None is none.
     """
     for name, value in {"database": database, "master": master, "dsn": dsn, **limits}.items():
         flag = f"--{name.replace('_', '-')}"
         if value is not None and flag not in ENGINES[engine].options:
             raise UsageError(f"{flag} is not for --engine {engine}; leave it out")
     if engine == "duckdb":
-        return open_duckdb(database, write, readable, **limits)
-    if engine == "spark":
-        return engine_of(_load(engine, "session", "connect")(master, **limits))
-    return engine_of(_load(engine, "connection", "connect")(dsn))
+        opened: Any = open_duckdb(database, write, readable, **limits)
+    elif engine == "spark":
+        opened = _load(engine, "session", "connect")(master, **limits)
+    else:
+        opened = _load(engine, "connection", "connect")(dsn)
+    return read_as(opened, types=types, missing=missing)
 
 
 def open_duckdb(

@@ -4,11 +4,11 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import SqlanonError
+from sqlanon.errors import undone_by
 from sqlanon.key import Key
 from sqlanon.plans.build import render_queries
 from sqlanon.plans.chapters import TURN, Chapter
@@ -46,17 +46,13 @@ def run_plan(
     """
     relations = [str(plan.key)]  # to be forgotten: each is noted before it is made, for making it may fail
     reports: dict[str, Row] = {}
-    try:
+    with undone_by(lambda: engine.drop(relations)):  # an interrupted run leaves no microdata in the session either
         engine.keep_key(plan.key, key)
         for constants in plan.constants:
             relations.append(str(constants.relation))
             engine.keep_constants(constants.relation, constants.row)
         run_steps(plan.steps, engine, relations, reports, look, watch)
         yield reports
-    except BaseException:  # an interrupted run leaves no microdata in the caller's session either
-        with suppress(SqlanonError):  # the first error is the one to tell
-            engine.drop(relations)
-        raise
     engine.drop(relations)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sqlanon.errors import TemplateError, UsageError
+from sqlanon.errors import TemplateError, UsageError, raised_as
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import ident
 
@@ -25,10 +25,8 @@ def translate_for_engine(sql: str, dialect: str) -> str:
     """Translate SQL that an engine is to run; raise UsageError where it cannot be said there."""
     from sqlanon.sql.translate import translate  # sqlglot is slow to import, and DuckDB's SQL needs no translation
 
-    try:
+    with raised_as(UsageError, f"{dialect} cannot run this", TemplateError):
         return translate(sql, dialect)
-    except TemplateError as error:
-        raise UsageError(f"{dialect} cannot run this: {error}") from None
 
 
 def first_line(error: Exception) -> str:

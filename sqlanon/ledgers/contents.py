@@ -105,9 +105,8 @@ def history_text(description: Mapping[str, Any], releases: Sequence[Mapping[str,
 
 def _wrong(history: Mapping[str, Any]) -> str:
     """Return the path of the first value that is not as the schema says, unknown members aside; empty for none."""
-    unknown = {*json_schema.unknown_members(_HISTORY, history)}
-    faults = (path for path in json_schema.faults(_HISTORY, history, {}) if path not in unknown)
-    return json_schema.shown_path(next(faults, ()))
+    found = json_schema.faults(_HISTORY, history, {})
+    return json_schema.shown_path(next((path for path in found if not isinstance(path, json_schema.UnknownMember)), ()))
 
 
 def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mapping[str, Any], ...], str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
-from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
+from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError, undone_by
 from sqlanon.key import Key
 from sqlanon.ledgers import newest, refusals, seal
 from sqlanon.ledgers.contents import Contents, history_text, unknown_words
@@ -261,10 +261,8 @@ def open_ledger(
                 seal.refuse_broken(run.name, before, keeper, key)
                 run.chain = before.description["chain"]
             try:
-                yield run
-            except BaseException:
-                file.settle()
-                raise
+                with undone_by(file.settle):
+                    yield run
             finally:
                 with suppress(SqlanonError):  # of a session that is lost
                     engine.drop([str(relation) for relation in known.values()])

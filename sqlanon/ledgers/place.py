@@ -19,7 +19,7 @@ from sqlanon.atomic_files import OwnedFolder, dead_folders, flush, is_written, l
 from sqlanon.bounded_files import parse_json, read_text
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
-from sqlanon.errors import SqlanonError, TargetError
+from sqlanon.errors import SqlanonError, TargetError, undone_by
 from sqlanon.read_places import require_parent
 from sqlanon.releases.database_targets import read_schema_manifest
 from sqlanon.removed import removed
@@ -50,11 +50,8 @@ class LedgerFile:
             self._owned = OwnedFolder(self.path.parent, _stem(self.path))
         self.folder = self._owned.path
         self.new = self.folder / NEW
-        try:
+        with undone_by(self.close):
             self.present = is_there(self.path)
-        except BaseException:
-            self.close()
-            raise
 
     def appear(self, release: Note, note: str) -> None:
         """Let `new` take the ledger's place; release: what tells whether the release, which is next, has appeared.

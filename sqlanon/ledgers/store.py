@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from sqlanon.bounded_files import UnfitFileError, require_regular
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
-from sqlanon.errors import SourceError, SqlanonError, TargetError
+from sqlanon.errors import SourceError, SqlanonError, TargetError, raised_as
 from sqlanon.ledgers.contents import COLUMNS, DESCRIPTION, REMOVED, SEALED_BY_RELEASE, Contents, parse_history
 from sqlanon.plans.templates import Sql, ident, literal
 
@@ -32,10 +32,8 @@ def keeper_of(engine: Engine) -> "DuckDBEngine":
 def attached(keeper: Engine, path: Path) -> Iterator[Contents]:
     """Attach a ledger for the block, read only; raise SourceError for a file that is none."""
     name = ident(f"ledger_{secrets.token_hex(8)}")
-    try:
+    with raised_as(SourceError, f"{str(path)!r} is no ledger", UnfitFileError):
         require_regular(path)
-    except UnfitFileError as error:
-        raise SourceError(f"{str(path)!r} is no ledger: {error.strerror}") from None
     try:
         keeper.execute(f"attach {literal(str(path))} as {name} (type duckdb, read_only)")
     except SqlanonError:
@@ -78,7 +76,7 @@ def _read(keeper: Engine, ledger_name: str, name: Sql) -> Contents:
 def writing(keeper: Engine, path: Path) -> Iterator[Sql]:
     """Attach a file to be written for the block; give the name of its schema. Raises TargetError where that fails."""
     name = ident(f"ledger_{secrets.token_hex(8)}")
-    try:
+    with raised_as(TargetError, "cannot write the ledger", SqlanonError):
         keeper.execute(f"attach {literal(str(path))} as {name} (type duckdb, storage_version {literal(STORAGE)})")
         try:
             yield Sql(f"{name}.main")
@@ -86,8 +84,6 @@ def writing(keeper: Engine, path: Path) -> Iterator[Sql]:
             keeper.execute(f"checkpoint {name}")
         finally:
             keeper.execute(f"detach {name}")
-    except SqlanonError as error:
-        raise TargetError(f"cannot write the ledger: {error}") from None
 
 
 def write_tables(
@@ -109,8 +105,5 @@ def write_description(path: Path, text: str) -> None:
     keeper = open_duckdb()
     with writing(keeper, path) as name:
         keeper.execute(f"create table {name}.{DESCRIPTION} as select {literal(text)} as {DESCRIPTION}")
-    try:
-        with attached(keeper, path):  # as the next run will
-            pass
-    except SqlanonError as error:
-        raise TargetError(f"cannot write the ledger: {error}") from None
+    with raised_as(TargetError, "cannot write the ledger", SqlanonError), attached(keeper, path):
+        pass  # as the next run will

@@ -136,10 +136,6 @@ OTHERS = ("withheld", "departed", "people")  # steps of `linked` beside the rows
 D = TypeVar("D", bound=Design)
 
 
-def _make_range_query(design: Design, replan: Callable[[Row], Plan]) -> RangeQuery | None:
-    return None if design.range_query is None else RangeQuery(*design.range_query, replan)
-
-
 def _link(compared: tuple[Statement, ...], prefix: str, layout: Sql | None) -> LinkedRows | None:
     remade = {
         relation_name(prefix, statement.name.removesuffix(REMADE)): statement.sql
@@ -296,8 +292,10 @@ class Method(Generic[D]):
             constants=tuple(
                 Constants(name, relation_name(prefix, name), row) for name, row in design.constants.items()
             ),
-            range_query=_make_range_query(
-                design, lambda row: self.plan(replace(request, ranges=row), prefix=prefix, key=key, **given)
+            range_query=design.range_query
+            and RangeQuery(
+                *design.range_query,
+                lambda row: self.plan(replace(request, ranges=row), prefix=prefix, key=key, **given),
             ),
         )
 

@@ -1,7 +1,7 @@
 """Types of parameters that name things: columns, tables, files; how each is given, read and shown."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,11 +17,15 @@ from sqlanon.methods.parameter_types import (
     Text,
     Whole,
     is_whole,
+    one_or_several,
 )
 from sqlanon.plans import json_schema
 from sqlanon.plans.coarsening import LOOKED_UP, PATTERN, Coarsening
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.plan import Beside
+from sqlanon.sql.sources.queried_source import with_rules
+from sqlanon.sql.sources.source_choice import choose_source
+from sqlanon.wording import option
 
 
 class WholePerColumn(ParameterType):
@@ -34,16 +38,9 @@ class WholePerColumn(ParameterType):
         """Read 5, or COLUMN=5 split at the last `=`; commas and repetition separate them."""
         if len(given) == 1 and is_whole(given[0]):
             return int(given[0])
-        numbers: dict[str, int] = {}
-        for text in given:
-            # a column's name may hold commas and equals signs: split only where that is unambiguous
-            for part in [text] if text.count("=") == 1 else text.split(","):
-                name, equals, number = part.rpartition("=")
-                if not equals or not name.strip() or not is_whole(number):
-                    raise UsageError(f"{option} {part!r} is neither a whole number nor COLUMN=NUMBER")
-                _refuse_repeated(option, name.strip(), numbers)
-                numbers[name.strip()] = int(number)
-        return numbers
+        pairs = (pair for text in given for pair in _pairs(text))
+        words = "is neither a whole number nor COLUMN=NUMBER"
+        return _by_column(option, pairs, words, lambda _, number: int(number) if is_whole(number) else None)
 
     def check(self, name: str, value: Any) -> int | dict[str, int]:
         """Take a whole number or a mapping of column names to whole numbers."""
@@ -89,7 +86,7 @@ class ColumnSets(ParameterType):
 
     def check(self, name: str, value: Any) -> tuple[tuple[str, ...], ...]:
         """Take one set, or several."""
-        return tuple(check_names(columns) for columns in ((value,) if isinstance(value, str) else tuple(value)))
+        return tuple(map(check_names, one_or_several(value)))
 
 
 class Tables(ParameterType):
@@ -113,14 +110,8 @@ class TableByColumn(ParameterType):
 
     def read(self, option: str, given: Any) -> dict[str, str]:
         """Read COLUMN=FILE, split at the first `=` behind which a file's name begins."""
-        tables: dict[str, str] = {}
-        for text in given:
-            name, equals, path = text.partition("=")
-            if not equals or not name.strip() or not path.strip():
-                raise UsageError(f"{option} {text!r} is not COLUMN=FILE")
-            _refuse_repeated(option, name.strip(), tables)
-            tables[name.strip()] = path.strip()
-        return tables
+        pairs = (text.partition("=") for text in given)
+        return _by_column(option, pairs, "is not COLUMN=FILE", lambda _, path: path.strip())
 
     def check(self, name: str, value: Any) -> dict[str, Beside]:
         """Take a mapping of column names to tables, or none."""
@@ -146,18 +137,13 @@ class RuleByColumn(ParameterType):
 
     def read(self, option: str, given: Any) -> dict[str, str]:
         """Read COLUMN=RULE, split at the last `=`; commas and repetition separate them, but not in COLUMN=map:TABLE."""
-        rules: dict[str, str] = {}
+        pairs: list[tuple[str, str, str]] = []
         for text in given:
-            # a column's name may hold commas and equals signs: split only where that is unambiguous
             named = next((beginning for beginning in LOOKED_UP.values() if f"={beginning}" in text), "")
-            for part in [text] if text.count("=") == 1 or named else text.split(","):
-                name, equals, rule = part.partition(f"={named}") if named else part.rpartition("=")
-                rule = f"{named}{rule}"
-                if not equals or not name.strip() or not rule.strip():
-                    raise UsageError(f"{option} {part!r} is not COLUMN=RULE, as in age=10")
-                _refuse_repeated(option, name.strip(), rules)
-                rules[name.strip()] = Coarsening.read(name.strip(), rule).typed
-        return rules
+            column, _, place = text.partition(f"={named}")
+            pairs += [(column, "=", f"{named}{place}")] if named else _pairs(text)
+        words = "is not COLUMN=RULE, as in age=10"
+        return _by_column(option, pairs, words, lambda name, rule: rule.strip() and Coarsening.read(name, rule).typed)
 
     def check(self, name: str, value: Any) -> dict[str, str]:
         """Take a mapping of column names to rules, texts or numbers; or texts COLUMN=RULE; or none."""
@@ -196,7 +182,7 @@ class Selects(Places):
 
     def check(self, name: str, value: Any) -> tuple[str, ...]:
         """Take one or several; refuse what is no text."""
-        return tuple(Text().check(name, text) for text in ((value,) if isinstance(value, str) else value))
+        return tuple(Text().check(name, text) for text in one_or_several(value))
 
 
 class PathName(ParameterType):
@@ -225,6 +211,22 @@ class File(Files):
     """The path of a file to appear, or none."""
 
     typed = Path
+
+
+def source_against(
+    against: object, query: str | None, dialect: str, coarsen: Any, identifier: Any = (), vary: str | None = None
+) -> object:
+    """Return the source that a release is held against, with what is said of how it was made; None without one.
+
+    coarsen: the ways in which columns got labels. identifier, vary: as a release of people who have several rows was
+    made. Raises UsageError for two sources, and for what is about one without.
+    """
+    rules, names = COARSEN.check("coarsen", coarsen), check_names(identifier)
+    source = choose_source(against, query, dialect, named=option("against"))
+    for name, said in (("coarsen", rules), ("id", names), ("vary", vary)):
+        if said and source is None:
+            raise UsageError(f"{option(name)} is about the source; say which with {option('against', 'SOURCE')}")
+    return None if source is None else with_rules(source, rules, names, vary)
 
 
 def parameter_table(named: object) -> Beside:
@@ -259,7 +261,25 @@ def _path(path: Any) -> Path:
     return Path(path)
 
 
-def _refuse_repeated(option: str, name: str, before: Mapping[str, object]) -> None:
-    """Refuse a name that was given before, in whatever case."""
-    if name.lower() in (previous_name.lower() for previous_name in before):
-        raise UsageError(f"{option} is given twice for {name!r}")
+def _pairs(text: str) -> list[tuple[str, str, str]]:
+    """Split COLUMN=VALUE at its last `=`, several at commas."""
+    # a column's name may hold commas and equals signs: split only where that is unambiguous
+    return [part.rpartition("=") for part in ([text] if text.count("=") == 1 else text.split(","))]
+
+
+def _by_column(
+    option: str, pairs: Iterable[tuple[str, str, str]], words: str, read: Callable[[str, str], Any]
+) -> dict[str, Any]:
+    """Return values by their columns, each named once in whatever case; raise UsageError, in words, for what is none.
+
+    pairs: of each the column, `=`, and the text. read: returns the value of a column's text, nothing for what is none.
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, value = pair[0].strip(), read(pair[0].strip(), pair[2]) if pair[1] else None
+        if not name or value in (None, ""):
+            raise UsageError(f"{option} {''.join(pair)!r} {words}")
+        if name.lower() in map(str.lower, values):
+            raise UsageError(f"{option} is given twice for {name!r}")
+        values[name] = value
+    return values

@@ -188,9 +188,7 @@ class Words(ParameterType):
 
     def check(self, name: str, value: Any) -> tuple[str, ...]:
         """Split them."""
-        return tuple(
-            word.strip() for text in ([value] if isinstance(value, str) else value) for word in text.split(",")
-        )
+        return tuple(word.strip() for text in one_or_several(value) for word in text.split(","))
 
     def shown(self, value: Any) -> Any:
         """Return the words as they are typed."""
@@ -250,6 +248,11 @@ class Block(ParameterType):
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of whole numbers and `all`."""
         return json_schema.either(json_schema.word("all"), {"type": "integer", **limits})
+
+
+def one_or_several(value: Any) -> tuple[Any, ...]:
+    """Return one text, or several, as a tuple."""
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def is_whole(text: str) -> bool:

@@ -103,12 +103,12 @@ class Parameter:
         """Return what its numbers lie between, as a JSON schema says it."""
         return {"minimum": -MOST, "maximum": MOST} | (self.within.limits if self.within is not None else {})
 
-    def read(self, value: Any, called: str = "") -> Any:
+    def read(self, value: Any) -> Any:
         """Return a value of Python's or a job's as methods take it; None, where that is the default, stays.
 
-        called: what messages call it, its name if not given. Raises UsageError where it is of another type.
+        Raises UsageError where it is of another type.
         """
-        return None if value is None and self.default is None else self.type.check(called or self.name, value)
+        return None if value is None and self.default is None else self.type.check(self.name, value)
 
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""

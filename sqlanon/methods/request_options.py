@@ -7,7 +7,7 @@ from typing import Annotated, Any, Required, TypedDict
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods.name_types import COARSEN, Columns, TableByColumn, named_place
-from sqlanon.methods.parameter_types import FILE, TEXTUAL, JobText, ParameterType
+from sqlanon.methods.parameter_types import FILE, TEXTUAL, JobText, ParameterType, one_or_several
 from sqlanon.methods.parameters import Parameter
 from sqlanon.plans import json_schema
 from sqlanon.plans.following import Changed
@@ -85,7 +85,7 @@ class Requirements(ParameterType):
 
     def check(self, name: str, value: Any) -> tuple[str, ...]:
         """Take one text or several."""
-        texts = (value,) if isinstance(value, str) else tuple(value)
+        texts = one_or_several(value)
         if not all(isinstance(text, str) for text in texts):
             raise UsageError(f"{name} takes texts such as 'rows >= 500'")
         return texts

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import jinja2
 
-from sqlanon.errors import TemplateError
+from sqlanon.errors import TemplateError, raised_as
 from sqlanon.plans.templates import HEAD_MARK, Sql, environment, reading_of, relation_mark
 
 Part = Literal["table", "view", "check", "report"]
@@ -82,10 +82,8 @@ def read(chapter: Chapter, standing: Mapping[str, Sql], engine: str) -> tuple[Se
         raise TemplateError(f"chapter {chapter.name} does not read {sorted(unread)}")
     template = environment().get_template(f"{chapter.name}.sql.j2")
     spelled = environment().get_template(f"engines/{engine}.sql.j2").module
-    try:
+    with raised_as(TemplateError, f"chapter {chapter.name}", jinja2.UndefinedError):
         text = template.render({**relations, **chapter.values, "engine": spelled})
-    except jinja2.UndefinedError as error:
-        raise TemplateError(f"chapter {chapter.name}: {error}") from None
     preface, *pieces = re.split(rf"^{HEAD_MARK}-- ", text, flags=re.MULTILINE)
     if preface.strip():
         raise TemplateError(f"chapter {chapter.name}: {preface.strip()[:60]!r} stands in no section")

@@ -18,6 +18,13 @@ MOST = 2**62  # of rows, bytes and numbers of groups: sums of two stay within a 
 LONGEST_TEXT = 4096  # letters of a name or a value
 
 
+class UnknownMember(Path):
+    """The path of a member that the schema's objects do not have, whatever its value is.
+
+    A later version may have written it, for a format may grow; what may be of several types is not looked into.
+    """
+
+
 def whole(least: int = 0, most: int = MOST) -> dict[str, Any]:
     """Return the schema of whole numbers from `least` to `most`."""
     return {"type": "integer", "minimum": least, "maximum": most}
@@ -86,33 +93,16 @@ def faults(schema: Schema, value: Any, names: Mapping[str, Collection[str]], pat
             yield from faults(schema["items"], item, names, (*path, str(place)))
 
 
-def unknown_members(schema: Schema, value: Any, path: Path = ()) -> Iterator[Path]:
-    """Yield the path of each member that the schema's objects do not have, whatever its value is.
-
-    A later version may have written them, for a format may grow; what may be of several types is not looked into.
-    """
-    if isinstance(value, dict) and "anyOf" not in schema:
-        properties, other = schema.get("properties", {}), schema.get("additionalProperties", True)
-        for name, member in value.items():
-            member_schema = properties.get(name, other)
-            if member_schema is False:
-                yield (*path, name)
-            elif member_schema is not True:
-                yield from unknown_members(member_schema, member, (*path, name))
-    elif isinstance(value, list) and "items" in schema:
-        for place, item in enumerate(value):
-            yield from unknown_members(schema["items"], item, (*path, str(place)))
-
-
 def _member_faults(
     schema: Schema, value: Mapping[str, Any], names: Mapping[str, Collection[str]], path: Path
 ) -> Iterator[Path]:
     properties, other = schema.get("properties", {}), schema.get("additionalProperties", True)
     yield from ((*path, name) for name in schema.get("required", ()) if name not in value)
     for name, member in value.items():
-        wrong_name = next(faults(schema.get("propertyNames", {}), name, names), None) is not None
         member_schema = properties.get(name, other)
-        if wrong_name or member_schema is False:
+        if member_schema is False:
+            yield UnknownMember((*path, name))
+        elif next(faults(schema.get("propertyNames", {}), name, names), None) is not None:
             yield (*path, name)
         elif member_schema is not True:
             yield from faults(member_schema, member, names, (*path, name))

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlanon.version
 from sqlanon.bounded_files import parse_json
-from sqlanon.errors import ReleaseError
+from sqlanon.errors import ReleaseError, raised_as
 from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Publication
 
@@ -88,10 +88,8 @@ def parse_manifest(text: str, where: str) -> Manifest:
 
     where: what the errors call the place it was found in. Every value of it is a stranger's.
     """
-    try:
+    with raised_as(ReleaseError, f"the manifest of {where} is not JSON as manifests are written", ValueError):
         manifest = parse_json(text)
-    except ValueError as error:
-        raise ReleaseError(f"the manifest of {where} is not JSON as manifests are written: {error}") from None
     if not isinstance(manifest, dict):
         raise ReleaseError(f"the manifest of {where} is not an object")
     for key, python_type in _REQUIRED.items():

@@ -6,8 +6,6 @@ taken from the caller: l or gamma, and how many rows were left out.
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
@@ -28,72 +26,37 @@ from sqlanon.releases.verified_write import write_verified
 from sqlanon.wording import option
 
 Found = tuple[Source, Mapping[str, str]]
+Asked = Mapping[str, Any]  # all that the verb was told of the tables, by its names
 
 
-@dataclass(frozen=True, kw_only=True)
-class Adoption:
-    """Tables to adopt: QIT and ST (l is said of them), or rows with randomized values (gamma, residue).
-
-    qit, st, data: each a table, view, file, or relation-like object. quasi: the columns to publish, all that have no
-    other role if empty. sensitive: needed of `data`; of ST it is the column beside group and count. group, count: their
-    names. dropped_rows: how many rows of the source are in none of the tables. id: columns of the source that tell
-    persons apart; unit: "row" where a person may have several rows.
-    """
-
-    qit: object
-    st: object
-    data: object
-    quasi: Sequence[str]
-    sensitive: Sequence[str]
-    group: str
-    count: str
-    l: int | None
-    gamma: int | None
-    residue: str
-    dropped_rows: int
-    id: Sequence[str]
-    unit: str
-
-    @classmethod
-    def of(cls, arguments: Mapping[str, Any]) -> "Adoption":
-        """Return what is said of the tables, out of all that the verb was told."""
-        return cls(**{field.name: arguments[field.name] for field in fields(cls)})
-
-    @property
-    def known_of_persons(self) -> str:
-        """Return what is known of a person's rows, as `publish` tells it."""
-        return "many" if self.unit == "row" else "one" if self.id else "unchecked"
-
-
-def adopt(
-    asked: Adoption,
-    engine: Engine,
-    out: str | Path | None = None,
-    into: str | None = None,
-    overwrite: bool = False,
-    against: object = None,
-) -> Release:
+def adopt(asked: Asked, engine: Engine) -> Release:
     """Write tables as a release to a directory (`out`) or a schema (`into`), verified; return the release.
 
-    against: the microdata, to compare with. Raises UsageError where the tables cannot be a release, and
-    VerificationError where they do not hold what is said of them: nothing appears.
+    Raises UsageError where the tables cannot be a release, and VerificationError where they do not hold what is said of
+    them: nothing appears.
     """
     outputs, manifest = statements(asked, engine)
-    if asked.id and against is None:
+    out, against = asked["out"], asked["against"]
+    if asked["id"] and against is None:
         raise UsageError(f"{option('id')} names columns of the source; say which with {option('against', 'SOURCE')}")
-    if asked.data is not None and against is None:
+    if asked["data"] is not None and against is None:
         raise UsageError(f"say {option('against', 'SOURCE')}: rows that nobody randomized look like those that were")
     source = None if against is None else engine.find_source(against)
-    if asked.id and source is not None and asked.unit == "person":
+    if asked["id"] and source is not None and asked["unit"] == "person":
         # what the tables promise is per row
         relation, columns = source[0].relation, list(source[1])
-        refuse_as_said(read_persons(engine, relation, resolve_names(columns, split_columns(asked.id, columns))))
+        refuse_as_said(read_persons(engine, relation, resolve_names(columns, split_columns(asked["id"], columns))))
     # whoever wrote the tables may write to them again: one moment for the copies and the comparison
-    with visible_or_not(), closing(target_of(engine, out, into, overwrite)) as target, engine.snapshot(), target:
+    with (
+        visible_or_not(),
+        closing(target_of(engine, out, asked["into"], asked["overwrite"])) as target,
+        engine.snapshot(),
+        target,
+    ):
         manifest, tables, _ = write_verified(
             engine, target, outputs, manifest, source, lambda manifest, _: _require_retention(manifest)
         )
-    return open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
+    return open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=asked["into"]))
 
 
 def _require_retention(manifest: Manifest) -> None:
@@ -105,26 +68,26 @@ def _require_retention(manifest: Manifest) -> None:
         )
 
 
-def statements(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest]:
+def statements(asked: Asked, engine: Engine) -> tuple[list[Statement], Manifest]:
     """Return the SELECTs that copy the tables, and the manifest as far as it is known before they are verified."""
-    if asked.dropped_rows < 0:
+    if asked["dropped_rows"] < 0:
         raise UsageError(
-            f"{option('dropped_rows', asked.dropped_rows)} is no number of rows;"
+            f"{option('dropped_rows', asked['dropped_rows'])} is no number of rows;"
             " say how many the script left out, 0 if none"
         )
-    groups = [table for table in (asked.qit, asked.st) if table is not None]
-    if len(groups) != (0 if asked.data is not None else 2):
+    groups = [table for table in (asked["qit"], asked["st"]) if table is not None]
+    if len(groups) != (0 if asked["data"] is not None else 2):
         raise UsageError(f"give {option('qit')} and {option('st')}, or {option('data')} alone")
-    return _randomized(asked, engine) if asked.data is not None else _grouped(asked, engine)
+    return _randomized(asked, engine) if asked["data"] is not None else _grouped(asked, engine)
 
 
-def _grouped(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest]:
-    if asked.l is None or asked.gamma is not None:
+def _grouped(asked: Asked, engine: Engine) -> tuple[list[Statement], Manifest]:
+    if asked["l"] is None or asked["gamma"] is not None:
         raise UsageError(f"say {option('l', flag='-l')}, which QIT and ST promise, and no {option('gamma')}")
-    qit, st = engine.find_source(asked.qit), engine.find_source(asked.st)
-    (group,) = resolve_names(list(qit[1]), [asked.group])
-    group_in_st, count = resolve_names(list(st[1]), [asked.group, asked.count])
-    candidates = split_columns(asked.sensitive, list(st[1])) or [n for n in st[1] if n not in (group_in_st, count)]
+    qit, st = engine.find_source(asked["qit"]), engine.find_source(asked["st"])
+    (group,) = resolve_names(list(qit[1]), [asked["group"]])
+    group_in_st, count = resolve_names(list(st[1]), [asked["group"], asked["count"]])
+    candidates = split_columns(asked["sensitive"], list(st[1])) or [n for n in st[1] if n not in (group_in_st, count)]
     if len(candidates) != 1:
         listing = ", ".join(map(repr, candidates)) or "none"
         raise UsageError(f"ST has one sensitive column beside {group!r} and {count!r}; found {listing}")
@@ -135,7 +98,7 @@ def _grouped(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest
             f"QIT holds the sensitive column {sensitive!r} beside the group: that is no release, but microdata"
         )
     columns = {"quasi": quasi, "sensitive": [sensitive], "group": group, "count": count}
-    manifest = _manifest("anatomy", {"l": asked.l}, columns, engine, asked)
+    manifest = _manifest("anatomy", {"l": asked["l"]}, columns, engine, asked)
     outputs = [
         _copy("qit", qit, [*quasi, group], manifest),
         _copy("st", st, [group_in_st, sensitive, count], manifest),
@@ -143,23 +106,23 @@ def _grouped(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest
     return outputs, manifest
 
 
-def _randomized(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest]:
-    if asked.gamma is None or asked.l is not None or not asked.sensitive:
+def _randomized(asked: Asked, engine: Engine) -> tuple[list[Statement], Manifest]:
+    if asked["gamma"] is None or asked["l"] is not None or not asked["sensitive"]:
         raise UsageError(
             f"say {option('gamma')} and {option('sensitive')}, the randomized columns, and no {option('l', flag='-l')}"
         )
-    data = engine.find_source(asked.data)
-    sensitive = resolve_names(list(data[1]), split_columns(asked.sensitive, list(data[1])))
+    data = engine.find_source(asked["data"])
+    sensitive = resolve_names(list(data[1]), split_columns(asked["sensitive"], list(data[1])))
     quasi = _quasi(asked, data[1], set(sensitive))
     defaults = {name: METHODS["splu"].parameters[name].default for name in ("epsilon", "alpha", "target_error")}
-    parameters = {"gamma": dict.fromkeys(sensitive, asked.gamma), "residue": asked.residue, **defaults}
+    parameters = {"gamma": dict.fromkeys(sensitive, asked["gamma"]), "residue": asked["residue"], **defaults}
     columns = {"quasi": quasi, "sensitive": list(sensitive)}
     manifest = _manifest("splu", parameters, columns, engine, asked)
     return [_copy("data", data, [*quasi, *sensitive], manifest)], manifest
 
 
-def _quasi(asked: Adoption, types: Mapping[str, str], others: set[str]) -> list[str]:
-    names = resolve_names(list(types), split_columns(asked.quasi, list(types)))
+def _quasi(asked: Asked, types: Mapping[str, str], others: set[str]) -> list[str]:
+    names = resolve_names(list(types), split_columns(asked["quasi"], list(types)))
     quasi = [name for name in names or types if name not in others]
     if not quasi:
         raise UsageError(f"there is no quasi-identifier column beside {', '.join(sorted(others))}")
@@ -167,13 +130,12 @@ def _quasi(asked: Adoption, types: Mapping[str, str], others: set[str]) -> list[
 
 
 def _manifest(
-    method: str, parameters: Mapping[str, object], columns: Mapping[str, Any], engine: Engine, asked: Adoption
+    method: str, parameters: Mapping[str, object], columns: Mapping[str, Any], engine: Engine, asked: Asked
 ) -> Manifest:
+    known_of_persons = "many" if asked["unit"] == "row" else "one" if asked["id"] else "unchecked"
     # the column names of both tables are the manifest's: `adopted` tells that no plan of ours made them
-    publication = Publication(
-        (), {**parameters, "rows_per_person": asked.known_of_persons, "adopted": True}, columns, {}
-    )
-    manifest = new_manifest(method, publication, engine.name, {}, asked.dropped_rows)
+    publication = Publication((), {**parameters, "rows_per_person": known_of_persons, "adopted": True}, columns, {})
+    manifest = new_manifest(method, publication, engine.name, {}, asked["dropped_rows"])
     form_of(manifest).verification.check_manifest(manifest, "the adopted tables")
     return manifest
 

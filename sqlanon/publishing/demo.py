@@ -13,6 +13,7 @@ from sqlanon.plans.templates import ident
 from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.releases.release import Release, open_release
+from sqlanon.releases.targets import Place
 from sqlanon.verification.checks import Report
 
 PATIENTS = 4000
@@ -40,8 +41,8 @@ def tour(folder: Path, l: int = 4) -> Tour:
     texts = render_queries(Chapter("demo", {"patient_count": PATIENTS}), {"patients": ident("patients")})
     for name, text in texts.items():  # all but patients are for whoever keeps the tour
         hospital.execute(f"create table {name} as\n{text}")
-    request = ReleaseRequest("anatomy", "patients", QUASI, ("disease",), ("ssn",))
-    publish(request, hospital, out=folder / "release", l=l, block=64)
+    place = Place(folder / "release")
+    publish(ReleaseRequest("anatomy", "patients", QUASI, ("disease",), ("ssn",), place=place), hospital, l=l, block=64)
     release = open_release(folder / "release")
     report = release.verify()
     answer = release.estimate(QUESTION)

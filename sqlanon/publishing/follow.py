@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.interruption import hold_back
@@ -14,31 +13,31 @@ from sqlanon.plans.plan import Plan, Source
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from sqlanon.releases.database_targets import SchemaTarget
 from sqlanon.releases.directory_target import DirectoryTarget
-from sqlanon.releases.targets import Place, Target
+from sqlanon.releases.targets import Target
 
 
 @contextmanager
 def prepared(
-    asked: ReleaseRequest, engine: Engine, prefix: str, place: Place, **parameters: Any
+    asked: ReleaseRequest, engine: Engine, prefix: str
 ) -> Iterator[tuple[Plan, tuple[Source, Mapping[str, str]], LedgerRun | None]]:
     """Prepare a request, and hold the ledger that it names for the block; None where it names none.
 
     Raises UsageError where the request does not follow what was published under the ledger.
     """
-    with _ledger_of(asked, engine, place) as ledger:
+    with _ledger_of(asked, engine) as ledger:
         following = None if ledger is None else ledger.following
-        with prepare(asked, engine, prefix, following=following, **parameters) as (plan, against):
+        with prepare(asked, engine, prefix, following=following) as (plan, against):
             if ledger is not None:
-                ledger.check(plan, asked.identifier, against, place)
+                ledger.check(plan, asked.identifier, against, asked.place)
             yield plan, against, ledger
 
 
-def _ledger_of(asked: ReleaseRequest, engine: Engine, place: Place) -> AbstractContextManager[LedgerRun | None]:
+def _ledger_of(asked: ReleaseRequest, engine: Engine) -> AbstractContextManager[LedgerRun | None]:
     if asked.ledger is None:
         return nullcontext()
     METHODS[asked.method].refuse_ledger()
     request = {name: getattr(asked, name) for name in ("identifier", "draws", "unit")}
-    return open_ledger(asked.ledger, engine, asked.key, request, place)
+    return open_ledger(asked.ledger, engine, asked.key, request, asked.place)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,11 +13,13 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from sqlanon.bounded_files import read_text
 from sqlanon.errors import QueryError, UsageError
+from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.name_types import check_names
 from sqlanon.plans.engines import ENGINES
-from sqlanon.publishing.job_model import SHARED, model_of
-from sqlanon.publishing.thresholds import Threshold, threshold
+from sqlanon.publishing.job_model import model_of
+from sqlanon.publishing.release_request import ReleaseRequest, request_of
+from sqlanon.publishing.thresholds import threshold
 from sqlanon.removed import removed
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
@@ -39,30 +41,15 @@ _Place = tuple[str | int, ...]  # keys and positions that lead to a value
 class Job:
     """A release as a file describes it; `secrets` are texts that no message may show, with what to show.
 
-    source: a name, a path, or a query. engine: what runs the SQL; master: Spark's, dsn: PostgreSQL's, None for their
-    defaults. types, missing: how text files are read.
-    path: the file. lines: where it names columns (without case) and parameters.
+    session: what opens its engine, as options. path: the file. lines: where it names columns (without case) and
+    parameters.
     """
 
-    method: str
-    source: str | SourceSelect
-    database: str | None
-    roles: Mapping[str, tuple[str, ...]]
-    parameters: Mapping[str, Any]
-    options: Mapping[str, Any]
-    out: Path | None
-    into: str | None
-    overwrite: bool
-    thresholds: tuple[Threshold, ...]
-    key_env: str | None
+    request: ReleaseRequest
+    session: Mapping[str, Any]
     secrets: Mapping[str, str]
-    engine: str = "duckdb"
-    master: str | None = None
-    dsn: str | None = None
-    types: Mapping[str, str] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()
-    path: Path = Path()
-    lines: Mapping[str, int] = field(default_factory=dict)
+    path: Path
+    lines: Mapping[str, int]
 
 
 class _Document:
@@ -82,12 +69,9 @@ class _Document:
             self.value = self._plain(root, ())
         except RecursionError:
             raise UsageError(f"{path}: not YAML that a job needs: lists or mappings are nested too deep") from None
-        except OSError as error:
-            raise UsageError(f"cannot read {str(path)!r}: {error.strerror}; sqlanon guide jobs shows a job") from None
-        except UnicodeDecodeError:
-            raise UsageError(
-                f"cannot read {str(path)!r}: it is not UTF-8 text; sqlanon guide jobs shows a job"
-            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise UsageError(f"cannot read {str(path)!r}: {why}; sqlanon guide jobs shows a job") from None
         except yaml.MarkedYAMLError as error:
             line = min(error.problem_mark.line + 1, len(text.splitlines())) if error.problem_mark else 1
             raise UsageError(f"{path}, line {line}: not YAML: {error.problem}") from None
@@ -290,38 +274,37 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     except ValidationError as error:
         document.tell(model, error)
     source = _given(said["source"]) if isinstance(source, dict) else {"path": said["source"]}
-    output = _given(said["output"])
-    _check_output(document, output, engine, "database" in source)
-    parameters, options = dict[str, Any](), dict[str, Any]()
-    for name, value in _given(said["parameters"]).items():
-        read = METHODS[method].arguments[name].read
-        (options if name in SHARED else parameters)[name] = document.take(("parameters", name), read, value)
+    _check_output(document, _given(said["output"]), engine, "database" in source)
+    declared = METHODS[method].arguments
+    arguments = {name: parameter.default for name, parameter in declared.items()}
+    for key in ("roles", "parameters", "output"):
+        for name, value in _given(said[key]).items():
+            arguments[name] = document.take((key, name), declared[name].read, value)
+    arguments["key"] = _key(said.get("key_env"), variables)
+    require = tuple(
+        document.take(("require", figure), threshold, figure, str(text))
+        for figure, text in said.get("require", {}).items()
+    )
+    named = next(source[name] for name in ("query", "table", "path") if name in source)
     # a DSN may hold a password: the variable that the command line reads serves a job, too
     dsn = source.get("dsn", variables.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None
+    session = {name: source.get(name) for name in ("database", "master", "types")}
+    session |= {"engine": engine, "dsn": dsn, "missing": check_names(source.get("missing", ()))}
     return Job(
-        method=method,
-        source=next(source[name] for name in ("query", "table", "path") if name in source),
-        database=source.get("database"),
-        engine=engine,
-        master=source.get("master"),
-        dsn=dsn,
-        types=source.get("types", {}),
-        missing=check_names(source.get("missing", ())),
-        roles={role: check_names(names) for role, names in _given(said["roles"]).items()},
-        parameters=parameters,
-        options=options,
-        out=Path(output["out"]) if "out" in output else None,
-        into=output.get("into"),
-        overwrite=output.get("overwrite", False),
-        thresholds=tuple(
-            document.take(("require", figure), threshold, figure, str(text))
-            for figure, text in said.get("require", {}).items()
-        ),
-        key_env=said.get("key_env"),
+        request=replace(request_of(arguments, method, named), require=require),
+        session=session,
         secrets=folder.secrets,
         path=document.path,
         lines=document.lines(),
     )
+
+
+def _key(variable: str | None, variables: Mapping[str, str]) -> Key | None:
+    if variable is None:
+        return None
+    if not (text := variables.get(variable)):
+        raise UsageError(f"the environment variable {variable}, which key_env names, is not set; it holds the key")
+    return Key.of(text)
 
 
 def _member(value: Any, key: str) -> Any:

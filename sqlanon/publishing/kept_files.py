@@ -12,7 +12,7 @@ from sqlanon.atomic_files import write_atomically
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb.connection import connect
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.errors import SqlanonError, TargetError, UsageError
+from sqlanon.errors import SqlanonError, TargetError, UsageError, raised_as
 from sqlanon.methods import METHODS
 from sqlanon.plans.plan import KeptFile, Plan, Row
 from sqlanon.plans.statement import Statement
@@ -50,11 +50,12 @@ class Kept:
             yield
 
 
-def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: bool, out: str | Path | None) -> Kept:
+def chosen(asked: ReleaseRequest, plan: Plan) -> Kept:
     """Match the files that were asked for with what the plan offers; refuse those that would be lost or handed on."""
+    method = METHODS[asked.method]
+    paths: Sequence[Path] = asked.parameters.get(method.saved, ())
     if not paths:
         return Kept()
-    method = METHODS[asked.method]
     offered = (*plan.kept_tables, *plan.kept_files)
     if not offered and method.nothing_saved:
         raise UsageError(method.nothing_saved)
@@ -66,7 +67,8 @@ def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: 
     if plan.kept_files and any(path.suffix.lower() != ".csv" for path in paths):
         raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
     sources = (asked.source, *asked.files, *plan.read)
-    check_paths(paths, method.parameters[method.saved].mark, overwrite, [None if out is None else Path(out)], sources)
+    mark = method.parameters[method.saved].mark
+    check_paths(paths, mark, asked.overwrite, [asked.place.directory], sources)
     tables = tuple(zip(plan.kept_tables, paths, strict=False))
     return Kept(tables, tuple(zip(plan.kept_files, paths[len(tables) :], strict=True)))
 
@@ -97,11 +99,8 @@ def _write_lines(path: Path, lines: Iterable[Sequence[object]]) -> None:
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\n").writerows(lines)
     words = f"cannot write {str(path)!r}"
-    try:
-        with write_atomically(path, words) as place:
-            place.write_text(text.getvalue(), encoding="utf-8", newline="")
-    except OSError as error:
-        raise TargetError(f"{words}: {error.strerror}") from None
+    with raised_as(TargetError, words), write_atomically(path, words) as place:
+        place.write_text(text.getvalue(), encoding="utf-8", newline="")
 
 
 def _write_table(engine: Engine, table: Statement, place: Path, how: str) -> None:

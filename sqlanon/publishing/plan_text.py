@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
@@ -14,6 +14,7 @@ from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
+from sqlanon.releases.targets import Place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,17 +25,8 @@ if TYPE_CHECKING:
 SMALLEST = 2
 
 
-def plan_promises(
-    asked: ReleaseRequest,
-    engine: Engine,
-    gamma: Any,
-    epsilon: float,
-    alpha: int,
-    target_error: float,
-    values: str,
-    **_: Any,
-) -> "pd.DataFrame":
-    """Return a line for each sensitive column and γ: what `promises` says. gamma: one to show as well, or none.
+def plan_promises(asked: ReleaseRequest, engine: Engine) -> "pd.DataFrame":
+    """Return a line for each sensitive column and γ: what `promises` says.
 
     Raises UsageError for wrong columns, DataError where rows have no value, or there are none.
     """
@@ -52,12 +44,13 @@ def plan_promises(
             if name.startswith("known"):  # rows without a value, or none at all
                 refuse_as_said(row)
         rows = [row for name, row in reports.items() if name.startswith("feasible")]
-    lines = []
+    lines, gamma = [], asked.parameters.get("gamma")
+    given = {name: asked.parameters[name] for name in ("epsilon", "alpha", "target_error")}
     for column, row in zip(plan.publication.columns["sensitive"], rows, strict=True):
         extra_gamma = gamma.get(column) if isinstance(gamma, dict) else gamma
         lines += promises(
-            column, row["row_count"], largest=row["largest_count"], asked=extra_gamma, epsilon=epsilon, alpha=alpha,
-            target_error=target_error, listed=values == "list",
+            column, row["row_count"], largest=row["largest_count"], asked=extra_gamma,
+            listed=asked.parameters["values"] == "list", **given,
         )  # fmt: skip
     return pd.DataFrame(lines)
 
@@ -82,16 +75,16 @@ def _counting(plan: Plan) -> Plan:
 PREFIX = "sqlanon_"  # of relations in texts; a run's own are drawn
 
 
-def statements_text(plan: Plan, engine: Engine, out: str | Path | None, into: str | None) -> str:
+def statements_text(plan: Plan, engine: Engine, place: Place) -> str:
     """Return what publishing would run, in order, as text."""
     plan = plan.assumed()
     texts = [plan_text(plan, engine)]
     for output in plan.outputs:
-        if into is not None:
-            relation = f"{engine.qualified(into)}.{ident(output.name)}"
+        if place.schema is not None:
+            relation = f"{engine.qualified(place.schema)}.{ident(output.name)}"
             written = engine.text(Statement(output.name, output.sql, "table", relation), lasting=True)
         else:
-            written = engine.parquet_text(output.sql, Path(out or ".") / f"{output.name}.parquet")
+            written = engine.parquet_text(output.sql, (place.directory or Path()) / f"{output.name}.parquet")
         texts.append(f"-- {output.name}\n{written};")
     return "\n\n".join(texts) + "\n"
 
@@ -125,7 +118,7 @@ def _step_text(step: Statement | Report | Loop, engine: Engine) -> list[str]:
     return [f"-- {statement.name}\n{engine.text(statement)};"]
 
 
-def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, **parameters: Any) -> str:
+def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None) -> str:
     """Return the method's script for another engine; no database is needed, columns are taken as given.
 
     engine: where the source stands, for a method whose script depends on the types of its columns.
@@ -135,13 +128,12 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
     method = METHODS[asked.method]
     if engine is not None:
         table = None if dialect == engine.dialect else table_elsewhere(str(asked.source), dialect)
-        identity = asked.identity_elsewhere
-        with prepare(asked, engine, PREFIX, identity, table=table, dialect=dialect, **parameters) as (plan, _):
+        with prepare(asked, engine, PREFIX, table=table, dialect=dialect) as (plan, _):
             return write_script(plan, dialect, method.paper)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
     source = Source(table_elsewhere(str(asked.source), dialect))
     request = asked.to_plan(source, roles, identity=asked.identity_elsewhere, engine=dialect)
-    return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
+    return write_script(method.plan(request, prefix=PREFIX, **asked.parameters), dialect, method.paper)
 
 
 def table_elsewhere(text: str, dialect: str) -> Sql:

@@ -6,18 +6,18 @@ too.
 
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
-from sqlanon.errors import TargetError, UsageError
+from sqlanon.errors import TargetError
 from sqlanon.forms import form_of
 from sqlanon.interruption import has_appeared, visible_or_not
 from sqlanon.key import Key, PrivacyWarning
-from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest, alike_in, new_manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.roles import resolve_roles
@@ -27,13 +27,13 @@ from sqlanon.publishing import kept_files
 from sqlanon.publishing.follow import in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest
-from sqlanon.publishing.thresholds import Acceptance
+from sqlanon.publishing.thresholds import require
 from sqlanon.read_places import refuse_read, refuse_read_directory
 from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
 from sqlanon.releases.directory_target import DirectoryTarget
 from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.stored_release import manifest_at
-from sqlanon.releases.targets import MANIFEST, Place, Target
+from sqlanon.releases.targets import MANIFEST, Target
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.risks.given_away import look_at_source
 from sqlanon.sql.sources.queried_source import read_files
@@ -66,25 +66,18 @@ def _follows(before: Manifest | None, now: Manifest) -> list[str]:
     ]
 
 
-def publish(
-    asked: ReleaseRequest,
-    engine: Engine,
-    out: str | Path | None = None,
-    into: str | None = None,
-    overwrite: bool = False,
-    accept: Acceptance | None = None,
-    expect: bool = False,
-    **parameters: Any,
-) -> Release:
-    """Publish to a directory (`out`), a schema (`into`), or the session; return the release.
+def publish(asked: ReleaseRequest, engine: Engine, expect: bool = False, **parameters: Any) -> Release:
+    """Publish to a directory, a schema, or the session; return the release.
 
-    accept: looks at the verified manifest before anything is visible, and at what attacks reach where it asks for them,
-    and may raise. expect: say in README.md what an attack on the release itself reaches, which takes a second; where
-    the engine is another process its people are not fetched. parameters: the method's own.
-    Raises UsageError for requests that no data could meet, DataError for those that this data cannot.
+    expect: say in README.md what an attack on the release itself reaches, which takes a second; where the engine is
+    another process its people are not fetched. parameters: the method's own, in place of those that were asked for.
+    Raises UsageError for requests that no data could meet, DataError for those that this data cannot, or where it
+    misses a threshold.
     """
-    _check_request(asked, out, into)
-    late, expected, place = list[str](), list[str](), Place.of(out, into)
+    if asked.draws == "random":
+        warnings.warn(PREDICTABLE, PrivacyWarning, stacklevel=2)
+    asked = replace(asked, parameters={**asked.parameters, **parameters})
+    late, expected, out, into = list[str](), list[str](), asked.place.directory, asked.place.schema
 
     def attack(manifest: Manifest, tables: Mapping[str, Sql]) -> str:
         from sqlanon.attacks.attack_release import expect_attack
@@ -95,14 +88,14 @@ def publish(
         return "".join(expected)
 
     with noting_faults(late), visible_or_not(), ExitStack() as stack:
-        plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix(), place, **parameters))
+        plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix()))
         source, types = against
         roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
-        _refuse_own_source(asked, plan, out)
+        _refuse_own_source(asked, plan)
         # before anything runs: of two runs to one target the second is refused at once
-        target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))
-        before = manifest_at(place, engine) if overwrite else None
-        files = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
+        target = stack.enter_context(closing(target_of(engine, out, into, asked.overwrite)))
+        before = manifest_at(asked.place, engine) if asked.overwrite else None
+        files = kept_files.chosen(asked, plan)
         # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
         appears_later = stack.enter_context(engine.snapshot())
         if ledger is not None:
@@ -114,7 +107,7 @@ def publish(
             ledger.count(reports)
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
         with files.saved_tables(engine), in_step(target, ledger, plan) as appear:
-            outputs, backgrounds, judge = publication.outputs, _known(plan, engine), _judge(accept, asked, engine)
+            outputs, backgrounds, judge = publication.outputs, _known(plan, engine), _judge(asked, engine)
             manifest, tables, report = write_verified(
                 engine, target, outputs=outputs, manifest=manifest, against=against, accept=judge,
                 backgrounds=backgrounds, by_its_run=True, linked=publication.linked,
@@ -129,7 +122,7 @@ def publish(
             told = look_at_source(engine, source, types, quasi, roles.sensitive, *hides)
             late += [f"warning: {each.note}" for each in told if each.note]
     # a directory is opened as its recipient will, from the files
-    release = open_release(out) if out is not None else Release(engine, tables, manifest, place)
+    release = open_release(out) if out is not None else Release(engine, tables, manifest, asked.place)
     with noting_faults(late):
         release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
         release.expected = "".join(expected)
@@ -156,12 +149,8 @@ def noting_faults(notes: list[str], stands: bool = False) -> Iterator[None]:
         notes.append(f"the release has been published and stands; what is told of it is not whole: {said}")
 
 
-def _judge(
-    accept: Acceptance | None, asked: ReleaseRequest, engine: Engine
-) -> Callable[[Manifest, Mapping[str, Sql]], None] | None:
+def _judge(asked: ReleaseRequest, engine: Engine) -> Callable[[Manifest, Mapping[str, Sql]], None]:
     """Return what looks at a release that is written and not visible yet; it is attacked only where that is asked."""
-    if accept is None:
-        return None
 
     def judge(manifest: Manifest, tables: Mapping[str, Sql]) -> None:
         def attack() -> "Attack":
@@ -170,16 +159,9 @@ def _judge(
             log.info("attacking release")
             return attack_release(Release(engine, tables, manifest), asked.original, asked.identifier)
 
-        accept(manifest, attack)
+        require(asked.require, manifest, attack)
 
     return judge
-
-
-def _check_request(asked: ReleaseRequest, out: str | Path | None, into: str | None) -> None:
-    if out is not None and into is not None:
-        raise UsageError(f"say {option('out')} or {option('into')}, not both")
-    if asked.draws == "random":
-        warnings.warn(PREDICTABLE, PrivacyWarning, stacklevel=3)
 
 
 def size_of(manifest: Manifest) -> int:
@@ -189,19 +171,13 @@ def size_of(manifest: Manifest) -> int:
     return max(2, int(max(named.values()) if isinstance(named, dict) else named))
 
 
-def _refuse_own_source(asked: ReleaseRequest, plan: Plan, out: str | Path | None) -> None:
+def _refuse_own_source(asked: ReleaseRequest, plan: Plan) -> None:
     """Refuse a directory whose files the next run would read as its source."""
-    if out is not None:
+    if (out := asked.place.directory) is not None:
         names = [f"{table}.parquet" for table in form_of({"method": asked.method}).verification.TABLES]
-        refuse_read_directory(Path(out), [MANIFEST, *names], (asked.source, *asked.files, *plan.read))
+        refuse_read_directory(out, [MANIFEST, *names], (asked.source, *asked.files, *plan.read))
     if asked.ledger is not None:
         refuse_read(Path(asked.ledger.path), read_files(asked.source))
-
-
-def kept_paths(asked: ReleaseRequest, parameters: Mapping[str, Any]) -> Sequence[Path]:
-    """Return the files that the publisher wants to keep."""
-    paths: Sequence[Path] = parameters.get(METHODS[asked.method].saved, ())
-    return paths
 
 
 def _exposed(report: Report) -> list[str]:

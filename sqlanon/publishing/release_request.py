@@ -18,13 +18,19 @@ from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi, Unit
 from sqlanon.plans.roles import Roles, resolve_roles
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.publishing.thresholds import Threshold, threshold_of
+from sqlanon.releases.targets import Place
 from sqlanon.sql.sources.queried_source import QueriedSource, source_of_release
 from sqlanon.wording import option
 
 
 @dataclass(frozen=True)
 class ReleaseRequest:
-    """A release as it was asked for, before any database was looked at; files: what else the run reads."""
+    """A release as it was asked for, before any database was looked at.
+
+    parameters: the method's own. require: the thresholds that it has to meet. place: where it goes; overwrite: though
+    another release is there. files: what else the run reads.
+    """
 
     method: str
     source: object
@@ -40,6 +46,10 @@ class ReleaseRequest:
     unique_sensitive: UniqueQuasi = "refuse"
     show_values: bool = False
     coarsen: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    require: tuple[Threshold, ...] = ()
+    place: Place = Place()  # noqa: RUF009 - it does not change
+    overwrite: bool = False
     files: tuple[str, ...] = ()
     ledger: LedgerRequest | None = None
 
@@ -68,10 +78,15 @@ def request_of(
     arguments: Mapping[str, Any], method: str, source: object, files: tuple[str, ...] = ()
 ) -> ReleaseRequest:
     """Return the request of a method's declared arguments."""
+    out, into = arguments.get("out"), arguments.get("into")
+    if out is not None and into is not None:
+        raise UsageError(f"say {option('out')} or {option('into')}, not both")
     read = source.tables if isinstance(source, QueriedSource) else ()
+    own = {name: arguments[name] for name in METHODS[method].parameters if name in arguments}
     named = {field.name: arguments[field.name] for field in fields(ReleaseRequest) if field.name in arguments}
     named |= {"identifier": arguments["id"], "ledger": _ledger(arguments), "method": method, "source": source}
-    named["files"] = (*files, *map(str, read), *label_tables(arguments.get("coarsen", {})))
+    named |= {"place": Place.of(out, into), "require": tuple(map(threshold_of, arguments.get("require", ())))}
+    named |= {"parameters": own, "files": (*files, *map(str, read), *label_tables(arguments.get("coarsen", {})))}
     return ReleaseRequest(**named)
 
 
@@ -94,7 +109,6 @@ def prepare(
     asked: ReleaseRequest,
     engine: Engine,
     prefix: str,
-    identity: Identity | None = None,
     following: Following | None = None,
     table: Sql | None = None,
     dialect: str | None = None,
@@ -104,11 +118,11 @@ def prepare(
 
     Keys of pseudonyms, which the source is read with, go with the block, and where the request is refused.
 
-    identity: how rows are told apart; what serves the key best if None. following: the ledger to publish under. table:
-    the table of another engine that the plan is to read, whose columns are those of the source. dialect: of
-    the script that the plan becomes; None where the engine runs it.
+    following: the ledger to publish under. table: the table of another engine that the plan is to read, whose columns
+    are those of the source. dialect: of the script that the plan becomes; None where the engine runs it. parameters: in
+    place of those that were asked for.
     """
-    method = METHODS[asked.method]
+    method, parameters = METHODS[asked.method], {**asked.parameters, **parameters}
     source, types = engine.find_source(asked.source)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
     method.refuse_many(roles.quasi)
@@ -133,7 +147,7 @@ def prepare(
         request = asked.to_plan(
             source if table is None else _elsewhere(source, table),
             roles,
-            identity=identity or asked.identity,
+            identity=asked.identity if dialect is None else asked.identity_elsewhere,
             sets=sets,
             coarsen={column: rule.rule for column, (rule, _) in source.coarse.items()},
             types=types,
@@ -186,7 +200,8 @@ def _look_up(value: Any, engine: Engine, as_text: bool | str = True) -> Any:
     """Look up the tables that parameters name beside the source, alone, in a tuple or in a mapping by column."""
     if isinstance(value, Beside):
         source, types = engine.find_source(value.named, value.as_text and as_text)
-        columns = _selected(types, value.as_text)
+        texts = ", ".join(f"cast({ident(name)} as varchar) as {ident(name)}" for name in types)
+        columns = texts if value.as_text else "*"
         rows = tuple(engine.rows(f"select {columns} from {source.relation}")) if value.fetched else ()
         return replace(value, source=source, types=types, rows=rows)
     if isinstance(value, tuple):
@@ -225,7 +240,3 @@ def _number(text: str | None) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() else None
-
-
-def _selected(types: Mapping[str, str], as_text: bool) -> str:
-    return ", ".join(f"cast({ident(name)} as varchar) as {ident(name)}" for name in types) if as_text else "*"

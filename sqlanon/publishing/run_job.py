@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -12,22 +11,17 @@ from datetime import UTC, datetime
 from typing import IO, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.connect import open_engine, read_as
+from sqlanon.engines.connect import open_engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
-from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
-from sqlanon.methods import METHODS
 from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Report
 from sqlanon.publishing.follow import prepared
 from sqlanon.publishing.job_file import Job
 from sqlanon.publishing.publish import publish
-from sqlanon.publishing.release_request import ReleaseRequest, request_of
-from sqlanon.publishing.thresholds import require
 from sqlanon.releases.release import Release
-from sqlanon.releases.targets import Place
-
-log = logging.getLogger("sqlanon")
+from sqlanon.wording import heard
 
 NO_IDENTIFIER = "the promise is per row: name an id in roles so that several rows of a person are seen"
 
@@ -35,9 +29,8 @@ NO_IDENTIFIER = "the promise is per row: name an id in roles so that several row
 def open_engine_of(job: Job, check: bool = False, **limits: Any) -> Engine:
     """Open what runs a job's SQL; check: nothing will be written. limits: resources of the session, as options."""
     with secrets_hidden(job):
-        writes = job.into is not None and not check
-        engine = open_engine(job.engine, job.database, writes, job.master, job.dsn, **limits)
-        return read_as(engine, types=job.types, missing=job.missing)
+        writes = job.request.place.schema is not None and not check
+        return open_engine(**job.session, write=writes, **limits)
 
 
 def run_job(job: Job, engine: Engine) -> Release:
@@ -46,20 +39,10 @@ def run_job(job: Job, engine: Engine) -> Release:
     Raises UsageError for what is not right on any data, DataError where this data does not allow it
     or a threshold is missed: nothing is visible then, and what stood at the target stands.
     """
-    request = _request(job)
     with secrets_hidden(job):
-        release = publish(
-            request,
-            engine,
-            job.out,
-            job.into,
-            job.overwrite,
-            accept=require(job.thresholds),
-            expect=True,
-            **job.parameters,
-        )
+        release = publish(job.request, engine, expect=True)
     release.notes = [_hidden(note, job.secrets) for note in release.notes]
-    if not request.identifier:
+    if not job.request.identifier:
         release.notes.append(NO_IDENTIFIER)
     return release
 
@@ -69,10 +52,9 @@ def check_job(job: Job, engine: Engine) -> list[str]:
 
     Returns what the job's publisher should know. Raises what `run_job` would raise, but for thresholds and the target.
     """
-    request = _request(job)
+    request = job.request
     with secrets_hidden(job), ExitStack() as stack:
-        place = Place(job.out, job.into)
-        plan, _, ledger = stack.enter_context(prepared(request, engine, fresh_prefix(), place, **job.parameters))
+        plan, _, ledger = stack.enter_context(prepared(request, engine, fresh_prefix()))
         # what may refuse the data, or has something to say of it
         telling = [number for number, step in enumerate(plan.steps) if isinstance(step, Report)]
         looked_at = replace(plan, steps=plan.steps[: max(telling, default=-1) + 1])
@@ -83,20 +65,6 @@ def check_job(job: Job, engine: Engine) -> list[str]:
         key = request.key if request.ledger is not None and request.key is not None else Key.fresh()
         reports = stack.enter_context(run_plan(looked_at, engine, key))
         return [_hidden(note, job.secrets) for note in looked_at.notes(reports)]
-
-
-def _request(job: Job) -> ReleaseRequest:
-    defaults = {name: parameter.default for name, parameter in METHODS[job.method].arguments.items()}
-    return request_of({**defaults, **job.roles, **job.options, "key": _key(job.key_env)}, job.method, job.source)
-
-
-def _key(variable: str | None) -> Key | None:
-    if variable is None:
-        return None
-    text = os.environ.get(variable)
-    if not text:
-        raise UsageError(f"the environment variable {variable}, which key_env names, is not set; it holds the key")
-    return Key.of(text)
 
 
 @contextmanager
@@ -149,35 +117,19 @@ class JobLog:
     @contextmanager
     def of_steps(self) -> Iterator[None]:
         """Write a line for every step (each turn of a loop is one): event, name, seconds it took."""
-        handler = _Steps(self)
-        level = log.level
-        log.addHandler(handler)
-        log.setLevel(logging.INFO)
+        step, begun = "", 0.0
+
+        def begin(words: str) -> None:
+            """Close a step when the next one begins: what is logged is that a step begins."""
+            nonlocal step, begun
+            now = time.monotonic()
+            if step:
+                event, _, name = step.partition(" ")
+                self.write(event.rstrip(","), name=name, seconds=round(now - begun, 6))
+            step, begun = words, now
+
         try:
-            yield
+            with heard(logging.INFO, begin):
+                yield
         finally:
-            handler.finish()
-            log.removeHandler(handler)
-            log.setLevel(level)
-
-
-class _Steps(logging.Handler):
-    """Close a step when the next one begins: what is logged is that a step begins."""
-
-    def __init__(self, lines: JobLog) -> None:
-        super().__init__()
-        self._lines = lines
-        self._step: tuple[str, str, float] | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Begin a step; its name is what the message is about."""
-        self.finish()
-        event, _, name = record.getMessage().partition(" ")
-        self._step = event.rstrip(","), name, time.monotonic()
-
-    def finish(self) -> None:
-        """Write the step that is open."""
-        if self._step is not None:
-            event, name, begun = self._step
-            self._lines.write(event, name=name, seconds=round(time.monotonic() - begun, 6))
-            self._step = None
+            begin("")

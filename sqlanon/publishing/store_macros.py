@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.breaches.script import MACROS as BREACHES
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.errors import TargetError
+from sqlanon.errors import TargetError, raised_as, undone_by
 from sqlanon.methods import METHODS, macro_steps
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import ident, literal
@@ -93,12 +93,9 @@ def script() -> str:
 
 def _run(engine: DuckDBEngine, texts: list[str]) -> None:
     engine.execute("begin transaction")
-    try:
+    with undone_by(lambda: engine.execute("rollback")):
         for text in texts:
             engine.execute(text)
-    except BaseException:
-        engine.execute("rollback")
-        raise
     engine.execute("commit")
 
 
@@ -113,8 +110,6 @@ def write_dbt_package(folder: Path, overwrite: bool = False) -> None:
         raise TargetError(f"{str(folder)!r} has a dbt package; say {option('overwrite', True)} to write it anew")
     for path in files:
         target = folder / path.relative_to(DBT_PACKAGE)
-        try:
+        with raised_as(TargetError, f"cannot write {str(target)!r}"):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
-        except OSError as error:
-            raise TargetError(f"cannot write {str(target)!r}: {error.strerror}") from None

@@ -22,7 +22,6 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     from sqlanon.adversary.findings import Attack
 
-Acceptance = Callable[[Manifest, "Callable[[], Attack]"], None]
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -96,33 +95,29 @@ class Threshold:
 
     def missed(self, manifest: Manifest, attack: "Callable[[], Attack]") -> str | None:
         """Return what was found where it misses the bound; a figure that the method does not measure misses it."""
-        best = attack().most_named(ATTACKS[self.figure]) if self.figure in ATTACKS else None
-        figure: float | None
-        if self.figure == SURE:
-            figure = attack().surely(self.at or CONFIDENCES[0]) or 0.0  # of nobody who can be looked up, nobody is told
-        elif self.figure in ATTACKS:
-            figure = None if best is None else best.reached
-        elif self.at is None:
-            figure = FIGURES[self.figure](manifest)
-        else:
-            figure = form_of(manifest).figure_at(self.figure, manifest, self.at)
+        figure, words = self._found(manifest, attack)
         if figure is not None and _OPERATORS[self.relation](figure, self.bound):
             return None
         text = f"{figure:.6g}" if isinstance(figure, float) else figure
-        found = f"{self} is required, found {'no such figure' if figure is None else text}"
-        if best is not None:
-            found += f" of the people, by {best.attack} ({best.family})"
-        elif self.figure == SURE:
-            found += " of the people"
-        elif self.figure in ATTACKS:
-            found += ": no guess could be scored, for nobody is alone with their quasi values"
-        if self.figure == SURE and figure is not None:
-            most_telling = attack().told
-            found += f", by {most_telling[0].name}" if most_telling else ""
-        if self.figure in ATTACKS and 0 < self.bound <= 1:
-            resist = option("resist", f"{self.bound:g}")
-            found += f"; sqlanon compare with {resist} looks for a release that withstands"
-        return found
+        return f"{self} is required, found {'no such figure' if figure is None else text}{words}"
+
+    def _found(self, manifest: Manifest, attack: "Callable[[], Attack]") -> tuple[float | None, str]:
+        """Return the figure, None where the method does not measure it, and what is said behind it."""
+        if self.figure == SURE:
+            by = "".join(f", by {one.name}" for one in attack().told[:1])
+            # of nobody who can be looked up, nobody is told
+            return attack().surely(self.at or CONFIDENCES[0]) or 0.0, f" of the people{by}"
+        if self.figure in ATTACKS:
+            best, resist = attack().most_named(ATTACKS[self.figure]), option("resist", f"{self.bound:g}")
+            words = ": no guess could be scored, for nobody is alone with their quasi values"
+            if best is not None:
+                words = f" of the people, by {best.attack} ({best.family})"
+            if 0 < self.bound <= 1:
+                words += f"; sqlanon compare with {resist} looks for a release that withstands"
+            return None if best is None else best.reached, words
+        if self.at is not None:
+            return form_of(manifest).figure_at(self.figure, manifest, self.at), ""
+        return FIGURES[self.figure](manifest), ""
 
 
 def threshold(figure: str, text: str) -> Threshold:
@@ -168,17 +163,12 @@ def split_threshold(text: str) -> tuple[str, str]:
     return match[1].strip(), match[2]
 
 
-def require(thresholds: Iterable[Threshold]) -> Acceptance:
-    """Return what raises VerificationError where a finished release misses a threshold."""
-    thresholds = tuple(thresholds)  # a text that is no threshold is told before anything runs
-
-    def accept(manifest: Manifest, attack: "Callable[[], Attack]") -> None:
-        once = functools.cache(attack)
-        missed = [words for threshold in thresholds if (words := threshold.missed(manifest, once))]
-        if missed:
-            raise VerificationError(f"{'; '.join(missed)}: nothing was published")
-
-    return accept
+def require(thresholds: Iterable[Threshold], manifest: Manifest, attack: "Callable[[], Attack]") -> None:
+    """Raise VerificationError where a finished release misses a threshold; attack: attacks it, where that is asked."""
+    once = functools.cache(attack)
+    missed = [words for threshold in thresholds if (words := threshold.missed(manifest, once))]
+    if missed:
+        raise VerificationError(f"{'; '.join(missed)}: nothing was published")
 
 
 def _share(part: int, rest: int) -> float | None:

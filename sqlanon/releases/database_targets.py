@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import ReleaseError, SqlanonError, TargetError, UsageError
+from sqlanon.errors import ReleaseError, SqlanonError, TargetError, UsageError, undone_by
 from sqlanon.interruption import hold_back
 from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
 from sqlanon.plans.statement import Statement
@@ -29,17 +29,14 @@ class SchemaTarget(Target):
         self._overwrite, self._open = overwrite, False
         if not engine.reserve(schema):
             raise TargetError(f"another run is writing to the schema {schema!r}; wait until it has ended")
-        try:
+        with undone_by(self.close):
             self._existing = _replaceable_tables(engine, schema, overwrite)
-        except BaseException:
-            self.close()
-            raise
 
     def __enter__(self) -> "SchemaTarget":
         """Begin the transaction, and the schema in it."""
         self.engine.begin()
         self._open = True
-        try:
+        with undone_by(self.__exit__):  # a with statement whose beginning fails calls none
             if _replaceable_tables(self.engine, self.schema, self._overwrite) != self._existing:
                 raise TargetError(f"the schema {self.schema!r} has changed while this run was at work; it stays")
             if self._existing is None:
@@ -47,9 +44,6 @@ class SchemaTarget(Target):
             # the schema itself stays: its owner's other tables and rights are in it
             for name in self._existing or ():
                 self.engine.execute(f"drop table if exists {self._name}.{ident(name)}")
-        except BaseException:  # a with statement whose beginning fails calls no __exit__
-            self.__exit__()
-            raise
         return self
 
     def __exit__(self, *failure: object) -> None:

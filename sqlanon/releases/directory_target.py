@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlanon.atomic_files import DirectoryExchange, recover_directory
 from sqlanon.engines.base import Engine
-from sqlanon.errors import ReleaseError, TargetError
+from sqlanon.errors import ReleaseError, TargetError, raised_as, undone_by
 from sqlanon.interruption import hold_back
 from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
 from sqlanon.plans.statement import Statement
@@ -34,11 +34,8 @@ class DirectoryTarget(Target):
             raise TargetError(f"no right to write in {str(self.path.parent)!r}; choose another {option('out')}")
         self._written: dict[Path, int] = {}
         self._exchange = DirectoryExchange(self.path)
-        try:  # checked again, because another run may have ended since; from now on no other run writes here
+        with undone_by(self.close):  # checked again: another run may have ended since, and from now on none writes here
             self._replaced = _replaceable_files(self.path, overwrite)
-        except BaseException:
-            self.close()
-            raise
 
     def __exit__(self, *failure: object) -> None:
         """Remove the private folder; a committed release has left it."""
@@ -88,10 +85,8 @@ class DirectoryTarget(Target):
         self._exchange.commit(self._replaced)
 
     def _write_text(self, path: Path, text: str) -> None:
-        try:
+        with raised_as(TargetError, f"cannot write {path.name}"):
             path.write_text(text, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise TargetError(f"cannot write {path.name}: {error.strerror}") from None
 
 
 def _replaceable_files(target: Path, overwrite: bool) -> frozenset[str]:

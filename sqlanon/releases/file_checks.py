@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlanon.bounded_files import MOST_BYTES
 from sqlanon.engines.base import Engine
-from sqlanon.errors import ReleaseError
+from sqlanon.errors import ReleaseError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.plans.json_schema import shown_path
 from sqlanon.plans.manifest import Manifest, table_files
@@ -62,10 +62,8 @@ def _digest(path: Path, claimed_size: Any) -> str:
     # a sparse file would be read for hours
     if size > MOST_BYTES and isinstance(claimed_size, int) and size != claimed_size:
         return f"{size:,} bytes, and not {claimed_size:,}"
-    try:
+    with raised_as(ReleaseError, f"cannot read {str(path)!r}"):
         return file_sha256(path)
-    except OSError as error:
-        raise ReleaseError(f"cannot read {str(path)!r}: {error.strerror}") from None
 
 
 def check_columns(published: PublishedTables) -> Check:

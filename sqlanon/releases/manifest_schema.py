@@ -16,11 +16,11 @@ from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.json_schema import (
     DRAFT,
     Path,
+    UnknownMember,
     either,
     faults,
     record,
     text,
-    unknown_members,
     whole,
     word,
 )
@@ -73,7 +73,7 @@ def unknown_keys(manifest: Manifest) -> list[Path]:
 
     Whoever asks is told of them and answered without; verification certifies none.
     """
-    return [*unknown_members(manifest_schema(manifest["method"]), manifest)]
+    return [path for path in manifest_faults(manifest) if isinstance(path, UnknownMember)]
 
 
 def manifest_faults(manifest: Manifest) -> Iterator[Path]:
@@ -90,5 +90,5 @@ def parameter_faults(manifest: Manifest) -> Iterator[Path]:
     """Yield the same of what its method was given, which decides how its tables are read; unknown keys are none."""
     columns = {role: manifest["columns"][role] for role in ROLES}
     schema, parameters = METHODS[manifest["method"]].parameters_schema, manifest["parameters"]
-    unknown = {*unknown_members(schema, parameters, ("parameters",))}
-    yield from (path for path in faults(schema, parameters, columns, ("parameters",)) if path not in unknown)
+    found = faults(schema, parameters, columns, ("parameters",))
+    yield from (path for path in found if not isinstance(path, UnknownMember))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlanon.bounded_files import UnfitFileError, require_regular
 from sqlanon.engines.base import Engine
-from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError
+from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.methods import METHODS
 from sqlanon.plans.json_schema import shown_path
@@ -39,10 +39,8 @@ def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
     # a table that the manifest does not list is looked for all the same: verification says what is missing
     files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in names}
     for file in (file for listed in files.values() for file in listed):
-        try:
+        with raised_as(ReleaseError, f"{file} of {str(directory)!r} is no table", UnfitFileError):
             require_regular(directory / file)
-        except UnfitFileError as error:
-            raise ReleaseError(f"{file} of {str(directory)!r} is no table: {error.strerror}") from None
     tables = {
         name: engine.read_parquet([_literal_path(directory / file) for file in listed])
         for name, listed in files.items()

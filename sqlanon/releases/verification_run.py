@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
-from sqlanon.errors import DataError, UsageError
+from sqlanon.errors import DataError, UsageError, raised_as
 from sqlanon.forms import form_of, has_several
 from sqlanon.forms.form import SINCE, Form
-from sqlanon.methods.name_types import COARSEN, check_names, named_place
+from sqlanon.methods.name_types import named_place, source_against
 from sqlanon.methods.request_options import Names
 from sqlanon.plans.coarsening import LOOKED_UP, MAPPING, Coarsening
 from sqlanon.plans.manifest import follows
@@ -26,7 +26,6 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases import file_checks
 from sqlanon.releases.targets import Place
 from sqlanon.sql.sources.queried_source import read_files
-from sqlanon.sql.sources.source_choice import choose_original
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.wording import option
 
@@ -147,8 +146,7 @@ class Evidence:
         vary: str | None = None,
     ) -> "Evidence":  # fmt: skip
         """Take what `Release.verify` is given, for an engine's dialect: paths, one background or a list of them."""
-        rules, named = COARSEN.check("coarsen", coarsen), check_names(id)
-        source = choose_original(against, query, dialect, rules, option("against"), named, vary)
+        source = source_against(against, query, dialect, coarsen, id, vary)
         backgrounds = background if isinstance(background, list | tuple) else [background]
         return cls(named_place(source), named_place(voters), [named_place(table) for table in backgrounds], r)
 
@@ -186,11 +184,9 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     presence = None
     if evidence.voters is not None:
         log.info("looking up voters")
-        try:
+        with raised_as(DataError, "cannot look voters up by the release's columns", DataError):
             _, sql = _presence_query(published, form, evidence.voters)
             presence = published.engine.frame(sql)
-        except DataError as error:
-            raise DataError(f"cannot look voters up by the release's columns: {error}") from None
         figures["presence"] = voter_list.presence_figures(presence)
     report = Report(tuple(checks), figures, presence)
     if not evidence.backgrounds:

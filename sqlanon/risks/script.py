@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sqlanon.errors import TemplateError, UsageError
+from sqlanon.errors import TemplateError, UsageError, raised_as
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
@@ -43,10 +43,8 @@ def compile_check(question: CheckQuestion, source: Source, dialect: str) -> str:
         "Its figures are those of sqlanon check, which takes t of numbers and dates by their order: here all values are"
         " equally far apart.",
     ]
-    try:
+    with raised_as(UsageError, f"no script for {dialect}", TemplateError):
         return write_statements(_lay_out(resolved_question, source, dialect), head, dialect)
-    except TemplateError as error:
-        raise UsageError(f"no script for {dialect}: {error}") from None
 
 
 def _lay_out(question: CheckQuestion, source: Source, dialect: str) -> list[Statement]:

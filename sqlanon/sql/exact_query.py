@@ -102,7 +102,7 @@ def _is_allowed(node: exp.Expr) -> bool:
 def _read_columns(tree: exp.Expr, published: Sequence[str]) -> frozenset[str] | None:
     """Return the published columns that a query reads, None where it reads anything else."""
     queries = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    if RELEASE in queries or any(cte.args["alias"].columns for cte in tree.find_all(exp.CTE)):
+    if RELEASE in queries or any(cte.alias_column_names for cte in tree.find_all(exp.CTE)):
         return None
     tables = [table.name.lower() for table in tree.find_all(exp.Table)]
     if not set(tables) <= queries | {RELEASE} or RELEASE not in tables:
@@ -147,5 +147,5 @@ def _name_items(items: Sequence[exp.Expr]) -> list[str]:
 
 
 def _name(item: exp.Expr, name: str) -> exp.Expr:
-    inner = item.this if isinstance(item, exp.Alias) else item
+    inner = item.unalias()
     return exp.Alias(this=inner, alias=exp.to_identifier(name, quoted=True))

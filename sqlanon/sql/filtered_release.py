@@ -1,6 +1,6 @@
 """Read a FROM that only filters the release: the conditions of its WITH or subquery become part of WHERE."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -48,8 +48,8 @@ def inline_filters(select: exp.Select) -> exp.Select:
     aliases = {item.alias.lower() for item in whole.expressions if isinstance(item, exp.Alias)}
     aliases |= {function.name for function in FUNCTIONS.values()}  # results without an alias, as ORDER BY names them
     for columns in visible:
-        for column in _plain_columns(whole):
-            if column.name.lower() not in columns | aliases:
+        for column in whole.find_all(exp.Column):
+            if isinstance(column.this, exp.Identifier) and column.name.lower() not in columns | aliases:
                 WORDING.refuse(f"{column.name!r}, which a subquery in FROM leaves out,", "select it there, or *")
     return whole.where(*conditions, copy=False) if conditions else whole
 
@@ -63,7 +63,7 @@ def _read_with(select: exp.Select) -> Mapping[str, exp.Expr]:
         WORDING.refuse("WITH RECURSIVE", _ADVICE)
     queries: dict[str, exp.Expr] = {}
     for expression in clause.expressions:
-        if expression.args["alias"].columns:
+        if expression.alias_column_names:
             WORDING.refuse("renaming columns in WITH", _ADVICE)
         if expression.alias.lower() == "release" or expression.alias.lower() in queries:
             WORDING.refuse(f"WITH {expression.alias!r}", "give it a name of its own")
@@ -84,7 +84,7 @@ def _follow(source: exp.Expr, queries: Mapping[str, exp.Expr], read_names: set[s
     if isinstance(source, exp.Subquery):
         if any(value for key, value in source.args.items() if key not in {"this", "alias"}):
             WORDING.refuse("this subquery", _ADVICE)
-        if source.args.get("alias") is not None and source.args["alias"].columns:
+        if source.alias_column_names:
             WORDING.refuse("renaming columns in FROM")
         return source.this, ""
     if any(value for key, value in source.args.items() if key not in {"this", "alias"}):
@@ -130,7 +130,3 @@ def _unqualify(condition: exp.Expr, names: set[str]) -> exp.Expr:
         return exp.Column(this=node.this.copy())
 
     return replace_nodes(condition, strip)
-
-
-def _plain_columns(select: exp.Select) -> Iterator[exp.Column]:
-    yield from (column for column in select.find_all(exp.Column) if isinstance(column.this, exp.Identifier))

@@ -17,7 +17,7 @@ class ResultNames:
     def __init__(self, select: exp.Select, pieces: PieceWriter) -> None:
         """Take the items; `pieces` knows the release's columns, which come before names of results."""
         self._items = select.expressions
-        self.nodes: list[exp.Expr] = [item.this if isinstance(item, exp.Alias) else item for item in self._items]
+        self.nodes: list[exp.Expr] = [item.unalias() for item in self._items]
         self._pieces = pieces
 
     def at(self, node: exp.Expr, clause: str) -> exp.Expr:

@@ -46,10 +46,9 @@ class PieceWriter:
             WORDING.refuse(CLAUSE_NAMES.get(extra[0], extra[0].upper()), "read FROM release, without more")
         if table.name.lower() != "release":
             WORDING.refuse(f"FROM {table.name!r}", "the one table is called release")
-        alias = table.args.get("alias")
-        if alias is not None and alias.columns:
+        if table.alias_column_names:
             WORDING.refuse("renaming columns in FROM")
-        self._qualifier = (alias.name if alias is not None else table.name).lower()
+        self._qualifier = table.alias_or_name.lower()
 
     def write(self, node: exp.Expr, role: Role | None = None) -> Piece:
         """Check an expression and write it over internal names; role: that of what it will stand in, or its own."""

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.generator import Generator
 
-from sqlanon.errors import TemplateError
+from sqlanon.errors import TemplateError, raised_as
 from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.arrays import respell_array
 from sqlanon.sql.bound_constants import is_numbered_apart, number_apart, write_out_apart
@@ -56,10 +56,8 @@ def write_tree(tree: exp.Expr, dialect: str) -> str:
         written.set("this", written.name.replace("\n", Generator.SENTINEL_LINE_BREAK))
     # every name is quoted: none of ours can be a reserved word, and one that is quoted once and bare once stays the
     # same name where bare names are folded to upper case
-    try:
+    with raised_as(TemplateError, f"{dialect} cannot say this", SqlglotError):
         text = tree.sql(dialect, pretty=True, max_text_width=_WIDTH, identify=True, unsupported_level=ErrorLevel.RAISE)
-    except SqlglotError as error:
-        raise TemplateError(f"{dialect} cannot say this: {error}") from None
     return _lower(text, dialect)
 
 

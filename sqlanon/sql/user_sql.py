@@ -167,6 +167,8 @@ def parse_statement(sql: str, words: Wording, dialect: str = "duckdb") -> exp.Ex
         statements = [node for node in grammar.parser().parse(tokens, sql) if node is not None]
     except sqlglot.errors.SqlglotError as error:
         raise QueryError(f"{words.subject} is not SQL that can be read: {_place(error)}; {words.grammar}") from None
+    except RecursionError:  # the parser descends once per bracket
+        raise QueryError(f"{words.subject} is nested too deeply; write it with fewer brackets") from None
     if len(statements) != 1:
         raise QueryError(f"{len(statements)} statements were given; give one SELECT")
     (tree,) = statements

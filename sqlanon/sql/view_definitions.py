@@ -5,7 +5,7 @@ What is read here is columns and checked trees; the user's text goes no further.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -78,7 +78,7 @@ class Base:
 def read_view(sql: str, base: Base, number: int) -> View:
     """Read the definition of view `number`; raise QueryError, naming the piece, for all that is no projection."""
     words = Wording(f"view {number}", f"is not allowed in view {number}", VIEW)
-    select = _select(sql, words, {"expressions", "from_", "distinct", "where"})
+    select = parse_select(sql, words, {"expressions", "from_", "distinct", "where"})
     distinct = select.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
         words.refuse("DISTINCT ON")
@@ -91,7 +91,7 @@ def read_view(sql: str, base: Base, number: int) -> View:
 def read_secret(sql: str, base: Base) -> Secret:
     """Read the secret query; raise QueryError, naming the piece, for all that is outside its grammar."""
     words = Wording("the secret", "is not allowed in the secret", SECRET)
-    select = _select(sql, words, {"expressions", "from_", "where"})
+    select = parse_select(sql, words, {"expressions", "from_", "where"})
     qualifiers = _qualifiers(select, base, words)
     columns = [_column(node, base, qualifiers, words) for node in select.expressions]
     if len(columns) != 2:
@@ -104,19 +104,12 @@ def read_secret(sql: str, base: Base) -> Secret:
 def name_columns(definitions: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that definitions name, as the first one spells each: all that is known without a database."""
     words = Wording("a definition", "is not allowed in a definition", f"{VIEW}; {SECRET}")
-    trees = [_select(sql, words, {"expressions", "from_", "distinct", "where"}) for sql in definitions]
+    trees = [parse_select(sql, words, {"expressions", "from_", "distinct", "where"}) for sql in definitions]
     columns: dict[str, str] = {}
     for column in (node for tree in trees for node in tree.find_all(exp.Column)):
         if isinstance(column.this, exp.Identifier):
             columns.setdefault(column.name.lower(), column.name)
     return tuple(columns.values())
-
-
-def _select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
-    try:
-        return parse_select(sql, words, clauses)
-    except RecursionError:
-        raise QueryError(f"{words.subject} is nested too deeply; write it with fewer brackets") from None
 
 
 def _qualifiers(select: exp.Select, base: Base, words: Wording) -> set[str]:
@@ -137,11 +130,10 @@ def _qualifiers(select: exp.Select, base: Base, words: Wording) -> set[str]:
     allowed |= {name.rpartition(".")[2] for name in allowed if len(name.split(".")) <= 3}
     if ".".join(parts).lower() not in allowed:
         raise QueryError(f"{words.subject} reads {'.'.join(parts)!r}; there is one table to read: {_name_base(base)}")
-    alias = table.args.get("alias")
-    if alias is not None and alias.columns:
+    if table.alias_column_names:
         words.refuse("renaming columns in FROM")
     # an alias hides the table's own name, in every engine
-    return {alias.name.lower()} if alias is not None else {parts[-1].lower()}
+    return {table.alias_or_name.lower()}
 
 
 def _name_base(base: Base) -> str:
@@ -150,7 +142,7 @@ def _name_base(base: Base) -> str:
 
 def _column(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) -> str:
     """Return the base's column that a node names; refuse an expression."""
-    inner = node.this if isinstance(node, exp.Alias) else node
+    inner = node.unalias()
     if not isinstance(inner, exp.Column) or not isinstance(inner.this, exp.Identifier) or inner.args.get("db"):
         words.refuse(
             node.sql("duckdb", comments=False), f"{words.grammar}, and its columns are plain, named one by one"

@@ -135,9 +135,9 @@ def test_whatever_is_read_is_as_the_schema_says(tmp_path_factory, text):
         job = read_job(path)
     except UsageError:
         return
-    for name, value in job.parameters.items():  # numbers that no data could meet are refused later
+    for name, value in job.request.parameters.items():  # numbers that no data could meet are refused later
         try:
-            METHODS[job.method].parameters[name].check(value)
+            METHODS[job.request.method].parameters[name].check(value)
         except UsageError:
             return
     validator("job").validate(yaml.safe_load(path.read_text(encoding="utf-8")))

@@ -395,6 +395,6 @@ def test_a_source_names_its_engine(tmp_path, source, place):
         path.write_text(path.read_text().replace("out: ward", "into: ward"))
     variables = {"DSN": "postgresql://me:pw@host/db", "SQLANON_DSN": "postgresql://other"}
     job = read_job(path, variables)
-    found = job.source.removeprefix(f"{tmp_path}/") if job.source else ""
-    assert (job.engine, found, job.master, job.dsn) == place
+    found = str(job.request.source).removeprefix(f"{tmp_path}/")
+    assert (job.session["engine"], found, job.session["master"], job.session["dsn"]) == place
     assert ("postgresql://me:pw@host/db" in job.secrets) == ("${DSN}" in source)

@@ -19,14 +19,14 @@ from sqlanon.errors import UsageError
 def adopt(values: Values, session: SessionOptions) -> None:
     """Make a verified release of tables that a macro, a dbt hook or a compiled script wrote."""
     from sqlanon.cli import display
-    from sqlanon.publishing.adopt import Adoption, statements
+    from sqlanon.publishing.adopt import statements
 
     out, into, against = (values.get(name) for name in ("out", "into", "against"))
     if (out is None) == (into is None):
         raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
     engine = session.open(write=into is not None)
     if session.sql:
-        outputs, _ = statements(Adoption.of(arguments_of(operations.adopt, values)), engine)
+        outputs, _ = statements(arguments_of(operations.adopt, values), engine)
         write_out("\n\n".join(f"-- {output.name}\n{output.sql};" for output in outputs) + "\n")
         return
     with display.progress():

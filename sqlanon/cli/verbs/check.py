@@ -34,12 +34,9 @@ def check(values: Values, session: SessionOptions) -> None:
         answer = judgement.check(session.opener(), **values)
     _show(answer, session)
     if not answer.holds:
-        say(f"required and not reached: {', '.join(_named(measure.name, measure.column) for measure in answer.failed)}")
+        missed = (" of ".join(filter(None, (measure.name, measure.column))) for measure in answer.failed)
+        say(f"required and not reached: {', '.join(missed)}")
         raise typer.Exit(3)
-
-
-def _named(name: str, column: str) -> str:
-    return f"{name} of {column}" if column else name
 
 
 def _show(answer: "Check", session: SessionOptions) -> None:

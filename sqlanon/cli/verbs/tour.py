@@ -8,7 +8,7 @@ import typer
 
 from sqlanon.cli.app import command
 from sqlanon.cli.options import DatabaseOption, say
-from sqlanon.errors import UsageError
+from sqlanon.errors import UsageError, raised_as
 
 
 @command(epilog="Example: sqlanon page patients.parquet; sqlanon page --database hospital.duckdb patients")
@@ -40,10 +40,8 @@ def demo(
     if keep is not None:
         if keep.exists():
             raise UsageError(f"{str(keep)!r} exists; choose another --keep")
-        try:
+        with raised_as(UsageError, f"cannot make the directory {str(keep)!r}"):
             keep.mkdir()
-        except OSError as error:
-            raise UsageError(f"cannot make the directory {str(keep)!r}: {error.strerror}") from None
         _tour(keep)
         return
     with tempfile.TemporaryDirectory(prefix="sqlanon-demo-") as folder:

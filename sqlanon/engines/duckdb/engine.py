@@ -15,7 +15,7 @@ from sqlanon.engines.duckdb.sources import find_source
 from sqlanon.engines.duckdb.text_files import Reading
 from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import creation_text, typed
-from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
+from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError, raised_as
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source
@@ -253,10 +253,8 @@ class DuckDBEngine(Engine):
 
     def write_parquet(self, sql: str, path: Path) -> dict[Path, int]:
         """Write the rows of a SELECT, in its order, to one Parquet file; return it with its rows."""
-        try:  # a COPY tells how many rows it wrote
-            ((count,),) = self.execute(self.parquet_text(sql, path))
-        except SqlanonError as error:
-            raise TargetError(f"cannot write {path.name}: {error}") from None
+        with raised_as(TargetError, f"cannot write {path.name}", SqlanonError):
+            ((count,),) = self.execute(self.parquet_text(sql, path))  # a COPY tells how many rows it wrote
         return {path: count}
 
     def read_parquet(self, paths: Sequence[Path]) -> Sql:

@@ -15,7 +15,7 @@ from sqlanon.bounded_files import UnfitFileError, require_regular
 from sqlanon.engines.duckdb.errors import MISSING_EXTENSION, describe_convertible
 from sqlanon.engines.duckdb.text_files import read_folders, read_typed, refuse_nul
 from sqlanon.engines.duckdb.unlike_files import count_lacking, escape_pattern
-from sqlanon.errors import SourceError, SqlanonError
+from sqlanon.errors import SourceError, SqlanonError, raised_as
 from sqlanon.near_texts import find_near
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.templates import Sql, ident, literal
@@ -325,10 +325,8 @@ def _read_files(
 def _require_files(pattern: str) -> None:
     """Raise SourceError where a pattern matches a pipe or a device, which would be read for ever."""
     for path in glob.iglob(pattern, recursive=True, include_hidden=True):  # noqa: PTH207 - a text, as engines take it
-        try:
+        with raised_as(SourceError, f"{pattern!r} matches {path!r}", UnfitFileError):
             require_regular(path)
-        except UnfitFileError as error:
-            raise SourceError(f"{pattern!r} matches {path!r}: {error.strerror}") from None
 
 
 def _reader_of(text: str) -> str | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from sqlanon.forms import form_of
+from sqlanon.methods.parameter_types import one_or_several
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.companions.column_types import TableTypes
@@ -21,9 +22,8 @@ def describe_columns(
     manifest: Manifest, types: TableTypes, write_name: Callable[[str], str]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield table, column, type and role of every published column; write_name: how a column is named in a role."""
-    roles = {
-        name: description for role, description in _ROLES.items() for name in _listed(manifest["columns"].get(role, []))
-    }
+    published = manifest["columns"]
+    roles = {name: words for role, words in _ROLES.items() for name in one_or_several(published.get(role, ()))}
     form = form_of(manifest)
     roles |= form.describe_quasi(manifest, write_name)
     for name, rule in manifest["parameters"].get("coarsen", {}).items():
@@ -33,7 +33,3 @@ def describe_columns(
     for table, columns in types.items():
         for column, sql_type in columns.items():
             yield table, column, sql_type, roles.get(column, sensitive)
-
-
-def _listed(names: str | list[str]) -> list[str]:
-    return [names] if isinstance(names, str) else names

@@ -1,32 +1,9 @@
 """Which source is meant: one that was named, or a query in its place."""
 
-from collections.abc import Mapping, Sequence
-
 from sqlanon.errors import UsageError
-from sqlanon.sql.sources.queried_source import with_rules
 from sqlanon.wording import option
 
 NO_SOURCE = f"say what is read: a source, or {option('query', 'SELECT …')}"
-
-
-def choose_original(
-    against: object,
-    query: str | None,
-    dialect: str,
-    rules: Mapping[str, str],
-    named: str = "a source",
-    identifier: Sequence[str] = (),
-    vary: str | None = None,
-) -> object:
-    """Return the source that a release is held against, with the rules that made it coarser; None without one.
-
-    rules: as they are typed, by column. identifier, vary: as a release of people who have several rows was made.
-    """
-    source = choose_source(against, query, dialect, named=named)
-    for name, said in (("coarsen", rules), ("id", identifier), ("vary", vary)):
-        if said and source is None:
-            raise UsageError(f"{option(name)} is about the source; say which with {option('against', 'SOURCE')}")
-    return None if source is None else with_rules(source, rules, identifier, vary)
 
 
 def choose_source(source: object, query: str | None, dialect: str, needed: str = "", named: str = "a source") -> object:

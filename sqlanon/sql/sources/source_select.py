@@ -49,7 +49,7 @@ class SourceSelect(QueriedSource):
     def _write_item(self, item: exp.Expr) -> str:
         if isinstance(item, exp.Star):
             return "*"
-        inner = item.this if isinstance(item, exp.Alias) else item
+        inner = item.unalias()
         return f"{self._expression(inner)} as {self._ident(item.alias_or_name)}"
 
     def _expression(self, node: exp.Expr) -> Sql:
@@ -87,8 +87,7 @@ def _check(select: exp.Select) -> None:
         extra = [key for key, value in table.args.items() if value and key not in {"this", "db", "catalog", "alias"}]
         if extra:
             _WORDS.refuse(f"{extra[0].upper()} in FROM")
-        alias = table.args.get("alias")
-        if alias is not None and alias.columns:
+        if table.alias_column_names:
             _WORDS.refuse("renaming columns in FROM")
         if condition is not None:
             check_expression(condition, _WORDS)
@@ -116,7 +115,7 @@ def _check_item(item: exp.Expr) -> str:
     """Check what stands in SELECT; return its name without case, nothing for all columns."""
     if isinstance(item, exp.Star) and not any(item.args.values()):
         return ""
-    inner = item.this if isinstance(item, exp.Alias) else item
+    inner = item.unalias()
     check_expression(inner, _WORDS)
     if not isinstance(item, exp.Alias | exp.Column):
         _WORDS.refuse(f"the expression {item.sql('duckdb', comments=False)} without a name", "give it one with AS")
