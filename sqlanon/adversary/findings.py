@@ -311,10 +311,11 @@ class Attack:
 
     def sections(self) -> list[Section]:
         """Return what is shown below the verdict: people in bars first, tables and notes folded."""
+        promised = None if self.strongest is None else self.strongest.promised
         bars = [
             Bar(
                 f"told with more than {_percent(each.limit)} certainty{f' of {each.about}' if each.about else ''}",
-                each.share, f"{each.people:,} of {each.of:,}",
+                each.share, f"{each.people:,} of {each.of:,}", above=promised is not None and each.limit > promised,
             )
             for each in self.sure
         ]  # fmt: skip

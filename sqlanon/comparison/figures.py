@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _WORDS = ["comparison/words.txt"]
 # what a line says of attacks, None where none was run, and what `Resistance` calls it
-ATTACKED = {"reached": "named", "sure": "sure", "danger": "reached", "family": "family", "left_out": "left_out",
+ATTACKED = {"reached": "named", "sure": "told", "danger": "reached", "family": "family", "left_out": "left_out",
             "at_least": "at_least"}  # fmt: skip
 ANSWERS = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "answered", "text"]
 DIGITS = 12  # of an answer that counts

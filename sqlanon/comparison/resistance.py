@@ -44,6 +44,11 @@ class Resistance:
         return max(self.named, VITAL + (1 - VITAL) * self.sure)
 
     @property
+    def told(self) -> float | None:
+        """Return whom it tells for sure, None where no guess met the truth."""
+        return None if self.named is None else self.sure
+
+    @property
     def words(self) -> str:
         """Say what is reached: `27.0%`, or `27.0%, 0.27% told`."""
         told = f", {self.sure:.2%} told" if self.sure > MOST_SURE else ""
