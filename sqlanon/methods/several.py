@@ -231,7 +231,7 @@ def group_rows(design: SeveralColumns) -> Steps:
 
 
 def group_classes(design: SeveralColumns, known: tuple[str, ...], parameter: str, asked: str) -> Steps:
-    """Return the chapters that end in `grouped`, class by class: no class is merged, and no row joins another.
+    """Return the chapters that end in `grouped`, class by class.
 
     known: the signature. parameter, asked: what decides the size of groups, as it is called and as it was given.
     """
@@ -243,7 +243,6 @@ def group_classes(design: SeveralColumns, known: tuple[str, ...], parameter: str
     signed = {"signature": signature, "codes": codes, "size": size}
     limits = {
         **signed,
-        "merges": False,
         "final": False,
         "parameter": parameter,
         "asked": asked,
@@ -265,7 +264,7 @@ def group_classes(design: SeveralColumns, known: tuple[str, ...], parameter: str
         grouping.tally(signature),
         Chapter(
             "robust/classes",
-            {"signature": signature, "size": size, "purpose": design.attribute.purpose, "spelled": None},
+            {"signature": signature, "purpose": design.attribute.purpose, "spelled": None},
         ),
         grouping.count_values(design, signature),
         *exchange(design, signature),
