@@ -76,6 +76,23 @@ from (
 
 -- st: the sensitive table: each group's values, each of which stands in a group once
 
+),
+line as (
+    select
+        listed.group_id,
+        held.sensitive
+    from listed
+    inner join "sqlanon_frequency" as held on listed.held_code = held.code
+    order by
+        listed.group_id asc nulls last,
+        held.sensitive asc nulls last
+)
+select
+    line.group_id as "group_id",
+    line.sensitive as "disease",
+    cast(1 as bigint) as "count"
+from line;
+
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_grouped";
 drop view "sqlanon_numbered";
