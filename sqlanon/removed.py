@@ -21,6 +21,7 @@ _REMOVED = {
         "compare holds against each other what can be published: leave it out",
     ),
     "convert": "write such a file with ATTACH 'NEW' AS made (storage_version 'v1.4.0'), then COPY FROM DATABASE",
+    "guarantee": "groups hold people of whom every distribution says the same: leave it out",
     "repair": "it brought next to no row back into a group: leave it out",
     "refine": "groups are cut once: leave it out",
     "waiting": "those who come new wait together: leave it out",

@@ -82,7 +82,6 @@ MEANT: dict[str, list[str]] = {
     "--background": ["background.parquet", "background.csv"],
     "--background-from": ["sex", "age", "zipcode"],
     "--save-background": ["kept.parquet", "kept.csv", "new kept.csv"],
-    "--guarantee": ["exact", "delta"],
     "--max-suppressed": ["0", "1%", "0.5", "0.99"],
     "--threshold": ["0.1", "0.3", "0.9", "1"],
     "--influence": ["learn", "influence.csv"],

@@ -127,7 +127,7 @@ def _chapters(published: PublishedTables, match: MatchedBackground, number: int,
         "limit": 1 / r + ROUNDING,
         "most": PAIRS_AT_ONCE,
     }
-    return [background.read_table(match.background, number, whole=False), Chapter("verify/background", values)]
+    return [background.read_table(match.background, number, spelled=False), Chapter("verify/background", values)]
 
 
 def _priors(run: ChapterRun, number: int) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """QIT and ST: what is published of groups, whichever method made them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,17 +83,28 @@ def publish_qit(design: Grouped) -> Chapter:
 
 def publish(design: Grouped) -> Steps:
     """Return the chapters of the published tables."""
-    columns, made = design.columns, MADE if design.request.following is None else SHOWN
-    values = {
-        "sensitive": columns["sensitive"][0],
-        "group_column": columns["group"],
-        "count_column": columns["count"],
-        "lines": made["lines"],
-        "valued": made["valued"],
-    }
-    return (publish_qit(design), Chapter("st", values))
+    made = MADE if design.request.following is None else SHOWN
+    (sensitive,) = design.request.roles.sensitive
+    column = {"sensitive": sensitive, "suffix": "", "valued": made["valued"], "code": "code"}
+    return (publish_qit(design), publish_st(design, [column], made["lines"]))
+
+
+def publish_st(design: Grouped, columns: Sequence[Mapping[str, str]], lines: str, listed: bool = False) -> Chapter:
+    """Return the chapter of the sensitive tables; listed: whether a line has a list of all its values' numbers.
+
+    columns: of each sensitive column its name, the suffix of its table, the relation of its values, and the column of
+    their numbers in `lines`.
+    """
+    added = {"group_column": design.columns["group"], "count_column": design.columns["count"]}
+    return Chapter("st", {"columns": columns, "lines": lines, "listed": listed, **added})
 
 
 def link(design: Grouped) -> Steps:
     """Return the chapter of the rows that the run knows to the end."""
-    return (Chapter("linked", {"carried": packing.payload_quasi(design.request, design.layout)}),)
+    return (link_values(design, [{"suffix": "", "valued": MADE["valued"], "code": "code"}]),)
+
+
+def link_values(design: Grouped, columns: Sequence[Mapping[str, str]], listed: bool = False) -> Chapter:
+    """Return the chapter of the rows that the run knows to the end, for columns as `publish_st` has them."""
+    carried = packing.payload_quasi(design.request, design.layout)
+    return Chapter("linked", {"carried": carried, "columns": columns, "listed": listed})

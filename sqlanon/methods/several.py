@@ -231,7 +231,7 @@ def group_rows(design: SeveralColumns) -> Steps:
 
 
 def group_classes(design: SeveralColumns, known: tuple[str, ...], parameter: str, asked: str) -> Steps:
-    """Return the chapters that end in `grouped`, class by class: no class is merged, and no row joins another.
+    """Return the chapters that end in `grouped`, class by class.
 
     known: the signature. parameter, asked: what decides the size of groups, as it is called and as it was given.
     """
@@ -243,7 +243,6 @@ def group_classes(design: SeveralColumns, known: tuple[str, ...], parameter: str
     signed = {"signature": signature, "codes": codes, "size": size}
     limits = {
         **signed,
-        "merges": False,
         "final": False,
         "parameter": parameter,
         "asked": asked,
@@ -265,7 +264,7 @@ def group_classes(design: SeveralColumns, known: tuple[str, ...], parameter: str
         grouping.tally(signature),
         Chapter(
             "robust/classes",
-            {"signature": signature, "size": size, "purpose": design.attribute.purpose, "spelled": None},
+            {"signature": signature, "purpose": design.attribute.purpose, "spelled": None},
         ),
         grouping.count_values(design, signature),
         *exchange(design, signature),
@@ -311,18 +310,21 @@ def suppressed(design: SeveralColumns, parameter: str, asked: str, where: str) -
 
 def publish(design: SeveralColumns) -> Steps:
     """Return the chapters of the published tables: QIT, and an ST for each column."""
-    columns = design.columns
-    values = {
-        "published": design.request.roles.sensitive,
-        **design.sets,
-        "group_column": columns["group"],
-        "count_column": columns["count"],
-    }
-    return (qit_st.publish_qit(design), Chapter("several/st", values))
+    columns = [{**column, "suffix": f"_{number}" if number > 1 else ""} for number, column in _numbered(design)]
+    return (qit_st.publish_qit(design), qit_st.publish_st(design, columns, "grouped", design.request.sets))
 
 
 def link(design: SeveralColumns) -> Steps:
     """Return the chapter of the rows that the run knows to the end, for each sensitive column."""
-    carried = payload_quasi(design.request, design.layout)
-    values = {"published": design.request.roles.sensitive, "carried": carried, **design.sets}
-    return (Chapter("several/linked", values),)
+    columns = [{**column, "suffix": f"_{number}"} for number, column in _numbered(design)]
+    return (qit_st.link_values(design, columns, design.request.sets),)
+
+
+def _numbered(design: SeveralColumns) -> list[tuple[int, dict[str, str]]]:
+    """Return each sensitive column by its number, with the relation of its values and the column of their numbers."""
+    columns = design.request.roles.sensitive
+    codes = design.codes * len(columns) if design.request.sets else design.codes
+    return [
+        (number, {"sensitive": column, "valued": f"value_{number}", "code": code})
+        for number, (column, code) in enumerate(zip(columns, codes, strict=True), start=1)
+    ]

@@ -60,9 +60,7 @@ def write_verified(
     if against is not None:
         report = replace(report, checks=(*report.checks, *form.verify_against(published, *against)))
     if backgrounds:
-        parameters = published.manifest["parameters"]
-        # under the paper's delta condition a posterior may be above 1/r: it is told, and promised by nobody
-        limit = parameters["r"] if parameters["guarantee"] == "exact" else None
+        limit = published.manifest["parameters"]["r"]
         report = add_posteriors(report, published, match_backgrounds(published, backgrounds), limit)
     # what cannot be proved from the tables alone is not refused: `backgrounds` prove it, where they are at hand
     if report.holds is False:

@@ -355,11 +355,11 @@ def test_a_missing_sensitive_value_stands_last_in_its_group(spark, tmp_path):
     con.close()
 
 
-def test_spark_merges_the_classes_that_duckdb_merges(spark, tmp_path):
+def test_spark_puts_signatures_together_that_duckdb_puts_together(spark, tmp_path):
     con, crowd, near = duckdb.connect(), tmp_path / "crowd.parquet", tmp_path / "near.parquet"
     con.execute(
         f"copy (select i, i % 6 as ward, 's' || (i * i % 31 % 9) as s from range(60) t(i)) to '{crowd}';"
-        "copy (select ward, 's' || v as s, (60 + (ward + 2 * v) % 7) / 700 as probability from range(6) w(ward),"
+        "copy (select ward, 's' || v as s, (60 + (ward % 2 + 2 * v) % 7) / 700 as probability from range(6) w(ward),"
         f" range(9) r(v)) to '{near}'"
     ).fetchall()
     asked = {"quasi": "ward", "sensitive": "s", "id": "i", "r": 2, "max_suppressed": 0.9, "key": KEY}

@@ -1,7 +1,5 @@
--- class: everybody is of one class, whose groups need `size` different values
-select
-    0 as class,
-    cast(4 as bigint) as needed
+-- class: everybody is of one class
+select 0 as class
 
 -- ranked: the values of each class by falling count, equal counts in keyed order; tail: the rows of the values from its place on
 with valued as (
@@ -37,17 +35,13 @@ select
     class_rows - head + row_count as tail
 from placed
 
--- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need; 0 where it has fewer values
-with sized as (
-    select distinct class, needed
-    from "sqlanon_class"
-)
+-- capacity: the largest number of groups of N = 4 different values that a class can give: m = min over j < N of floor(tail_j / (N - j)); 0 where it has fewer values
 select
-    ranked.class,
-    case when count(*) = sized.needed then min(ranked.tail // (sized.needed - ranked.place)) else 0 end as group_count
-from "sqlanon_ranked" as ranked
-inner join sized on ranked.class = sized.class and ranked.place < sized.needed
-group by ranked.class, sized.needed
+    class,
+    case when count(*) = 4 then min(tail // (4 - place)) else 0 end as group_count
+from "sqlanon_ranked"
+where place < 4
+group by class
 
 -- spark, ranked:
 -- -    sha256(
@@ -56,10 +50,10 @@ group by ranked.class, sized.needed
 -- +    sha2("key"."secret" || 'anatomy/disease/value/' || coalesce(cast(length(cast("valued"."sensitive" as string)) as string) || ':' || cast("valued"."sensitive" as string), 'N'), 256) as "hash"
 
 -- spark, capacity:
--- -    then min("ranked"."tail" // (
--- -      "sized"."needed" - "ranked"."place"
--- -    ))
--- +    then min(("ranked"."tail" div ("sized"."needed" - "ranked"."place")))
+-- -  case when count(*) = 4 then min("tail" // (
+-- -    4 - "place"
+-- -  )) else 0 end as "group_count"
+-- +  case when count(*) = 4 then min(("tail" div (4 - "place"))) else 0 end as "group_count"
 
 -- postgres, ranked:
 -- -    sha256(
@@ -69,7 +63,7 @@ group by ranked.class, sized.needed
 -- +  offset 0
 
 -- postgres, capacity:
--- -    then min("ranked"."tail" // (
--- -      "sized"."needed" - "ranked"."place"
--- -    ))
--- +    then min(("ranked"."tail" / ("sized"."needed" - "ranked"."place")))
+-- -  case when count(*) = 4 then min("tail" // (
+-- -    4 - "place"
+-- -  )) else 0 end as "group_count"
+-- +  case when count(*) = 4 then min(("tail" / (4 - "place"))) else 0 end as "group_count"

@@ -1,13 +1,18 @@
 -- st: the sensitive table: each group's values, each of which stands in a group once
-with line as (
+with listed as (
+    select "group_id", "code" as held_code
+    from "sqlanon_grouped"
+
+),
+line as (
     select
-        grouped.group_id,
-        frequency.sensitive
-    from "sqlanon_grouped" as grouped
-    inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
+        listed.group_id,
+        held.sensitive
+    from listed
+    inner join "sqlanon_frequency" as held on listed.held_code = held.code
     order by
-        grouped.group_id asc nulls last,
-        frequency.sensitive asc nulls last
+        listed.group_id asc nulls last,
+        held.sensitive asc nulls last
 )
 select
     line.group_id as "group_id",

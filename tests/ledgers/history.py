@@ -21,7 +21,7 @@ class History:
 
     def __init__(self, con, l, method="anatomy"):
         self.con, self.engine = con, DuckDBEngine(con)
-        known = {"background": (), "background_from": (("c",),), "guarantee": "exact"}
+        known = {"background": (), "background_from": (("c",),)}
         self.method = method
         named = {"anatomy": {"l": l}, "splu": {"gamma": l}, "robust": {"r": l, "max_suppressed": 0.9, **known}}
         self.parameters = named[method]

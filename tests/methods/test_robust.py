@@ -15,7 +15,6 @@ import sqlanon
 from sqlanon.plans.manifest import manifest_text
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.examples import examples
-from tests.oracles.permanent import posteriors
 from tests.oracles.suppression import most_groups
 
 KEY = "0f" * 32
@@ -46,7 +45,7 @@ def test_the_only_man_of_the_papers_table_finds_no_company(con):
     assert str(refused.value) == (
         "r = 2 is not possible: 1 of 4 rows (25.00%) find no group of 2 rows of one signature that have different"
         " values of 'disease', and max_suppressed allows 1%; most of them have the signature (Male) with 1 (1 signature"
-        " leave rows over); no r of 2 or more works with these backgrounds; max_suppressed=0.25 leaves them out"
+        " leave rows over); no r above 1 works with these backgrounds; max_suppressed=0.25 leaves them out"
     )
 
 
@@ -166,9 +165,10 @@ def test_a_forged_release_of_mixed_groups_does_not_hold(con, tmp_path):
     manifest.write_text(manifest_text(forged | {"parameters": forged["parameters"] | {"classes": "hope"}}))
     with pytest.raises(sqlanon.ReleaseError, match="what its classes are"):
         sqlanon.open(tmp_path / "plain")
+    unknown = "records what no release has: parameters guarantee"
     for name, value in (("repair", True), ("repair", "x"), ("repair", -1), ("guarantee", "hope"), ("guarantee", None)):
         manifest.write_text(manifest_text(forged | {"parameters": forged["parameters"] | {name: value}}))
-        with pytest.raises(sqlanon.ReleaseError, match="how its groups were made"):
+        with pytest.raises(sqlanon.ReleaseError, match=f"how its groups were made|{unknown}"):
             sqlanon.open(tmp_path / "plain")
 
 
@@ -280,7 +280,7 @@ BAD = [
     ({"background_from": "sex,,ward"}, "an empty column name"),
     ({"max_suppressed": 1}, "is no share of the rows"),
     ({"max_suppressed": -0.1}, "is no share of the rows"),
-    ({"guarantee": "hope"}, "'hope' is none of exact, delta"),
+    ({"guarantee": "delta"}, "guarantee was removed in 0.3.0"),
     ({"block": 0}, "holds no group"),
     ({"sensitive": ["s", "ward"], "quasi": "sex", "background": "people"}, "groups hold rows of one signature"),
     ({"repair": 2}, "repair was removed in 0.3.0"),
@@ -359,19 +359,6 @@ def test_an_r_that_is_too_large_names_signatures_and_the_largest_that_works(con)
     assert sqlanon.robust(con, "t", r=largest + 1, max_suppressed=enough, **asked).verify().holds
     with pytest.raises(sqlanon.DataError, match=f"max_suppressed={enough} leaves them out"):
         sqlanon.robust(con, "t", r=largest + 1, max_suppressed=enough - 1e-6, **asked)
-
-
-@pytest.mark.thorough
-def test_the_largest_r_of_merged_classes_was_tried(con):
-    asked = alike(con, 301, "20 + (13 * ward + 7 * v) % 17") | {"max_suppressed": 0}
-    with pytest.raises(sqlanon.DataError, match="the largest whole r that works is") as refused:
-        sqlanon.robust(con, "t", r=6, **asked)
-    largest = int(re.search(r"the largest whole r that works is (\d+)", str(refused.value))[1])
-    assert sqlanon.robust(con, "t", r=largest, **asked).manifest["dropped_rows"] == 0
-    with pytest.raises(sqlanon.DataError, match=f"works is {largest}; "):
-        sqlanon.robust(con, "t", r=largest + 1, **asked)
-    enough = float(re.search(r"max_suppressed=(\S+) leaves them out", str(refused.value))[1])
-    assert sqlanon.robust(con, "t", r=6, **asked | {"max_suppressed": enough}).manifest["dropped_rows"]
 
 
 def test_a_frequent_value_and_a_background_of_many_columns_are_named_in_a_refusal(con):
@@ -461,51 +448,6 @@ def test_a_prior_of_nothing_is_equal_to_none_however_small(con):
     assert all(len({ward % 2 for (ward,) in named}) == 1 for named in signatures.values())
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("odds", "r"),
-    [
-        ("100 + ward * v % 7", 3),
-        ("10 + ward * v % 7", 2.5),
-        ("1 + (ward + v) % 5", 2),
-        ("1 + ward * v % 3", 2.5),
-    ],
-)
-def test_signatures_that_are_nearly_alike_share_groups_whose_posteriors_hold(con, odds, r):
-    asked = alike(con, 301, odds)
-    release = sqlanon.robust(con, "t", r=r, max_suppressed=0.9, **asked)
-    prior = {(ward, s): p for ward, s, p in con.execute("from known").fetchall()}
-    signatures, values = groups_of(release, ["ward"])
-    for group, named in signatures.items():
-        assert max(values[group].values()) == 1 and len(named) >= r
-        if len(named) <= 7:
-            rows = [{value: prior[ward, value] for value in values[group]} for (ward,) in named]
-            assert max(max(row.values()) for row in posteriors(rows, list(values[group]))) <= 1 / r + 1e-12
-    assert release.verify(background="known", r=r).holds
-    first = left_over(con, math.ceil(r))
-    assert release.manifest["dropped_rows"] <= first
-    if odds.startswith("100"):
-        assert release.manifest["dropped_rows"] < first / 4
-
-
-def test_the_papers_condition_makes_smaller_groups_than_posteriors_allow(con):
-    asked = alike(con, 301, "10 + (13 * ward + 7 * v) % 17") | {"r": 3, "max_suppressed": 0.9}
-    exact, delta = (sqlanon.robust(con, "t", guarantee=name, **asked) for name in ("exact", "delta"))
-    assert delta.manifest["dropped_rows"] < exact.manifest["dropped_rows"]
-    assert delta.manifest["guarantee"] == {"r": 3, "condition": "delta"}
-    (found,) = delta.verify(background="known").posterior
-    assert found["groups_off_delta"] == 0
-    assert found["largest_posterior"] > 1 / 3  # the condition does not prove it, and the promise does not say so
-    assert delta.verify().holds is None
-
-
-def test_a_condition_that_nothing_is_accepted_by_is_refused(con):
-    people(con)
-    asked = {"quasi": ["ward", "sex"], "sensitive": "s", "r": 2, "background_from": "sex", "guarantee": "delta"}
-    with pytest.raises(sqlanon.UsageError, match=r"delta. makes no difference.*mix signatures with background"):
-        sqlanon.robust(con, "people", **asked)
-
-
 def left_over(con, size, table="t"):
     """Return how many rows are left over where groups hold rows of one signature each."""
     wards = collections.defaultdict(list)
@@ -540,10 +482,11 @@ def test_random_tables_with_zeros_and_gaps_give_nobody_away(con, seed):
 
 
 def test_several_tables_and_a_learned_one_are_held_together(con):
-    asked = alike(con, 601, "50 + ward * v % 7")
+    asked = alike(con, 601, "50 + ward % 2 * v % 7")
     con.execute(
-        "create table second as select ward, 's' || v as s, (50 + (ward + 3 * v) % 5) /"
-        " sum(50 + (ward + 3 * v) % 5) over (partition by ward) as probability from range(40) w(ward), range(10) r(v)"
+        "create table second as select ward, 's' || v as s, (50 + (ward % 4 // 2 + 3 * v) % 5) /"
+        " sum(50 + (ward % 4 // 2 + 3 * v) % 5) over (partition by ward) as probability"
+        " from range(40) w(ward), range(10) r(v)"
     ).fetchall()
     con.execute("alter table t add column side integer").fetchall()
     con.execute("update t set side = person // 10 % 2").fetchall()
@@ -552,6 +495,7 @@ def test_several_tables_and_a_learned_one_are_held_together(con):
     signatures, _ = groups_of(release, ["side"])
     assert all(len(set(named)) == 1 for named in signatures.values())
     signatures, _ = groups_of(release, ["ward"])
+    assert all(len({ward % 4 for (ward,) in named}) == 1 for named in signatures.values())
     assert sum(len(set(named)) > 1 for named in signatures.values()) > 20
     assert release.verify(background=["known", "second"], r=3).posterior[0]["largest_posterior"] <= 1 / 3 + 1e-12
     # both tables are met, and the learned one is proved by nobody here

@@ -82,9 +82,12 @@ class UncertainTables(CellTables):
 
     def column(self, place: int, pieces: Sequence[Sql] = ()) -> dict[str, Any]:
         """Return how the cells of a column are read: nodes, the largest of several values, or values."""
-        kind = "held" if place in self.hierarchies else "ordered" if place in self.open_places else "known"
-        cell = {"cell": self.relations[f"cell_{place}"], "held": self.relations["held"]}
-        return {"kind": kind, "number": place, "sql_type": self.types[place], **cell}
+        kind = "held" if place in self.hierarchies else "ordered" if place in self.open_places else "covered"
+        cell = self.relations[f"cell_{place}"]
+        column = {"kind": kind, "number": place, "sql_type": self.types[place], "cell": cell}
+        # a cell that is certain stands for its own value
+        covered = Sql(f"(select cell, known as name from {cell})")
+        return {**column, "held": self.relations["held"], "covered": covered}
 
     def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> Sql:
         """Write the values that cells of a column may hold: without a hierarchy, what the column shows."""

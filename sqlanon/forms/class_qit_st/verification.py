@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlanon.errors import ReleaseError
 from sqlanon.forms.qit_st import verification as qit_st
-from sqlanon.methods.robust.design import CLASSES, GUARANTEES, promise
+from sqlanon.methods.robust.design import CLASSES
 from sqlanon.plans.manifest import Manifest, signature_of
 from sqlanon.verification.checks import ROUNDING, Check, PublishedTables, Report
 
@@ -27,8 +27,8 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     r, sets = manifest["parameters"].get("r"), manifest["parameters"].get("backgrounds")
     if not isinstance(r, int | float) or isinstance(r, bool) or not 1 < r <= manifest["parameters"]["l"]:
         raise ReleaseError(f"the manifest of {where} does not say an r above 1 and at most its l")
-    turns, guarantee = manifest["parameters"].get("repair", 0), manifest["parameters"].get("guarantee")
-    if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0 or guarantee not in GUARANTEES:
+    turns = manifest["parameters"].get("repair", 0)
+    if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0:
         raise ReleaseError(f"the manifest of {where} does not say how its groups were made")
     if _classes(manifest) not in CLASSES:
         raise ReleaseError(f"the manifest of {where} does not say what its classes are")
@@ -72,7 +72,8 @@ def verified_figures(report: Report) -> dict[str, Any]:
 
 
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return what is promised, as numbers: where groups mix classes under the paper's condition, that condition."""
+    """Return what is promised, as numbers; where groups of 0.2.0 mix classes it may be the paper's condition."""
     parameters = manifest["parameters"]
-    mixing = bool(parameters.get("repair")) or _classes(manifest) == CLASSES[1]
-    return promise(parameters["r"], parameters["guarantee"], mixing)
+    if parameters.get("guarantee") == "delta" and (parameters.get("repair") or _classes(manifest) == CLASSES[1]):
+        return {"r": parameters["r"], "condition": "delta"}
+    return {"r": parameters["r"], "posterior": 1 / parameters["r"]}

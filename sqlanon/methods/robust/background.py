@@ -112,12 +112,12 @@ def names_of(background: Background) -> tuple[str, ...]:
     return tuple(f"signature_{number}" for number, _ in enumerate(background.columns, start=1))
 
 
-def read_table(background: Background, number: int, show_values: bool = False, whole: bool = True) -> Chapter:
+def read_table(background: Background, number: int, show_values: bool = False, spelled: bool = True) -> Chapter:
     """Return the chapter that reads and checks one background.
 
     It reads `population` (with the columns of `background.columns`) and `tally` (sensitive, row_count), and makes
-    `background`, `signature`, `remainder` and, of a `whole` one, `prior`, each with `_number` behind. A table
-    is refused where it is no distribution (UsageError) or does not fit the data (DataError).
+    `background`, `signature`, `remainder` and, where it is `spelled`, `prior` and `said`, each with `_number` behind. A
+    table is refused where it is no distribution (UsageError) or does not fit the data (DataError).
     """
     values = {
         "number": number,
@@ -129,7 +129,7 @@ def read_table(background: Background, number: int, show_values: bool = False, w
         "attributes_text": ", ".join(background.attributes),
         "sensitive": repr(background.sensitive),
         "shown_value": Sql(_SHOWN if show_values else _NOTHING),
-        "whole": whole,
+        "spelled": spelled,
     }
     return Chapter("robust/background", values)
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, get_args
 
 from sqlanon.errors import UsageError
 from sqlanon.methods import packing, qit_st
@@ -22,18 +21,10 @@ from sqlanon.wording import option
 
 NAME = "robust"
 MOST_SUPPRESSED = 0.01
-Guarantee = Literal["exact", "delta"]
-GUARANTEES = get_args(Guarantee)
-CLASSES = ("signatures", "distributions")  # what rows of one class have in common
+CLASSES = ("signatures", "distributions")  # what rows of one class have in common: tables may say the same of several
 NO_BACKGROUND = (
     f"say what the adversary knows: {option('background', 'FILE')} (a distribution per signature), or"
     f" {option('background_from', 'COLUMNS')} (learned from the data)"
-)
-NOTHING_TO_ACCEPT = (
-    option("guarantee", "delta")
-    + " makes no difference: groups of distributions that are learned from the data hold rows of one signature, whose"
-    + " posterior is 1/n; leave it out, or let groups mix signatures with "
-    + option("background")
 )
 NOT_FOLLOWED = (
     f"with {option('ledger')}, groups hold rows of one signature: name the adversary's columns with"
@@ -58,19 +49,13 @@ class ClassGrouping(Grouped):
 
     r: > 1; no posterior is to be above 1/r, and groups hold at least ceil(r) rows. signature: our names of the quasi
     columns that any background reads. backgrounds: what the adversary knows. most_suppressed: share of the rows, 0 … 1,
-    that may be left over. promised: what proves that no posterior is above 1/r: exact, or the paper's condition, delta.
+    that may be left over.
     """
 
     r: float
     signature: tuple[str, ...]
     backgrounds: tuple[Background, ...]
     most_suppressed: float
-    promised: str
-
-    @property
-    def merges(self) -> bool:
-        """Return whether a class may have several signatures: those of which a table says the same."""
-        return any(knowledge.relation is not None for knowledge in self.backgrounds)
 
 
 def signature(request: Request, backgrounds: Sequence[Background]) -> tuple[str, ...]:
@@ -92,7 +77,7 @@ class Robustness(ClassGrouping):
         record: dict[str, object] = {"l": self.attribute.size, "backgrounds": sets}
         # a class is a signature where nothing else is said
         sizes = {"known_size": {"known_size": True} if getattr(self, "banded", False) else {}}
-        return {"background": record | ({"classes": CLASSES[1]} if self.merges else {}), **sizes}
+        return {"background": record | ({"classes": CLASSES[1]} if self.tables else {}), **sizes}
 
     @property
     def tables_read(self) -> tuple[Beside, ...]:
@@ -153,7 +138,6 @@ def design(
     r: float,
     background: Sequence[Beside],
     background_from: Sequence[Sequence[str]],
-    guarantee: str,
     max_suppressed: float,
     known_size: bool,
     block: int | None,
@@ -173,26 +157,18 @@ def design(
             raise UsageError(NOT_FOLLOWED)
         attribute = add_ledger_columns(attribute, request.following)
     backgrounds = _backgrounds(request, background, background_from)
-    if guarantee == "delta" and not background:
-        raise UsageError(NOTHING_TO_ACCEPT)
     kind = partial(SeveralRobustness, further=tuple(further), known_size=known_size) if several else Robustness
     return kind(
         request=request,
         attribute=attribute,
         layout=layout,
-        promise=promise(r, guarantee, bool(background)),
+        promise={"r": r, "posterior": 1 / r},
         r=r,
         signature=signature(request, backgrounds),
         backgrounds=backgrounds,
         most_suppressed=max_suppressed,
-        promised=guarantee,
         tables=tuple(background),
     )
-
-
-def promise(r: float, guarantee: str, mixing: bool) -> dict[str, object]:
-    """Return what a release promises; the paper's condition promises no posterior where groups may mix signatures."""
-    return {"r": r, "condition": "delta"} if guarantee == "delta" and mixing else {"r": r, "posterior": 1 / r}
 
 
 def _backgrounds(

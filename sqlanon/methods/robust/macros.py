@@ -1,7 +1,7 @@
 """The macros of r-robust publishing: the chapters of `plan.py` as one SELECT, for a signature that is one list.
 
 The adversary's knowledge is given as columns (`background_names`): groups have rows of one signature, as for
-distributions that are learned from the data. One SELECT cannot loop, so it merges no classes.
+distributions that are learned from the data.
 """
 
 from sqlanon.methods import grouping, macro_steps
@@ -50,7 +50,6 @@ def _groups(refusals: list[Refusal]) -> tuple[Chapter, ...]:
         "differ": Sql(f"'have different values of ' || {macro_steps.column()}"),
         "most": Sql("format('{:.4g}', 100.0 * cast(max_suppressed as double))"),
         "most_millionths": Sql("cast(round(1000000 * cast(max_suppressed as double)) as bigint)"),
-        "merges": False,
         "taught": False,
         "final": False,
     }
@@ -60,7 +59,7 @@ def _groups(refusals: list[Refusal]) -> tuple[Chapter, ...]:
         macro_steps.key(draws=False),
         macro_steps.bind(),
         grouping.tally(SIGNATURE),
-        Chapter("robust/classes", {"signature": SIGNATURE, "size": size, "purpose": purpose, "spelled": SPELLED}),
+        Chapter("robust/classes", {"signature": SIGNATURE, "purpose": purpose, "spelled": SPELLED}),
         macro_steps.count_values(NAME, "r", SIGNATURE),
         Chapter("surplus", surplus),
         *macro_steps.own_values(draws=False),

@@ -9,7 +9,7 @@ from sqlanon.methods.name_types import ColumnSets, Files, Tables
 from sqlanon.methods.parameter_types import Share
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import Names, RequestOptions, SeveralSensitive
-from sqlanon.methods.robust.design import MOST_SUPPRESSED, Guarantee
+from sqlanon.methods.robust.design import MOST_SUPPRESSED
 
 LARGEST_R = 2**31
 
@@ -55,12 +55,6 @@ class RobustOptions(RequestOptions, total=False):
             (),
             compiled=False,
             job=False,
-        ),
-    ]
-    guarantee: Annotated[
-        Guarantee,
-        Parameter(
-            "exact: posteriors. delta: the paper's condition, which does not prove them.", "exact", compiled=False
         ),
     ]
     max_suppressed: Annotated[

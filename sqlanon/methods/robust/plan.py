@@ -26,7 +26,6 @@ from sqlanon.plans.chapters import Chapter
 # A group of one signature has posterior 1/n for its members whatever the distributions are (Wong et al.
 # 2010), and keeps it while its lines in ST stay. Whose signature changed cannot stay: the group would mix
 # classes.
-MOST_CUTS = 20  # levels of the tree of classes; classes whose leaf still differs then are parts by themselves
 
 
 def _refuse_surplus(design: ClassGrouping, final: bool) -> Chapter:
@@ -41,7 +40,6 @@ def _refuse_surplus(design: ClassGrouping, final: bool) -> Chapter:
         "alike": "one signature",
         "differ": f"have different values of {design.attribute.column!r}",
         **several.allow(design.most_suppressed),
-        "merges": design.merges,
         "taught": any(known.relation is None and len(known.columns) > 1 for known in design.backgrounds),
         "final": final,
     }
@@ -53,7 +51,6 @@ def group_arrivals(design: ClassGrouping) -> Steps:
     signature, is_first = design.signature, republication.following(design).is_first
     classes = {
         "signature": signature,
-        "size": design.attribute.size,
         "purpose": design.attribute.purpose,
         "spelled": None,
     }
@@ -72,35 +69,30 @@ def group_arrivals(design: ClassGrouping) -> Steps:
 
 def group_by_class(design: ClassGrouping) -> Steps:
     """Return the chapters that end in `grouped`: classes, their groups, and who is left over."""
-    request, signature, size = design.request, design.signature, design.attribute.size
-    purpose, knowledge = design.attribute.purpose, list(enumerate(design.backgrounds, start=1))
+    request, signature = design.request, design.signature
+    knowledge = list(enumerate(design.backgrounds, start=1))
     tables = [(number, known) for number, known in knowledge if known.relation is not None]
     chapters: list[Chapter] = [grouping.population(request)]
     if tables:
         chapters.append(grouping.tally())
         chapters += (background.read_table(known, number, request.show_values) for number, known in tables)
-    signed = {"signature": signature, "size": size}
     chapters += [
         *grouping.bind(design),
         grouping.tally(signature),
         grouping.refuse_missing(design),
-        Chapter("robust/classes", {**signed, "purpose": purpose, "spelled": None}),
+        Chapter("robust/classes", {"signature": signature, "purpose": design.attribute.purpose, "spelled": None}),
     ]
     if tables:
         taught = {column for _, known in knowledge if known.relation is None for column in known.columns}
         values = {
-            **signed,
+            "signature": signature,
             "tables": [
                 {"number": number, "columns": known.columns, "names": background.names_of(known)}
                 for number, known in tables
             ],
             "apart": tuple(name for name in signature if name in taught),
-            "guarantee": design.promised,
-            "r": design.r,
-            "nulls_are_values": request.nulls == "value",
-            "divisors": tuple(2**level for level in range(MOST_CUTS + 1)),
         }
-        chapters.append(Chapter("robust/merging", values))
+        chapters.append(Chapter("robust/alike", values))
     return (
         *chapters,
         grouping.count_values(design, signature),
@@ -115,7 +107,7 @@ def group_by_class(design: ClassGrouping) -> Steps:
 
 def group_classes(design: Robustness) -> Steps:
     """Return the steps that end in `grouped`, for the columns that the design has."""
-    if isinstance(design, SeveralRobustness):  # no class is merged, and no row joins another
+    if isinstance(design, SeveralRobustness):
         return several.group_classes(design, design.signature, "r", f"{design.r:g}")
     return group_by_class(design)
 
@@ -154,11 +146,13 @@ ROBUST: Method[Robustness] = Method(
     followed=(group_arrivals, republication.show_persons),
     followed_outputs=(qit_st.publish,),
     followed_linked=republication.link_rows,
-    lasting=("l", "r", "guarantee", "backgrounds"),
+    lasting=("l", "r", "backgrounds"),
     recorded={
         "l": json_schema.whole(2),
         "backgrounds": json_schema.several(json_schema.several(json_schema.column("quasi"), 1), 1),
         "classes": json_schema.word(*CLASSES),
-        "repair": json_schema.whole(),  # of 0.2.0, whose rows could join groups of other classes
+        # of 0.2.0, whose rows could join groups of other classes, under the paper's condition, too
+        "repair": json_schema.whole(),
+        "guarantee": json_schema.word("exact", "delta"),
     },
 )

@@ -18,8 +18,7 @@ hashed as (
 )
 select
     "quasi_2", "quasi_3",
-    row_number() over (order by hash asc nulls last) - 1 as class,
-    cast(3 as bigint) as needed
+    row_number() over (order by hash asc nulls last) - 1 as class
 from hashed
 
 -- spark, class:

@@ -48,11 +48,11 @@ from (
 
 -- key: rows are hashed under the key, each as it is told apart with its sensitive values, and the hashes summed up: in one scan, in any order
 
--- class: everybody is of one class, whose groups need `size` different values
+-- class: everybody is of one class
 
 -- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
 
--- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
+-- capacity: the largest number of groups of N = 4 different values that a class can give: m = min over j < N of floor(tail_j / (N - j)), 0 where it has fewer values
 
 -- population: every row with the text that identifies it: its identifier columns, which are unique
 
@@ -75,6 +75,23 @@ from (
 -- qit: the quasi-identifier table: everybody's exact quasi values and the group
 
 -- st: the sensitive table: each group's values, each of which stands in a group once
+
+),
+line as (
+    select
+        listed.group_id,
+        held.sensitive
+    from listed
+    inner join "sqlanon_frequency" as held on listed.held_code = held.code
+    order by
+        listed.group_id asc nulls last,
+        held.sensitive asc nulls last
+)
+select
+    line.group_id as "group_id",
+    line.sensitive as "disease",
+    cast(1 as bigint) as "count"
+from line;
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_grouped";

@@ -47,11 +47,11 @@ $sqlanon$;
 
 -- key: rows are hashed under the key, each as it is told apart with its sensitive values, and the hashes summed up: in one scan, in any order
 
--- class: everybody is of one class, whose groups need `size` different values
+-- class: everybody is of one class
 
 -- ranked: the values of each class by falling count, equal counts in keyed order, tail: the rows of the values from its place on
 
--- capacity: the largest number of groups that a class can give: m = min over j < N of floor(tail_j / (N - j)), N the values that its groups need, 0 where it has fewer values
+-- capacity: the largest number of groups of N = 4 different values that a class can give: m = min over j < N of floor(tail_j / (N - j)), 0 where it has fewer values
 
 -- population: every row with the text that identifies it: its identifier columns, which are unique
 

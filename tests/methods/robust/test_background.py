@@ -31,7 +31,7 @@ def found(con, known):
     plan = Plan("background", steps, Publication(()), key=Sql('"t_key"'))
     engine = DuckDBEngine(con)
     with run_plan(plan, engine, Key.fresh()):
-        rows = con.execute(f"select * from {steps[-1].relation}").fetchall()
+        rows = con.execute(f"select * exclude (listed) from {steps[-2].relation}").fetchall()
     return {(row[:-2], row[-2]): row[-1] for row in rows}
 
 
