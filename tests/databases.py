@@ -5,6 +5,7 @@ An instance registers its thousands of functions anew, which takes longer than m
 
 import os
 import weakref
+from collections.abc import Iterable, Sequence
 
 import duckdb
 
@@ -53,6 +54,14 @@ def _emptied(instance: duckdb.DuckDBPyConnection, settings: object) -> bool:
         return instance.execute(SET).fetchall() == settings and instance.execute(ATTACHED).fetchall() == [("memory",)]
     except duckdb.Error:  # locked, or told to read no other database
         return False
+
+
+def insert(con: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Sequence[object]]) -> None:
+    """Insert rows, if any, in one statement: one for each of them takes five times as long."""
+    held = list(rows)
+    if held:
+        marks = ", ".join([f"({', '.join('?' * len(held[0]))})"] * len(held))
+        con.execute(f"insert into {table} values {marks}", [value for row in held for value in row]).fetchall()
 
 
 def close_instances() -> None:

@@ -43,6 +43,7 @@ def warm() -> None:
 
     import sqlanon
     from sqlanon import prose
+    from sqlanon.cli import app
     from sqlanon.plans import templates
 
     typer.main.get_command = functools.cache(
@@ -64,6 +65,8 @@ def warm() -> None:
     for path in package.rglob("*.j2"):
         prose._template(path.relative_to(package).as_posix().removesuffix(".j2"))
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        for verb in typer.main.get_command(app).commands.values():  # each with all of its options
+            list(getattr(verb, "commands", {}).values())
         run(["compile", "anatomy", "patients", *TOUR, "-l", "4"])
         run(["publish", "anatomy", "--help"])
 

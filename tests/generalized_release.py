@@ -7,7 +7,7 @@ from typing import Any
 from sqlanon.plans.manifest import manifest_text
 from sqlanon.plans.templates import ident, literal
 from sqlanon.releases.targets import file_sha256
-from tests.databases import connect
+from tests.databases import connect, insert
 
 YOUNG, OLD = (21, 60, '["M"]', 10001, 60000), (61, 70, '["F"]', 10001, 60000)
 SLIDES = {
@@ -42,7 +42,7 @@ def write_release(
     listed = ", ".join(f"{ident(name)} {kind}" for name, kind in columns)
     con = connect()
     con.execute(f"create table data ({listed})").fetchall()
-    con.executemany(f"insert into data values ({', '.join('?' * len(columns))})", [list(row) for row in rows])
+    insert(con, "data", [list(row) for row in rows])
     con.execute(f"copy data to {literal(str(folder / 'data.parquet'))} (format parquet, compression zstd)").fetchall()
     con.close()
     boxes = len({row[:-1] for row in rows})

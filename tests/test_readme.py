@@ -3,6 +3,7 @@
 `UPDATE_README=1` writes the outputs anew whose shape has changed.
 """
 
+import functools
 import hashlib
 import os
 import re
@@ -150,11 +151,14 @@ def inline_commands() -> list[str]:
     return sorted(spans)
 
 
+typed = functools.cache(typer.main.get_command)
+
+
 @pytest.mark.parametrize("line", inline_commands())
 def test_a_command_in_a_sentence_can_be_typed(line):
     """Its verb and its options exist and take what stands there; `…` stands for what a reader fills in."""
     words = shlex.split(line)
-    command, context = typer.main.get_command(app), None
+    command, context = typed(app), None
     while hasattr(command, "list_commands"):
         context = typer.Context(command, parent=context, info_name=command.name)
         inner = command.get_command(context, words[0]) if words else None

@@ -10,7 +10,7 @@ import duckdb
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import ident, literal
 from sqlanon.releases.targets import file_sha256
-from tests.databases import connect
+from tests.databases import connect, insert
 
 ALTERNATIVES = "struct(attribute varchar, count integer)[]"
 EDUCATION = [
@@ -122,8 +122,7 @@ def write_release(
 def _table(con, folder, name, columns, rows, order):
     declared = ", ".join(f"{ident(column)} {kind}" for column, kind in columns)
     con.execute(f"create table {name} ({declared})").fetchall()
-    if rows:
-        con.executemany(f"insert into {name} values ({', '.join('?' * len(columns))})", rows).fetchall()
+    insert(con, name, rows)
     keys = ", ".join(f"{ident(column)} asc nulls last" for column in order)
     target = literal(str(folder / f"{name}.parquet"))
     con.execute(

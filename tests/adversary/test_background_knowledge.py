@@ -17,7 +17,7 @@ from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
-from tests.databases import connect
+from tests.databases import connect, insert
 from tests.examples import examples
 from tests.oracles import permanent
 
@@ -29,8 +29,8 @@ def released(con, qit, lines, l=2, quasi=("sex", "age")):
     """Return a release of these tables, as whoever made it might hand it over."""
     con.execute(f"create or replace table qit ({', '.join(f'{name} varchar' for name in quasi)}, g bigint)").fetchall()
     con.execute("create or replace table st (g bigint, disease varchar, n bigint)").fetchall()
-    con.executemany(f"insert into qit values ({', '.join('?' * len(qit[0]))})", qit)
-    con.executemany("insert into st values (?, ?, ?)", lines)
+    insert(con, "qit", qit)
+    insert(con, "st", lines)
     manifest = {
         "method": "anatomy",
         "parameters": {"l": l},
@@ -134,7 +134,7 @@ def test_what_is_found_equals_every_world(session, drawn, r, at_once, table):
     lines = [(-n, value, values.count(value)) for n, (_, values) in enumerate(groups) for value in {*values}]
     release = released(con, qit, lines)
     con.execute("create or replace table known (sex varchar, disease varchar, probability double)").fetchall()
-    con.executemany("insert into known values (?, ?, ?)", [[*key, float(p)] for key, p in entries.items()])
+    insert(con, "known", [[*key, float(p)] for key, p in entries.items()])
     if any(not any(prior[sex, value] for sex in signatures) for value in totals):
         with pytest.raises(DataError, match="gives probability 0 to"):
             release.verify(background="known", r=r)
@@ -251,7 +251,7 @@ def test_names_and_values_of_any_kind(con, name):
     other = NASTY_NAMES[NASTY_NAMES.index(name) - 1]
     con.execute(f"create table source ({ident(name)} varchar, {ident(other)} varchar)").fetchall()
     values = [NASTY_VALUES[i % len(NASTY_VALUES)] for i in range(44)]
-    con.executemany("insert into source values (?, ?)", [[values[i // 4], values[i]] for i in range(44)])
+    insert(con, "source", [[values[i // 4], values[i]] for i in range(44)])
     release = sqlanon.anatomy(con, "source", quasi=[name], sensitive=other, l=3)
     con.execute(f"create table known as select *, 0.05 as probability from (select distinct {ident(name)} from source)"
                 f" cross join (select distinct {ident(other)} from source)").fetchall()  # fmt: skip

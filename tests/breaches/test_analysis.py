@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
-from tests.databases import connect
+from tests.databases import connect, insert
 from tests.examples import examples
 from tests.oracles import worlds
 
@@ -107,7 +107,7 @@ def agrees(rows, views, conditions, model):
     assume(wanted is not None)
     with connect() as con:
         con.execute("create table t (i integer, p integer, j integer, k integer, w integer, x integer)")
-        con.executemany("insert into t values (?, ?, ?, ?, ?, ?)", [[row[c] for c in COLUMNS] for row in rows])
+        insert(con, "t", [[row[c] for c in COLUMNS] for row in rows])
         where = " WHERE " + " AND ".join(f"{c} = {v}" for c, v in conditions.items()) if conditions else ""
         definitions = [f"SELECT {', '.join(view)} FROM t" for view in views]
         got, _ = found(con, "t", definitions, f"SELECT i, p FROM base{where}", model)
@@ -175,7 +175,7 @@ def test_worlds_are_relations_over_all_published_columns(con, views, where, mode
             wanted |= found_here
             rows += case
     con.execute("create table t (i integer, p integer, j integer, k integer, w integer, x integer)")
-    con.executemany("insert into t values (?, ?, ?, ?, ?, ?)", [[row[c] for c in COLUMNS] for row in rows])
+    insert(con, "t", [[row[c] for c in COLUMNS] for row in rows])
     got, _ = found(
         con, "t", [f"SELECT {', '.join(view)} FROM t" for view in views], f"SELECT i, p FROM t{where}", model
     )
@@ -271,8 +271,8 @@ def test_any_column_and_table_name_works(con, name):
 
 def test_any_value_works_and_is_not_run(con):
     con.execute("create table t (i varchar, j varchar, p varchar)").fetchall()
-    con.executemany("insert into t values (?, ?, ?)", [(value, value, value) for value in NASTY_VALUES])
-    con.executemany("insert into t values (?, ?, ?)", [(f"other {value}", value, "other") for value in NASTY_VALUES])
+    insert(con, "t", [(value, value, value) for value in NASTY_VALUES])
+    insert(con, "t", [(f"other {value}", value, "other") for value in NASTY_VALUES])
     listed = ", ".join("'" + value.replace("'", "''") + "'" for value in NASTY_VALUES)
     secret = f"SELECT i, p FROM t WHERE p IN ({listed})"
     rows, _ = found(con, "t", ["SELECT i, j FROM t", "SELECT j, p FROM t"], secret)
@@ -357,7 +357,7 @@ APART = "select i as ssn, i / 4 as age, 'd' || i % 3 as disease, i / 8 as w, 's'
 def people(con):
     """Make a table of people, and one of so few that their worlds are enumerated."""
     con.execute("create table people (ssn integer, age integer, disease varchar, w integer, sex varchar)")
-    con.executemany("insert into people values (?, ?, ?, ?, ?)", PEOPLE)
+    insert(con, "people", PEOPLE)
     con.execute("create table few as select * from people where ssn < 8").fetchall()
     con.execute("create table apart as {}".format(APART.replace("/", "//").format("range(2400)"))).fetchall()
     return con

@@ -9,6 +9,7 @@ import sqlanon
 from sqlanon.breaches import analysis, small_pieces
 from sqlanon.breaches.enumeration import join_candidates, measure_associations
 from sqlanon.breaches.join_tree import grow_tree
+from tests.databases import insert
 from tests.examples import PROFILE, TIMES
 
 CASES = math.ceil(70 * TIMES[PROFILE])
@@ -48,7 +49,7 @@ def find_both(con, views, where, **options):
     for rows in cases:
         truth |= enumerate_worlds(rows, views, (lambda k: k % 100 < 2) if where else (lambda _: True))
     con.execute("create table t (i integer, j integer, k integer, w integer, p integer)")
-    con.executemany("insert into t values (?, ?, ?, ?, ?)", [row for rows in cases for row in rows])
+    insert(con, "t", [row for rows in cases for row in rows])
     queries = [f"SELECT DISTINCT {view} FROM t" for view in views]
     found = sqlanon.breach(con, base="t", views=queries, secret=f"SELECT i, p FROM t{where}", **options)
     got = {(row.id, row.property): row for row in found.df().itertuples()}

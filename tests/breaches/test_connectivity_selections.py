@@ -8,7 +8,7 @@ import pytest
 
 import sqlanon
 from sqlanon.breaches import analysis
-from tests.databases import connect
+from tests.databases import connect, insert
 
 HIDDEN = ("any", "thing")  # properties that rows may have which the second view leaves out
 
@@ -37,7 +37,7 @@ def test_worlds_of_a_selection_are_those_of_what_it_shows(con):
         wanted |= count_worlds(rows, lambda j: j % 100 != 1)
         every += rows
     con.execute("create table t (i integer, j integer, p integer)")
-    con.executemany("insert into t values (?, ?, ?)", every)
+    insert(con, "t", every)
     views = ["SELECT i, j FROM t", "SELECT DISTINCT j, p FROM t WHERE j % 100 <> 1"]
     found = sqlanon.breach(con, base="t", views=views, secret="SELECT i, p FROM t")
     got = {(row.id, row.property): row for row in found.df().itertuples()}

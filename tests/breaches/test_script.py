@@ -8,7 +8,7 @@ from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.templates import ident
 from tests.breaches.test_analysis import ALL_SECRETS, CHAIN, ELSEWHERE, PEOPLE, found
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
-from tests.databases import connect
+from tests.databases import connect, insert
 
 SIMPLE = ["SELECT ssn, age, w FROM base", "SELECT age, w, disease FROM base"]
 COLUMNS = "ssn integer, age integer, disease varchar, w integer, sex varchar"
@@ -29,7 +29,7 @@ ASKED = [
 def people():
     con = connect()
     con.execute(f"create table people ({COLUMNS})")
-    con.executemany("insert into people values (?, ?, ?, ?, ?)", PEOPLE)
+    insert(con, "people", PEOPLE)
     yield con
     con.close()
 
@@ -136,7 +136,7 @@ def test_names_and_values_of_a_script_are_quoted(con):
         others = [other for other in ("ssn", "age") if other != name.lower()]
         rows = [(i, 20 + i % 3, value if i % 2 else "d") for i in range(12)]
         con.execute(f"create or replace table people ({others[0]} integer, {others[1]} integer, {ident(name)} varchar)")
-        con.executemany("insert into people values (?, ?, ?)", rows)
+        insert(con, "people", rows)
         views = ["SELECT ssn, age FROM people", f"SELECT age, {ident(name)} FROM people"]
         literal = value.replace("'", "''")
         secret = f"SELECT ssn, {ident(name)} FROM people WHERE {ident(name)} = '{literal}'"

@@ -6,14 +6,14 @@ import pytest
 from sqlanon.breaches.script import MACROS
 from tests.breaches.test_analysis import ALL_SECRETS, PEOPLE, found
 from tests.breaches.test_script import COLUMNS, SIMPLE, fault_of
-from tests.databases import connect
+from tests.databases import connect, insert
 
 
 @pytest.fixture(scope="module")
 def people():
     con = connect()
     con.execute(f"create table people ({COLUMNS})")
-    con.executemany("insert into people values (?, ?, ?, ?, ?)", PEOPLE)
+    insert(con, "people", PEOPLE)
     for macro in MACROS:
         con.execute(macro.sql)
     yield con
@@ -39,7 +39,7 @@ def test_joined_columns_are_told_apart(people):
         ("e", "b1", "1", "z"),
     ]
     people.execute("create or replace temporary table joined (i varchar, j varchar, k varchar, p varchar)")
-    people.executemany("insert into joined values (?, ?, ?, ?)", rows)
+    insert(people, "joined", rows)
     got = people.execute("select id, cover from breach_unrestricted('joined', 'i', ['j', 'k'], 'p')").fetchall()
     assert sorted(got) == [("a", 2), ("b", 1), ("c", 1), ("d", 1), ("e", 2)]
 

@@ -10,6 +10,7 @@ from sqlanon.breaches import chapters
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, ident
+from tests.databases import insert
 from tests.oracles.worlds import count_worlds
 
 COUNTS = {
@@ -26,8 +27,7 @@ LIMIT = Fraction(1, 10**14)
 
 def table(con, name, names, lines) -> None:
     con.execute(f"create or replace table {name} ({', '.join(f'{one} bigint' for one in names)})")
-    if lines:
-        con.executemany(f"insert into {name} values ({', '.join('?' * len(names))})", lines)
+    insert(con, name, lines)
 
 
 def run(con, *steps):

@@ -115,7 +115,7 @@ def test_a_range_holds_a_share_of_a_columns_values_and_the_paper_has_sets():
     assert 1 <= counts["groups"] <= 4 and 1 <= counts["averages"] <= 4
     assert all(re.search("\"disease\" = '[a-z]+'", text) for text in ranges)
     assert {len(text.split(" and ")) - ("between" in text) for text in ranges} == {2, 3}
-    sets = sqlanon.compare(con, "people", **roles, workload="paper").answers.drop_duplicates("query")
+    sets = sqlanon.compare(con, "people", **{**roles, "queries": 12}, workload="paper").answers.drop_duplicates("query")
     assert set(sets["workload"]) == {"sets", "conjunctions"}
     with pytest.raises(UsageError, match="workload = 'mine' is none of analysts, paper"):
         sqlanon.compare(con, "people", **roles, workload="mine")

@@ -6,6 +6,7 @@ import pytest
 import sqlanon
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES
+from tests.databases import insert
 from tests.engines.hostile import (
     ASKED,
     BOXED,
@@ -35,7 +36,7 @@ def source(tmp_path_factory):
     """Return a DuckDB connection with the table `hostile`, and its Parquet file."""
     con = duckdb.connect()
     con.execute(f"create table hostile ({', '.join(f'{ident(name)} {kind}' for name, kind in COLUMNS.items())})")
-    con.executemany(f"insert into hostile values ({', '.join('?' * len(COLUMNS))})", ROWS)
+    insert(con, "hostile", ROWS)
     path = tmp_path_factory.mktemp("source") / "hostile [1].parquet"
     con.execute(f"copy hostile to '{path}'").fetchall()
     yield con, path
@@ -57,7 +58,7 @@ def nights(source, tmp_path_factory):
     con, folder = source[0], tmp_path_factory.mktemp("nights")
     for night, name in enumerate(NIGHTS):
         con.execute(f"create table {ident(name)} as from hostile limit 0")
-        con.executemany(f"insert into {ident(name)} values ({', '.join('?' * len(COLUMNS))})", people_of(night))
+        insert(con, ident(name), people_of(night))
     found = []
     for number, asked in enumerate(ASKED_NIGHTS):
         ledger = folder / f"ledger_{number}"
@@ -103,7 +104,7 @@ def boxes(source):
     """Publish boxes with DuckDB: sets of texts, bounds with and without NULLs, nodes of a hierarchy."""
     con = source[0]
     con.execute("create table tree (child varchar, parent varchar)")
-    con.executemany("insert into tree values (?, ?)", TREE)
+    insert(con, "tree", TREE)
     con.execute(f"copy tree to '{source[1].parent / 'tree.parquet'}'").fetchall()
     return sqlanon.mondrian(con, "hostile", hierarchy={"price": "tree"}, **BOXED)
 
@@ -113,9 +114,9 @@ def doubts(source):
     """Publish uncertain rows with DuckDB: groups merged, and groups suppressed."""
     con, folder = source[0], source[1].parent
     con.execute(f"create table doubts ({', '.join(f'{ident(name)} {kind}' for name, kind in DOUBT_COLUMNS.items())})")
-    con.executemany(f"insert into doubts values ({', '.join('?' * len(DOUBT_COLUMNS))})", DOUBTFUL_ROWS)
+    insert(con, "doubts", DOUBTFUL_ROWS)
     con.execute("create table doubt_tree (child varchar, parent varchar)")
-    con.executemany("insert into doubt_tree values (?, ?)", DOUBT_TREE)
+    insert(con, "doubt_tree", DOUBT_TREE)
     for name in ("doubts", "doubt_tree"):
         con.execute(f"copy {name} to '{folder / name}.parquet'").fetchall()
     changes = ({}, {"undiverse": "suppress", "order_alternatives": "sorted"})

@@ -14,6 +14,7 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.companions.schema_comments import write_comments
 from tests.conftest import METHODS
+from tests.databases import insert
 from tests.engines.hostile import (
     ASKED,
     BOX_QUERIES,
@@ -346,7 +347,7 @@ def test_postgres_climbs_the_hierarchies_that_duckdb_climbs(postgres):
     con = duckdb.connect()
     for name, (columns, lines) in tables.items():
         con.execute(f"create table {name} ({columns})").fetchall()
-        con.executemany(f"insert into {name} values ({', '.join('?' * len(lines[0]))})", lines).fetchall()
+        insert(con, name, lines)
         postgres.execute(f"create temporary table {name} ({columns})")
         with postgres.cursor() as cursor:
             cursor.executemany(f"insert into {name} values ({', '.join(['%s'] * len(lines[0]))})", lines)

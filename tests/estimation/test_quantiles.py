@@ -137,10 +137,8 @@ def test_an_interval_holds_all_values_at_which_that_of_the_share_holds_the_level
     """The interval is that of shares asked for one by one."""
     release, where = releases[method], "from release where cost in (1, 2)"
     answer = release.estimate(f"select quantile_disc(age, 0.3) as x, count(age) as n {where}").iloc[0]
-    shares = [
-        release.estimate(f"select avg(case when age <= {age} then 1 else 0 end) as f {where}").iloc[0]
-        for age in range(20, 60)
-    ]
+    asked = [f"select avg(case when age <= {age} then 1 else 0 end) as f {where}" for age in range(20, 60)]
+    shares = [share.iloc[0] for share in release.estimate_many(asked)]
     low = next(age for age, share in enumerate(shares, start=20) if share["f_high"] >= 0.3)
     high = 1 + max(age for age, share in enumerate(shares, start=20) if share["f_low"] < 0.3)
     assert (answer["x_low"], answer["x_high"]) == (low, high)

@@ -11,6 +11,7 @@ from sqlanon.methods import republication
 from sqlanon.plans.following import Following
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
+from tests.databases import insert
 from tests.oracles.histories import most_groups
 
 KEY = Key("5e" * 32, given=True)
@@ -35,7 +36,7 @@ class History:
         """
         self.con.execute("create or replace table people (id integer, s varchar, q integer, c varchar)")
         lines = [(p, value, p, (classes or {}).get(p, "x")) for p, value in people.items()]
-        self.con.executemany("insert into people values (?, ?, ?, ?)", lines)
+        insert(self.con, "people", lines)
         number = len(self.releases) + 1
         roles = (("q", "c"), ("s",), ("id",))
         asked = ReleaseRequest(self.method, "people", *roles, "value", key=KEY, unique_quasi="keep")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
+from tests.databases import insert
 from tests.examples import examples
 
 KEY = "0f" * 32
@@ -85,7 +86,7 @@ def largest_l(values):
 @examples(40, HealthCheck.function_scoped_fixture)
 def test_every_table_is_grouped_or_refused(con, values, l, block, key):
     con.execute("create or replace table t (person integer, q integer, s varchar)").fetchall()
-    con.executemany("insert into t values (?, ?, ?)", [(i, i % 7, value) for i, value in enumerate(values)])
+    insert(con, "t", [(i, i % 7, value) for i, value in enumerate(values)])
     asked = {"quasi": ["q"], "sensitive": "s", "id": "person", "l": l, "block": block, "nulls": "value"}
     if largest_l(values) < l:
         with pytest.raises(sqlanon.DataError):
@@ -189,9 +190,8 @@ def test_the_key_stands_nowhere(patients, tmp_path):
 def test_names_and_values_of_every_kind(con):
     columns = ", ".join('"' + name.replace('"', '""') + '" varchar' for name in NASTY_NAMES)
     con.execute(f'create table "nasty; table" ({columns}, "sick ""ness" varchar)').fetchall()
-    marks = ", ".join("?" * (len(NASTY_NAMES) + 1))
     rows = [[NASTY_VALUES[(i + j) % len(NASTY_VALUES)] for j in range(len(NASTY_NAMES) + 1)] for i in range(44)]
-    con.executemany(f'insert into "nasty; table" values ({marks})', rows)
+    insert(con, '"nasty; table"', rows)
     release = sqlanon.anatomy(con, "nasty; table", quasi=NASTY_NAMES, sensitive='sick "ness', l=3, key=KEY)
     assert release.manifest["columns"]["group"] == "group_id_2"
     assert release.manifest["columns"]["count"] == "count_2"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
+from tests.databases import insert
 from tests.examples import examples
 from tests.generalized_release import SLIDES, write_release
 from tests.oracles.mondrian import partitions, penalty
@@ -126,7 +127,7 @@ def test_no_box_could_be_cut_and_all_keep_their_promise(data, con):
 
     l = data.draw(st.integers(1, most_diverse([row[3] for row in rows])))
     con.execute("create or replace table drawn (a integer, b integer, c integer, s integer)").fetchall()
-    con.executemany("insert into drawn values (?, ?, ?, ?)", [list(row) for row in rows])
+    insert(con, "drawn", [list(row) for row in rows])
     release = sqlanon.mondrian(con, "drawn", quasi=["a", "b", "c"], sensitive="s", k=k, l=l, diversity=diversity)
     seen = 0
     for (*bounds,), values in classes_of(release).items():

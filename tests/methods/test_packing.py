@@ -13,7 +13,7 @@ from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
-from tests.databases import connect
+from tests.databases import connect, insert
 from tests.examples import examples
 from tests.facts import each
 
@@ -151,7 +151,7 @@ def test_no_statement_holds_a_number_of_the_source():
 def test_numbers_are_ordered_as_values_are_and_read_back(rows):
     con = connect()
     con.execute("create table people (a bigint, b tinyint, g bigint)")
-    con.executemany("insert into people values (?, ?, ?)", rows)
+    insert(con, "people", rows)
     (found,) = con.sql("select min(a), max(a), min(b), max(b) from people").fetchall()
     measured = dict(zip(("least_1", "most_1", "least_2", "most_2"), found, strict=True)) | {"row_count": 10}
     layout = packing.layout_of(Request(Source(Sql("people")), Roles(("a", "b"), ("c",)), ranges=measured))

@@ -13,7 +13,7 @@ from scipy import stats
 import sqlanon
 from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.templates import Sql
-from tests.databases import connect
+from tests.databases import connect, insert
 from tests.examples import examples
 
 ASKED = {"quasi": "q", "sensitive": "s", "id": "person", "unique_quasi": "keep", "unique_sensitive": "keep"}
@@ -30,7 +30,7 @@ def fill(con, people):
     """Make the table t: a person's sets as rows, one value twice, in an order of its own; quasi values of their own."""
     con.execute("create or replace table t (person integer, q integer, s varchar)").fetchall()
     rows = [(n, n, value) for n, values in enumerate(people) for value in [*values, *values[:1]]]
-    con.executemany("insert into t values (?, ?, ?)", sorted(rows, key=lambda row: (str(row[2]), -row[0])))
+    insert(con, "t", sorted(rows, key=lambda row: (str(row[2]), -row[0])))
 
 
 def members_of(release, people):

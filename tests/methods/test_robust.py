@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.plans.manifest import manifest_text
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.databases import insert
 from tests.examples import examples
 from tests.oracles.suppression import most_groups
 
@@ -78,7 +79,7 @@ ROW = st.tuples(st.sampled_from(["m", "f", None]), st.integers(0, 2), st.sampled
 @examples(25, HealthCheck.function_scoped_fixture)
 def test_classes_give_as_many_groups_as_they_can(con, rows, r, sets, block, key):
     con.execute("create or replace table t (person integer, sex varchar, age integer, s varchar)").fetchall()
-    con.executemany("insert into t values (?, ?, ?, ?)", [(i, *row) for i, row in enumerate(rows)])
+    insert(con, "t", [(i, *row) for i, row in enumerate(rows)])
     signature = [name for name in ("sex", "age") if any(name in one for one in sets)]
     size = math.ceil(r)
     classes = collections.defaultdict(collections.Counter)
@@ -471,8 +472,8 @@ def test_random_tables_with_zeros_and_gaps_give_nobody_away(con, seed):
     con.execute(
         "create table known (ward int, s varchar, probability double); create table t (i int, ward int, s text)"
     )
-    con.executemany("insert into known values (?, ?, ?)", known)
-    con.executemany("insert into t values (?, ?, ?)", rows)
+    insert(con, "known", known)
+    insert(con, "t", rows)
     r = (1.5, 2.5)[seed // 2]
     release = sqlanon.robust(
         con, "t", quasi="ward", sensitive="s", id="i", r=r, background="known", max_suppressed=0.9, key=KEY
@@ -604,8 +605,7 @@ def test_hostile_names_and_values(con):
         + [values[i % len(values)]]
         for i in range(240)
     ]
-    marks = ", ".join("?" * (len(NASTY_NAMES) + 1))
-    con.executemany(f"insert into hostile values ({marks})", rows)
+    insert(con, "hostile", rows)
     release = sqlanon.robust(
         con, "hostile", quasi=NASTY_NAMES, sensitive="sens'it\"ive", r=2, nulls="value",
         background_from=NASTY_NAMES[:2], max_suppressed=0.9, key=KEY,

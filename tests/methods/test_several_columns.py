@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.plans.templates import Sql
-from tests.databases import connect
+from tests.databases import connect, insert
 from tests.examples import examples
 
 KEY = "0f" * 32
@@ -23,8 +23,7 @@ def fill(con, rows, names=("s", "t", "u")):
     width = len(rows[0])
     columns = ", ".join(f'"{name}" varchar' for name in names[:width])
     con.execute(f"create or replace table t (person integer, q integer, {columns})").fetchall()
-    marks = ", ".join("?" * (width + 2))
-    con.executemany(f"insert into t values ({marks})", [(n, n, *row) for n, row in enumerate(rows)])
+    insert(con, "t", [(n, n, *row) for n, row in enumerate(rows)])
     return list(names[:width])
 
 

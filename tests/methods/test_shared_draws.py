@@ -23,8 +23,8 @@ def published(con, letter, l, seed, **asked):
     values = np.random.default_rng(seed).permutation(
         [f"{letter}{n}" for n, count in enumerate(counts) for _ in range(count)]
     )
-    con.execute("create or replace table people (ssn integer, number integer, disease varchar)")
-    con.executemany("insert into people values (?, ?, ?)", [(i, i, value) for i, value in enumerate(values.tolist())])
+    people = "create or replace table people as select (i - 1)::integer as ssn, ssn as number, values[i] as disease"
+    con.execute(f"{people} from (select ?::varchar[] as values), range(1, {len(values) + 1}) t(i)", [values.tolist()])
     asked = {"id": "ssn", "quasi": "number", "block": None, "key": KEY, "unique_quasi": "keep"} | asked
     release = sqlanon.anatomy(con, "people", sensitive="disease", l=l, **asked)
     groups = dict(release.table("qit").fetchall())

@@ -14,6 +14,7 @@ from sqlanon.plans.build import render_query
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.databases import insert
 from tests.examples import examples
 from tests.oracles.generalized import determined
 
@@ -73,7 +74,7 @@ def refused(con, error, source=PAPER / "table_6.csv", **changed):
 def filled(con, rows, columns="education varchar, age integer, sex varchar, disease varchar"):
     """Make the table `t` of these rows."""
     con.execute(f"create or replace table t ({columns})").fetchall()
-    con.executemany(f"insert into t values ({', '.join('?' * len(rows[0]))})", rows)
+    insert(con, "t", rows)
     return "t"
 
 
@@ -81,9 +82,8 @@ def weights(con, column="disease", values=(), quasi=("education", "age", "sex"),
     """Make the table `w` of weights that are all above 0.5."""
     heads = ", ".join(f"{influence} as {ident(name)}" for name in quasi)
     con.execute(f"create or replace table w as select '' as {ident(column)}, {heads}, 0.5 as weight limit 0").fetchall()
-    marks = ", ".join("?" * (len(quasi) + 2))
     lines = [[value, *[influence] * len(quasi), 0.5 + (place + 1) / 1000] for place, value in enumerate(values)]
-    con.executemany(f"insert into w values ({marks})", lines)
+    insert(con, "w", lines)
     return "w"
 
 
@@ -390,7 +390,7 @@ def test_the_correlation_ratio_is_the_statistic_of_the_oracle(con):
     """Influences are grades of sqrt(max(0, (eta^2 - c) / (1 - c))) with c = (categories - 1) / (n - 1)."""
     rows = [(i * 7 % 5, (i * i + i // 3) % 4, 100 + i % 17 * (i % 3)) for i in range(400)]
     con.execute("create table t (q integer, s integer, z integer)").fetchall()
-    con.executemany("insert into t values (?, ?, ?)", rows)
+    insert(con, "t", rows)
     con.execute("alter table t alter q type varchar").fetchall()
     release = sqlanon.uncertain(con, "t", quasi=["q", "z"], sensitive="s", k=4, l=2, threshold=0.1, influence="learn")
     low, high = min(row[2] for row in rows), max(row[2] for row in rows)
@@ -723,9 +723,9 @@ def test_names_and_values_of_every_kind(con, tmp_path):
         for i in range(44)
     ]
     rows[0][0], rows[0][-1] = [NASTY_VALUES[0], NASTY_VALUES[3]], NASTY_VALUES[:3]
-    con.executemany(f'insert into "nasty; table" values ({", ".join("?" * len(rows[0]))})', rows)
+    insert(con, '"nasty; table"', rows)
     con.execute("create table h (child varchar, parent varchar)").fetchall()
-    con.executemany("insert into h values (?, ?)", [(value, "'; root") for value in NASTY_VALUES if value])
+    insert(con, "h", [(value, "'; root") for value in NASTY_VALUES if value])
     asked = {"sensitive": 'sick "ness', "k": 3, "l": 2, "threshold": 0.01, "influence": "learn"}
     rest = dict.fromkeys(names[:1], "h")
     con.execute(f"delete from \"nasty; table\" where {ident(names[0])} = ['']").fetchall()

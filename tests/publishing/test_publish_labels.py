@@ -12,7 +12,7 @@ from sqlanon.methods.name_types import COARSEN
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.shown_steps import show_steps
 from tests.conftest import METHODS, NASTY_NAMES, NASTY_VALUES
-from tests.databases import connect
+from tests.databases import connect, insert
 
 PEOPLE = (
     "create table people as select i as ssn, case when i % 9 = 8 then null else i % 12 end as job,"
@@ -102,7 +102,7 @@ def test_values_and_columns_of_any_name_have_labels(con, tmp_path):
         shown = con.sql(f'select distinct "{quoted}" as label from {release.tables["qit"]} order by label').fetchall()
         assert shown == [("kind 0",), ("kind 1",), ("kind 2",), (None,)], number
     con.execute("create or replace table odd (ssn integer, v varchar, d varchar)")
-    con.executemany("insert into odd values (?, ?, ?)", [(i, v, f"d{i % 3}") for i, v in enumerate(NASTY_VALUES * 3)])
+    insert(con, "odd", [(i, v, f"d{i % 3}") for i, v in enumerate(NASTY_VALUES * 3)])
     con.execute('create or replace table odd_labels as select distinct v as "from", \'<\' || v as "to" from odd')
     release = sqlanon.anatomy(con, "odd", quasi="v", sensitive="d", id="ssn", l=3, coarsen={"v": "map:odd_labels"})
     made = con.sql(f"select v from {release.tables['qit']} order by all").fetchall()

@@ -3,7 +3,7 @@
 import pytest
 
 import sqlanon
-from tests.databases import connect
+from tests.databases import connect, insert
 
 COLUMNS = {"quasi": "age", "sensitive": "disease", "id": "ssn"}
 
@@ -12,7 +12,7 @@ def published(values):
     connection = connect()
     connection.execute("create table patients (ssn integer, age integer, disease varchar)")
     rows = [(number, 20 + number % 7, values[number % len(values)]) for number in range(10 * len(values))]
-    connection.executemany("insert into patients values (?, ?, ?)", rows)
+    insert(connection, "patients", rows)
     return connection
 
 

@@ -19,7 +19,7 @@ from sqlanon.releases.release import Release
 from sqlanon.verification.checks import Check, Report
 from sqlanon.wording import spoken
 from tests.conftest import METHODS
-from tests.databases import connect
+from tests.databases import connect, insert
 from tests.pages import BREAKOUT, ELEMENTS, SCRIPT, Reader, read_safely
 
 pytestmark = pytest.mark.xdist_group("page")  # a release and its pages serve several tests
@@ -167,8 +167,7 @@ def test_nothing_of_a_stranger_acts_in_a_page(con, tmp_path):
     quasi, sensitive = f"age {SCRIPT}", f"{BREAKOUT} illness"
     values = [SCRIPT, BREAKOUT, "</figure>", "a\u202eb", "\x1b[31m", "'\"&", "{{ 7 * 7 }}"]
     con.execute("create table people (id integer, q varchar, s varchar)")
-    con.executemany("insert into people values (?, ?, ?)",
-                    [(i, SCRIPT if i % 2 else BREAKOUT, values[i % 7]) for i in range(84)])  # fmt: skip
+    insert(con, "people", [(i, SCRIPT if i % 2 else BREAKOUT, values[i % 7]) for i in range(84)])  # fmt: skip
     con.execute(f'alter table people rename q to "{quasi}"').fetchall()
     con.execute("alter table people rename s to {}".format('"' + sensitive.replace('"', '""') + '"')).fetchall()
     out = tmp_path / "<img src=x onerror=alert(1)>"

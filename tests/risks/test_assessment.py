@@ -15,7 +15,7 @@ from sqlanon.risks.assessment import estimate_population_uniqueness
 from sqlanon.risks.suggestion import read_name
 from sqlanon.wording import spoken
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, ROOT
-from tests.databases import connect
+from tests.databases import connect, insert
 from tests.examples import examples
 from tests.oracles.classes import measure
 
@@ -53,7 +53,7 @@ ROWS = st.lists(
 def test_every_measure_equals_its_definition(rows):
     con = connect()
     con.execute("create table people (age integer, sex varchar, disease varchar, income integer)")
-    con.executemany("insert into people values (?, ?, ?, ?)", rows)
+    insert(con, "people", rows)
     result = sqlanon.check(con, "people", quasi=["age", "sex"], sensitive=["disease", "income"], recursive=(3, 2))
     named = [dict(zip(["age", "sex", "disease", "income"], row, strict=True)) for row in rows]
     for column in ("disease", "income"):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.wording import spoken
-from tests.databases import connect
+from tests.databases import connect, insert
 from tests.examples import examples
 
 # 40 incomes, of which 38 occur in one of the ten years alone, and sex, which has nothing to do with any
@@ -44,7 +44,7 @@ def confidence(rows, columns, size):
 def test_what_columns_give_away_is_what_a_literal_count_says(rows, size):
     con = connect()
     con.execute("create table people (flag boolean, code varchar, s integer)")
-    con.executemany("insert into people values (?, ?, ?)", rows)
+    insert(con, "people", rows)
     found = sqlanon.check(con, "people", quasi=["flag", "code"], sensitive="s", l=size).given_away
     for column, line in enumerate(found[:2]):
         assert line["named"] == pytest.approx(confidence(rows, [column], size)) and line["by_chance"] == 1 / size

@@ -16,6 +16,7 @@ from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.shell_script import write_script
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.databases import insert
 
 KEY = "ab" * 32
 VALUES = [*NASTY_VALUES, None, "é", "e\u0301", "a\\b", "AB", "ab"]
@@ -58,7 +59,7 @@ def source(tmp_path_factory):
         ]
         for i in range(300)
     ]
-    con.executemany(f"insert into hostile values ({', '.join('?' * len(rows[0]))})", rows)
+    insert(con, "hostile", rows)
     con.execute(f"copy hostile to '{folder}/hostile.parquet'")
     return con, folder / "hostile.parquet"
 

@@ -12,6 +12,7 @@ from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.verification.row_order import PLACE_COLUMNS, order_queries
+from tests.databases import insert
 from tests.facts import each
 
 COLUMNS = {"a": "integer", "b": "double"}
@@ -36,9 +37,7 @@ def test_lines_out_of_place_are_counted_in_files_and_between_them():
         cut = drawn.randint(0, len(lines))
         parts = [(f"part {0 if row < cut else 1}", row if row < cut else row - cut) for row in range(len(lines))]
         con.execute(f"create or replace table stored ({file} varchar, {place} bigint, {types})")
-        con.executemany(
-            "insert into stored values (?, ?, ?, ?)", [(*part, *line) for part, line in zip(parts, lines, strict=True)]
-        )
+        insert(con, "stored", [(*part, *line) for part, line in zip(parts, lines, strict=True)])
         for strict in (False, True):
             values = {"line_columns": tuple(COLUMNS), "all_differ": strict, **PLACE_COLUMNS}
             sql = render_query("verify/row_order", values | {"stretches": ()}, {"published": Sql("stored")})
@@ -74,8 +73,7 @@ def test_a_long_file_is_read_in_stretches_that_meet(given, tmp_path, monkeypatch
         if turn % 2:
             lines.sort(key=standing)
         con.execute(f'create or replace table stored (a integer, "{given}" double)')
-        if lines:
-            con.executemany("insert into stored values (?, ?)", lines)
+        insert(con, "stored", lines)
         path = tmp_path / f"{turn}.parquet"
         con.execute(f"copy stored to '{path}'").fetchall()
         published = PublishedTables(engine, {"qit": engine.read_parquet([path])}, {})

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.plans.manifest import manifest_text
+from tests.databases import insert
 from tests.examples import examples
 from tests.generalized_release import SLIDES, write_release
 
@@ -77,7 +78,7 @@ def test_bounds_hold_where_values_are_infinite_or_no_numbers(con, kind):
     values, conditions = SPECIAL[kind]
     con.execute(f"create table t (pid integer, d integer, v {kind})")
     rows = [(number, number % 2, values[number // 2]) for number in range(2 * len(values))]
-    con.executemany("insert into t values (?, ?, ?)", rows)
+    insert(con, "t", rows)
     for k in (2, 10):
         release = sqlanon.mondrian(con, "t", quasi=["v"], sensitive="d", id="pid", k=k)
         queries = [f"SELECT COUNT(*) AS n FROM release WHERE {condition}" for condition in conditions]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, UsageError
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
-from tests.databases import connect
+from tests.databases import connect, insert
 from tests.examples import examples
 from tests.oracles import uncertain as oracle
 from tests.uncertain_release import TABLE_8, WEIGHTS, write_release
@@ -209,7 +209,7 @@ ROWS = st.lists(
 def test_the_truth_lies_between_certain_and_possible(rows, undiverse, data):
     con = connect()
     con.execute("create table survey (school varchar[], age bigint[], sex varchar, disease varchar[])").fetchall()
-    con.executemany("insert into survey values (?, ?, ?, ?)", rows).fetchall()
+    insert(con, "survey", rows)
     tree = pd.DataFrame(TREE, columns=["child", "parent"])
     influence = pd.DataFrame(
         [{"disease": d, "school": 0.5, "age": 0.4, "sex": 1, "weight": WEIGHTS[d]} for d in DISEASES]

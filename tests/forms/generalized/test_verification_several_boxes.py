@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.plans.templates import Sql
-from tests.databases import connect
+from tests.databases import connect, insert
 from tests.examples import examples
 
 KEY = "0f" * 32
@@ -20,7 +20,7 @@ def fill(con, rows):
     """Make the table t: two quasi values and the sensitive values of each row."""
     names = [*QUASI, *(f"s{number}" for number in range(1, len(rows[0]) - 1))]
     con.execute(f"create or replace table t ({', '.join(f'{name} integer' for name in names)})").fetchall()
-    con.executemany(f"insert into t values ({', '.join('?' * len(names))})", [list(row) for row in rows])
+    insert(con, "t", [list(row) for row in rows])
     return names[2:]
 
 

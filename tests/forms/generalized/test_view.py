@@ -112,7 +112,7 @@ def test_rows_in_the_order_of_people_are_found(con, before):
         " between age_low and age_high and list_contains(b.area::json::varchar[], p.area)"
         f" order by b.age_low, b.area, {before}",
     )
-    result = sqlanon.attack(leaky, against="people", id="id")
+    result = attack_release(leaky, "people", ("id",), telling=False)
     order = finding(result, "order", "as they lie")
     assert order.leak and order.reached > 0.99 and result.best.reached > 0.99 and "LEAK" in str(result.lines())
 
@@ -125,16 +125,16 @@ def test_boxes_of_one_value_and_small_ones_are_found(con):
         release,
         f"select * replace (case when (age_low, area) in {worst} then 'v0' else value end as value) from {{data}}",
     )
-    result = sqlanon.attack(one)
+    result = attack_release(one, telling=False)
     assert [o.attack for o in result.leaks] == ["a group's most frequent value is named", "1 value excluded"]
     assert result.best.reached == 1 and "promised" in result.headline
     lone = planted(release, f"(select * from {{data}} where (age_low, area) in {worst} limit 1) union all"
                             f" select * from {{data}} where (age_low, area) not in {worst}")  # fmt: skip
-    picked = finding(sqlanon.attack(lone), "presence", "own box")
+    picked = finding(attack_release(lone, telling=False), "presence", "own box")
     assert picked.leak and picked.reached == 1 and picked.promised == pytest.approx(1 / 6)
     narrow = planted(release, "select * replace (age_low as age_high, '[\"s1\"]' as area) from {data}")
-    assert finding(sqlanon.attack(narrow), "presence", "exactly").reached == 1
-    assert finding(sqlanon.attack(release), "presence", "exactly").reached == 0
+    assert finding(attack_release(narrow, telling=False), "presence", "exactly").reached == 1
+    assert finding(attack_release(release, telling=False), "presence", "exactly").reached == 0
 
 
 def test_learning_finds_what_depends_on_quasi_values_inside_boxes(con):
@@ -145,7 +145,7 @@ def test_learning_finds_what_depends_on_quasi_values_inside_boxes(con):
     # boxes are cut by age alone, as a publisher would have it who keeps areas together
     release = boxed(con, k=12, l=3, diversity="distinct")
     coarse = planted(release, 'select * replace (\'["s0","s1","s2"]\' as area) from {data}')
-    result = sqlanon.attack(coarse, against="people", id="id")
+    result = attack_release(coarse, "people", ("id",), telling=False, orders=False)
     read, learned = finding(result, "learning", "of each group"), finding(result, "learning", "likeliest")
     assert learned.reached > 0.75 and read.reached < 0.6 and result.best.reached >= learned.reached
 

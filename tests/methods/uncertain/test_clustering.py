@@ -17,6 +17,7 @@ from sqlanon.plans.plan import Plan, Publication
 from sqlanon.plans.templates import Sql
 from tests.benchmarks.clustering import ratios
 from tests.conftest import real_data
+from tests.databases import insert
 from tests.examples import examples
 from tests.oracles.k_member import Attribute, distances, diverse, objective
 from tests.oracles.serpentine import order
@@ -56,7 +57,7 @@ def table(con, rows, attributes, weights, draws=None):
             for node, own in attribute.heights.items():
                 path = attribute.ancestors(node)[-2::-1]
                 lines.append([node, *path, *[None] * (height - len(path)), own])
-            con.executemany(f"insert into hierarchy_{place} values ({', '.join('?' * (height + 2))})", lines)
+            insert(con, f"hierarchy_{place}", lines)
             dimensions.append(Dimension(place, f"quasi_{place}", "hierarchy", height))
         else:
             kind = "category" if attribute.span is None else "number"
@@ -69,24 +70,18 @@ def table(con, rows, attributes, weights, draws=None):
     lines = [
         [*quasi, number, draws[number], codes[tuple(held)], len(held)] for number, (quasi, held) in enumerate(rows)
     ]
-    if lines:
-        con.executemany(f"insert into determined values ({', '.join('?' * (len(attributes) + 4))})", lines)
+    insert(con, "determined", lines)
     con.execute(
         "create or replace table cell_count as select cell_code, min(sensitive_count) as sensitive_count,"
         " count(*) as row_count from determined group by cell_code"
     ).fetchall()
     con.execute("create or replace table alternative (cell_code int, text varchar)").fetchall()
-    if codes:
-        con.executemany(
-            "insert into alternative values (?, ?)", [[code, text] for cell, code in codes.items() for text in cell]
-        )
+    insert(con, "alternative", [[code, text] for cell, code in codes.items() for text in cell])
     columns = ", ".join(f"influence_{place} double" for place, _ in enumerate(attributes, start=1))
     con.execute(f"create or replace table influence (sensitive varchar, {columns}, weight double)").fetchall()
     influences = [attribute.importance for attribute in attributes]
-    marks = ", ".join("?" * (len(attributes) + 2))
     lines = [[value, *influences, weight] for value, weight in weights.items()]
-    if lines:
-        con.executemany(f"insert into influence values ({marks})", lines)
+    insert(con, "influence", lines)
     return dimensions
 
 

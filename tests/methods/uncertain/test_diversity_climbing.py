@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.errors import DataError, UsageError
+from tests.databases import insert
 from tests.examples import examples
 from tests.oracles.uncertain import leaves_below
 from tests.uncertain_release import write_release
@@ -27,7 +28,7 @@ INFLUENCE = pd.DataFrame([
 
 def published(con, rows, k=2, l=2, **further):
     con.execute("create or replace table t (num bigint, school varchar[], age varchar[], disease varchar)").fetchall()
-    con.executemany("insert into t values (?, ?, ?, ?)", [(n, *row) for n, row in enumerate(rows)]).fetchall()
+    insert(con, "t", [(n, *row) for n, row in enumerate(rows)])
     trees = {name: pd.DataFrame(pairs, columns=["child", "parent"]) for name, pairs in TREES.items()}
     asked = {"threshold": 0.5, "undiverse": "generalize", "influence": INFLUENCE, "hierarchy": trees, "key": KEY}
     return sqlanon.uncertain(
