@@ -132,7 +132,7 @@ class Pairs:
 
     @cached_property
     def _packs(self) -> "tuple[Whole, list[Pack]]":
-        """Return the pairs of groups that are scaled, by person, and packs of groups that are alike, of frequent shapes."""
+        """Return the pairs of groups that are scaled, by person, and packs of groups of one frequent shape."""
         group = self.group[self.slot]
         order = np.lexsort((self.slot, -self.held[self.slot], self.person, -self.people[self.person], group))
         start = np.flatnonzero(np.diff(group[order], prepend=-1))
