@@ -124,6 +124,8 @@ class ClassInference(Inference):
             value = np.where(rows > 0, top / rows, np.nan)
             away = aggregate.weights - np.nan_to_num(value)[self.selected.set] * aggregate.present
             _, away_error = self._weigh_sums(cell, HITS, away, grades)
+            if (rows_error <= TOLERANCE * rows).all():  # all values count: how many rows do is known
+                return _bound_ratio(value, away_error / rows, *np.zeros((2, len(rows))))
             # Cov(X, B) = (Var(X + B) - Var X - Var B) / 2 with X = A - r B: the posterior gives variances only.
             _, both = self._weigh_sums(cell, HITS, away + aggregate.present, grades)
             crossed = np.clip(
