@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from sqlanon.adversary.posterior import states, weigh_worlds
 
@@ -115,12 +116,13 @@ class Pairs:
         person, slot = self.person[pairs], self.slot[pairs]
         odds = odds * self.held[slot]
         size, slots = len(self.people), len(self.held)
+        ends = np.searchsorted(person, np.arange(size + 1))
+        matrix = sparse.csr_array((odds, slot, ends), shape=(size, slots))
         for _ in range(SCALINGS):
-            line = np.bincount(person, odds * self.factor[slot], minlength=size)
-            rate = self.people / np.maximum(line, 1e-300)
-            dealt = np.bincount(slot, odds * rate[person], minlength=slots)
+            rate = self.people / np.maximum(matrix @ self.factor, 1e-300)
+            dealt = rate @ matrix
             self.factor = np.where(dealt > 0, self.held / np.maximum(dealt, 1e-300), self.factor)
-        line = np.bincount(person, odds * self.factor[slot], minlength=size)
+        line = matrix @ self.factor
         rate = self.people / np.maximum(line, 1e-300)
         weights = odds * self.factor[slot] * rate[person]
         there, dealt_slots = line > 0, np.bincount(slot, minlength=slots) > 0
@@ -130,7 +132,7 @@ class Pairs:
 
     @cached_property
     def _packs(self) -> "tuple[Whole, list[Pack]]":
-        """Return the pairs of groups that are scaled, and packs of groups of one shape, of which most are alike."""
+        """Return the pairs of groups that are scaled, by person, and packs of groups of one frequent shape."""
         group = self.group[self.slot]
         order = np.lexsort((self.slot, -self.held[self.slot], self.person, -self.people[self.person], group))
         start = np.flatnonzero(np.diff(group[order], prepend=-1))
@@ -156,7 +158,8 @@ class Pairs:
         exact = np.zeros(len(start), dtype=bool)
         for groups, _ in packs:
             exact[groups] = True
-        return order[np.repeat(~exact, size)], [pack for _, pack in packs]
+        scaled = order[np.repeat(~exact, size)]
+        return scaled[np.argsort(self.person[scaled], kind="stable")], [pack for _, pack in packs]
 
     @property
     def units(self) -> int:

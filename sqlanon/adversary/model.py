@@ -98,15 +98,17 @@ class Learner:
         worth, persons = self.worth, self.persons()
         self.score, plain = np.zeros(len(self.weights)), np.zeros(len(self.weights))
         own, mass = self.weights / evidence.people[person], (persons / evidence.people)[person]
+        place = self.kinds[person] * len(self.log_prior) + value
         for number, feature in enumerate(self.features):
             # at the fixed point counts = what the other features expect · exp β
             before = self.tables[number]
             table, counts, expected = self.effects(feature, persons, before)
-            level = feature.levels[person]
-            held = np.maximum(counts[level, value] - own, 0) + worth
-            mine = self.chances[self.kinds[person], value] * np.exp(-before)[level, value] * mass
-            self.score += np.log(held / (np.maximum(expected[level, value] - mine, 0) + worth))
-            plain += table[level, value]
+            cell = feature.levels[person] * len(self.log_prior) + value
+            held = np.maximum(counts.take(cell) - own, 0) + worth
+            mine = self.chances.take(place) * np.exp(-before).take(cell) * mass
+            self.score += np.log(held / (np.maximum(expected.take(cell) - mine, 0) + worth))
+            if evidence.by_normal:
+                plain += table.take(cell)
             self.chances *= np.exp(table - before)[feature.levels[self._first]]
             self._norm()
             self.tables[number] = table

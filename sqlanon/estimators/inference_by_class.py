@@ -118,10 +118,12 @@ class ClassInference(Inference):
     def _solve_average_of_values(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
         """Return the ratio r = A/B of two sums over the same shares; its variance is that of A - r B over B²."""
         grades = aggregate.weights
-        top, _ = self._weigh_sums(cell, HITS, aggregate.weights, grades)
+        top, top_error = self._weigh_sums(cell, HITS, aggregate.weights, grades)
         rows, rows_error = self._weigh_sums(cell, HITS, aggregate.present, grades)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(rows > 0, top / rows, np.nan)
+            if (rows_error <= TOLERANCE * rows).all():  # all values count: how many rows do is known
+                return _bound_ratio(value, top_error / rows, *np.zeros((2, len(rows))))
             away = aggregate.weights - np.nan_to_num(value)[self.selected.set] * aggregate.present
             _, away_error = self._weigh_sums(cell, HITS, away, grades)
             # Cov(X, B) = (Var(X + B) - Var X - Var B) / 2 with X = A - r B: the posterior gives variances only.
