@@ -229,7 +229,7 @@ class Adversary:
         # the likeliest other value of each kind of people: the second where a row shows the first
         best = np.argsort(-chances, axis=1)[:, :2][learner.kinds]
         other = np.where(best[:, 0] == shown.value, best[:, -1], best[:, 0])
-        share = chances[learner.kinds, other] / np.maximum(chances.sum(axis=1)[learner.kinds] - mine, 1e-300)
+        share = chances[learner.kinds, other] / np.maximum(chances.sum(axis=1)[learner.kinds] - mine, 1e-30)
         rest = np.where(other == shown.value, 0.0, (1 - keeps) * share)
         value, confidence = np.where(keeps >= rest, shown.value, other), np.maximum(keeps, rest)
         alone = self._alone(self.combination)

@@ -38,7 +38,7 @@ SHOWN_ROWS = 10  # of each table
 class Release(AskedRelease):
     """A release as whoever holds it has it: proved, asked, completed, shown, written elsewhere."""
 
-    expected = ""  # what an attack was expected to reach, in words, where that was asked for as it was published
+    expected = ""  # what an attack was expected to reach, in words, where that was looked at as it was published
     reopen: "Callable[[Sequence[str]], Release] | None" = None  # in a session that reads these files, too
 
     def table(self, name: str) -> "duckdb.DuckDBPyRelation":
@@ -187,7 +187,8 @@ class Release(AskedRelease):
     def verdict(self) -> Verdict:
         """Return what is promised; it was verified before it appeared, and `verify` does so again."""
         summary = self.form.summary(self.manifest, "these tables")
-        return Verdict(f"{spoken(summary['published'])}. Promised: {spoken(summary['promised'])}.")
+        words = f"{spoken(summary['published'])}. Promised: {spoken(summary['promised'])}."
+        return Verdict(f"{words} Attacks reach: {self.expected}." if self.expected else words)
 
     def sections(self) -> list[Section]:
         """Return what is shown below: the first rows as they are published, all else folded."""
