@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from sqlanon.api.recipient import opened
 from sqlanon.api.verbs import (
     AgainstQuery,
     Background,
@@ -245,7 +246,7 @@ class AttackOrFile(PathName):
 
 @verb
 def attack(
-    release: "Release",
+    release: "Release | str | Path",
     *,
     against: Annotated[object, Place(), Parameter("The source: score guesses against it.")] = None,
     query: AgainstQuery = None,
@@ -263,13 +264,14 @@ def attack(
     """
     from sqlanon.attacks.attack_release import attack_release
 
+    release = opened(release)
     source = source_against(against, query, release.engine.dialect, coarsen, id, vary)
     return attack_release(release, source, tuple(id), tuple(others), background)
 
 
 @verb
 def report(
-    release: "Release",
+    release: "Release | str | Path",
     out: Annotated[FilePath | None, PathName(), Parameter("The .html file to write.")] = None,
     *,
     overwrite: Annotated[bool, replacing(f"the file at {option('out')}")] = False,
@@ -300,6 +302,7 @@ def report(
     """
     from sqlanon.reports.page import ENDINGS, make_page
 
+    release = opened(release)
     source, beside = source_against(against, query, release.engine.dialect, coarsen, id, vary), tuple(others)
     if out is not None:
         directories = [each.directory for each in (release, *beside)]

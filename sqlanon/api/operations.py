@@ -77,6 +77,8 @@ def run(
     from sqlanon.publishing.job_file import read_job
     from sqlanon.publishing.run_job import open_engine_of, run_job
 
+    if not isinstance(job, str | os.PathLike):
+        raise UsageError(f"a job is the path of a YAML file, not a {type(job).__name__}")
     described = read_job(Path(job))
     return run_job(described, open_engine_of(described))
 

@@ -38,9 +38,18 @@ def open(path: str | Path, database: str | None = None, con: Any = None) -> "Rel
     return open_release(path, database, None if con is None else engine_of(con))
 
 
+def opened(release: "Release | str | Path") -> "Release":
+    """Return a release that may be named by its directory, and is as it was published."""
+    from sqlanon.releases.release import Release
+
+    release = release if isinstance(release, Release) else open(release)
+    release.require_unchanged()
+    return release
+
+
 @verb
 def complete(
-    release: "Release",
+    release: "Release | str | Path",
     *,
     out: Annotated[
         FilePath | None, PathName(), Parameter("Directory for completed_01.parquet …; it must not exist.")
@@ -58,9 +67,9 @@ def complete(
     """
     from sqlanon.completion.completed import check_directory
 
+    release = opened(release)
     if out is not None:
         check_directory(out, overwrite, release.directory)
-    release.require_unchanged()
     completion = release.complete(tables, seed, sensitive)
     if out is not None:
         completion.write(out, overwrite)
@@ -138,9 +147,6 @@ def estimate(
     query: as for `Release.estimate`. database, con: as for `open`. Returns the Answer. Raises ReleaseError where there
     is no release or its files have changed, and as `Release.estimate` does.
     """
-    opened = open(release, database, con)
-    # an answer from files that somebody changed would look like any other
-    opened.require_unchanged()
     iteration = {"transition": transition, "tolerance": tolerance, "max_iterations": max_iterations}
     options = {name: value for name, value in iteration.items() if value is not None}
-    return opened.estimate(query, estimator, timeout=timeout, **options)
+    return open(release, database, con).estimate(query, estimator, timeout=timeout, **options)

@@ -133,6 +133,8 @@ def _explain_arguments(words: Sequence[str], command: Any) -> None:
         several = [each.rstrip(",") for each in behind]
         # compare takes several numbers for what publish takes one for
         are_numbers = command.name == "compare" and all(each.replace(".", "").isdecimal() for each in several)
+        if word == "--require" and len(several) > 1:
+            raise UsageError("what is required is one text: put it into quotes, --require 'rows >= 500'")
         if len(several) > 1 and (word in lists or (word.startswith("-") and are_numbers)):
             raise UsageError(f"a blank ends a list: write {word} {','.join(several)}")
     files = [word for word in words if Path(word).is_file()]

@@ -33,6 +33,7 @@ _KINDS = {
     "dict_type": "a mapping",
     "model_type": "a mapping of keys to values",
 }
+_QUOTES = "a text that begins with > or holds ': ' stands in quotes, and lines are indented with blanks"
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _Place = tuple[str | int, ...]  # keys and positions that lead to a value
 
@@ -74,7 +75,7 @@ class _Document:
             raise UsageError(f"cannot read {str(path)!r}: {why}; sqlanon guide jobs shows a job") from None
         except yaml.MarkedYAMLError as error:
             line = min(error.problem_mark.line + 1, len(text.splitlines())) if error.problem_mark else 1
-            raise UsageError(f"{path}, line {line}: not YAML: {error.problem}") from None
+            raise UsageError(f"{path}, line {line}: not YAML: {error.problem}; {_QUOTES}") from None
         except yaml.YAMLError as error:
             raise UsageError(f"{path}: not YAML: {str(error).partition(chr(10))[0]}") from None
 

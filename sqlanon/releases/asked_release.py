@@ -20,6 +20,7 @@ from sqlanon.forms.form import Form
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
+from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.stored_release import directory_state, find_in_directory
 from sqlanon.releases.targets import Place
 from sqlanon.verification.checks import PublishedTables
@@ -219,6 +220,16 @@ class AskedRelease:
         """
         return self._open_session().script(sql, estimator)
 
+    def require_unchanged(self) -> None:
+        """Raise ReleaseError where a file is missing or is not the one that the manifest describes."""
+        changed = self._read_steadily(lambda: changed_files(self.directory, self.manifest))
+        if changed:
+            names = ", ".join(f"{name} ({digest})" for name, digest in changed.items())
+            raise ReleaseError(
+                f"these files are not those of the release's manifest: {names} (sha256 mismatch);"
+                " get a fresh copy from its publisher"
+            )
+
     def _require_columns(self) -> None:
         """Raise ReleaseError where tables have other columns than the manifest says, whatever is asked."""
         published, form = self.published_tables, self.form.verification
@@ -232,6 +243,7 @@ class AskedRelease:
     def _open_session(self) -> Session:
         if self._session is None:
             log.info("loading the release")
+            self.require_unchanged()  # an answer from files that somebody changed would look like any other
             self._require_columns()
             self._session = self.form.session(self.engine, self.tables, self.manifest)
         return self._session

@@ -93,18 +93,18 @@ def _replaceable_files(target: Path, overwrite: bool) -> frozenset[str]:
     """Return the files that a release at `target` may lose; refuse what is not to be replaced."""
     if not os.path.lexists(target):
         return frozenset()
-    if not overwrite:
-        raise TargetError(f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}")
     if target.is_symlink() or not target.is_dir():
         raise TargetError(f"{str(target)!r} is not a directory; remove it or choose another {option('out')}")
-    if not any(target.iterdir()):
-        return frozenset()
-    try:
-        manifest = parse_manifest(read_manifest_text(target), str(target))
-    except ReleaseError:
-        raise TargetError(
-            f"{str(target)!r} holds files but no release; {option('overwrite', True)} replaces releases only:"
-            f" choose another {option('out')}"
-        ) from None
-    # what else lies in the directory is its owner's: it stays
-    return frozenset({MANIFEST, *manifest["files"]})
+    held: frozenset[str] = frozenset()
+    if any(target.iterdir()):
+        try:
+            manifest = parse_manifest(read_manifest_text(target), str(target))
+        except ReleaseError:
+            raise TargetError(
+                f"{str(target)!r} holds files but no release; {option('overwrite', True)} replaces releases only:"
+                f" choose another {option('out')}"
+            ) from None
+        held = frozenset({MANIFEST, *manifest["files"]})  # what else lies there is its owner's: it stays
+    if not overwrite:
+        raise TargetError(f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}")
+    return held

@@ -17,7 +17,6 @@ from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.asked_release import AskedRelease
-from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
 from sqlanon.releases.targets import MANIFEST, releases_in
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
@@ -150,16 +149,6 @@ class Release(AskedRelease):
         columns = self.form.verification.published_columns(self.manifest)[name]
         terms = [f"{ident(column)} asc nulls last" for column in sorted(columns, key=lambda column: column in nested)]
         return f"select * from {self.tables[name]} order by {', '.join(terms)}"
-
-    def require_unchanged(self) -> None:
-        """Raise ReleaseError where a file is missing or is not the one that the manifest describes."""
-        changed = self._read_steadily(lambda: changed_files(self.directory, self.manifest))
-        if changed:
-            names = ", ".join(f"{name} ({digest})" for name, digest in changed.items())
-            raise ReleaseError(
-                f"these files are not those of the release's manifest: {names} (sha256 mismatch);"
-                " get a fresh copy from its publisher"
-            )
 
     def attack(self, **options: Any) -> Any:
         """Return what an adversary gets out of this release: `sqlanon.attack` with its options, and what it raises."""

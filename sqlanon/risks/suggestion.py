@@ -191,10 +191,8 @@ def suggest_command(
         by_role.get(role, []).append(column)
     if not by_role["sensitive"]:
         rest = [column.name for column, (role, _) in zip(columns, roles, strict=True) if role == LEAVE_OUT]
-        return "", (
-            f"which column is nobody to learn of somebody ({', '.join(rest[:MOST_SUGGESTED])})? Name it with"
-            f" {option('sensitive')}"
-        )
+        among = f" ({', '.join(rest[:MOST_SUGGESTED])})" if rest else ""
+        return "", f"which column is nobody to learn of somebody{among}? Name it with {option('sensitive')}"
     if not by_role["quasi"]:
         return "", (
             f"which columns may others know of somebody (age, sex, place, a date)? Name them with {option('quasi')}"

@@ -25,16 +25,27 @@ def test_one_line_is_what_the_opened_release_says(ward, patients):
 
 def test_changed_files_are_not_asked(ward):
     (ward.directory / "st.parquet").write_bytes((ward.directory / "qit.parquet").read_bytes())
-    with pytest.raises(ReleaseError):
-        sqlanon.estimate(ward.directory, QUERY)
+    for ask in (
+        lambda: sqlanon.estimate(ward.directory, QUERY),
+        lambda: sqlanon.open(ward.directory).estimate(QUERY),
+        lambda: sqlanon.open(ward.directory).estimate_many([QUERY]),
+        lambda: sqlanon.complete(ward, tables=2),
+        lambda: sqlanon.attack(ward.directory),
+        lambda: sqlanon.report(str(ward.directory)),
+    ):
+        with pytest.raises(ReleaseError, match="sha256 mismatch"):
+            ask()
     with pytest.raises(ReleaseError, match="nowhere"):
         sqlanon.verify("nowhere")
 
 
-def test_changed_files_are_not_completed(ward):
-    (ward.directory / "st.parquet").write_bytes((ward.directory / "qit.parquet").read_bytes())
-    with pytest.raises(ReleaseError, match="sha256 mismatch"):
-        sqlanon.complete(ward, tables=2)
+def test_a_release_may_be_named_by_its_directory(ward):
+    assert str(sqlanon.attack(str(ward.directory))) == str(sqlanon.attack(ward))
+    for wrong in (sqlanon.attack, sqlanon.complete):
+        with pytest.raises(sqlanon.UsageError, match="a release is a path or a schema's name, not a list"):
+            wrong([])
+    with pytest.raises(sqlanon.UsageError, match="a job is the path of a YAML file, not a dict"):
+        sqlanon.run({"method": "anatomy"})
 
 
 def test_a_verb_and_the_method_of_its_name_take_the_same(ward):

@@ -45,6 +45,7 @@ WRONG = {
     "database": (["t", *ROLES, "--database", "{}/people.sqlite"], ["install sqlite"]),
     "key": (["{}/a.parquet", *ROLES, "--key-file", "{}/key"], ["no key file", "openssl rand -hex 32"]),
     "query": (["SELECT * FROM people", *ROLES], ["is a query", "say --query 'SELECT …'"]),
+    "require": (["{}/a.parquet", *ROLES, "--require", "rows", "500"], ["put it into quotes, --require 'rows >= 500'"]),
     "blanks": (["{}/a.parquet", "--quasi", "age ssn", *ROLES[2:4], *ROLES[6:]],
                ["'age ssn' is several columns: write age,ssn"]),
 }  # fmt: skip

@@ -269,7 +269,7 @@ def test_a_hierarchy_that_lacks_a_value_is_refused(con, jobs):
     [
         ({"k": 9}, sqlanon.DataError, "k = 9 needs at least 9 rows; the source has 8; the largest k that works is 8"),
         ({"k": 2, "l": 6}, sqlanon.DataError, "l = 6 asks for 6 different values of 'disease'; the source has 5; the"
-                                              " largest l that works is 5"),
+                                              " largest l that works is 4"),
         ({"k": 1}, sqlanon.UsageError, "k 1 hides nobody among others; k is a whole number of at least 2"),
         ({"k": 2, "l": 0}, sqlanon.UsageError, "l 0 is no number of values; l is a whole number of at least 1"),
         ({"k": 2, "partition": "loose"}, sqlanon.UsageError, "partition = 'loose' is none of strict, relaxed"),

@@ -261,7 +261,8 @@ MISTAKES = [
     (JOB + "key_env: [A]\n", 11, "key_env is text, not a list"),
     (JOB + "key_env: !secret A\n", 11, "key_env is text"),
     (JOB + "  x: [\n", 11, "not YAML"),
-    (JOB + "\tx: 1\n", 11, "not YAML"),
+    (JOB + "\tx: 1\n", 11, "lines are indented with blanks"),
+    (JOB + "  rows: >= 500\n", 11, "a text that begins with > or holds ': ' stands in quotes"),
     (JOB + "---\nmethod: anatomy\n", 11, "not YAML"),
     ("- method: anatomy\n", 1, "the job is a mapping of keys to values, not a list"),
     (

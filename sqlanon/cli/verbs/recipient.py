@@ -140,7 +140,6 @@ def estimate(
     if session.sql:
         write_out(opened.estimation_sql(query, values.get("estimator")))
         return
-    opened.require_unchanged()
     with display.progress("estimating"):
         answer = opened.ask(query, **values)
     for message in answer.messages:

@@ -28,7 +28,6 @@ def attack(release: ReleaseArgument, values: Values, session: SessionOptions) ->
 
     session.refuse_sql("attack", "its loop depends on what it finds")
     opened = session.open_against(release, values, *values.get("background", ()))
-    opened.require_unchanged()
     with display.progress():
         outcome = judgement.attack(opened, **values)
     if display.show_to_programs(outcome, session.how.value):
@@ -63,7 +62,6 @@ def report(release: ReleaseArgument, values: Values, session: SessionOptions) ->
     session.refuse_sql("report", "its statements depend on what it finds")
     refuse_read(values["out"], [session.database])
     opened = session.open_against(release, values)
-    opened.require_unchanged()
     with display.progress():
         page = judgement.report(opened, **values)
     from sqlanon.charts.drawing import INSTALL, is_installed

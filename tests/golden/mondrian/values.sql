@@ -191,6 +191,7 @@ with fact as (
 judged as (
     select
         fact.*,
+        case when true and largest_count > 0 then least(value_count, row_count // largest_count) else value_count end as most,
         case
             when null_count > 0 and true then 1
             when row_count < 10 then 2
@@ -209,7 +210,7 @@ ranked as (
 select
     (select count(*) from "sqlanon_value_1" where value is null) as unknown_1, (select count(*) from "sqlanon_value_2" where value is null) as unknown_2, (select count(*) from "sqlanon_value_3" where value is null) as unknown_3, (select count(*) from "sqlanon_value_4" where value is null) as unknown_4,
     case when fault = 1 then name when fault > 2 then 'l' end as about,
-    case fault when 3 then value_count when 4 then row_count // largest_count end as possible,
+    case when fault > 2 then most end as possible,
     case
         when fault = 1 then coalesce(cast(null_count as varchar), '') || ' rows have no value in the sensitive column ' || coalesce(cast('''' || name || '''' as varchar), '') || '; say nullsvalue (NULL is a value like any other) or nullsdrop (leave them out, which tells who had none to somebody who knows who was in the table)'
         when row_count = 0 then 'the source has no rows to publish'
@@ -217,9 +218,9 @@ select
         when fault = 2 then
             'k = 10 needs at least 10 rows; the source has ' || coalesce(format('{:,}', row_count), '') || '; the largest k that works is ' || coalesce(cast(row_count as varchar), '')
         when fault = 3 then
-            'l = 4 asks for 4 different values of ''' || coalesce(cast(name as varchar), '') || '''; the source has ' || coalesce(cast(value_count as varchar), '') || '; the largest l that works is ' || coalesce(cast(value_count as varchar), '')
+            'l = 4 asks for 4 different values of ''' || coalesce(cast(name as varchar), '') || '''; the source has ' || coalesce(cast(value_count as varchar), '') || '; the largest l that works is ' || coalesce(cast(most as varchar), '')
         when fault = 4 then
-            'l = 4 asks for each value of ''' || coalesce(cast(name as varchar), '') || ''' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(format('{:,}', largest_count), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows; the largest l that works is ' || coalesce(cast((row_count // largest_count) as varchar), '') || '; diversitydistinct asks for different values alone'
+            'l = 4 asks for each value of ''' || coalesce(cast(name as varchar), '') || ''' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(format('{:,}', largest_count), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows; the largest l that works is ' || coalesce(cast(most as varchar), '') || '; diversitydistinct asks for different values alone'
     end as refusal
 from ranked
 where place = 1
@@ -316,20 +317,16 @@ where place = 1
 -- +  (cast(("code" - 1) as double) / nullif(cast("value_count" as double), 0)) as "place"
 
 -- spark, facts:
--- -  case "fault" when 3 then "value_count" when 4 then "row_count" // "largest_count" end as "possible",
--- +  case "fault" when 3 then "value_count" when 4 then ("row_count" div "largest_count") end as "possible",
+-- -      then least("value_count", "row_count" // "largest_count")
+-- +      then least("value_count", ("row_count" div "largest_count"))
 -- -    then coalesce(cast("null_count" as text), '') || ' rows have no value in the sensitive column ' || coalesce(cast('''' || "name" || '''' as text), '') || '; say nullsvalue (NULL is a value like any other) or nullsdrop (leave them out, which tells who had none to somebody who knows who was in the table)'
 -- +    then coalesce(cast("null_count" as string), '') || ' rows have no value in the sensitive column ' || coalesce(cast('\'' || "name" || '\'' as string), '') || '; say nullsvalue (NULL is a value like any other) or nullsdrop (leave them out, which tells who had none to somebody who knows who was in the table)'
 -- -    then 'k = 10 needs at least 10 rows; the source has ' || coalesce(format('{:,}', "row_count"), '') || '; the largest k that works is ' || coalesce(cast("row_count" as text), '')
 -- +    then 'k = 10 needs at least 10 rows; the source has ' || coalesce(format_number("row_count", 0), '') || '; the largest k that works is ' || coalesce(cast("row_count" as string), '')
--- -    then 'l = 4 asks for 4 different values of ''' || coalesce(cast("name" as text), '') || '''; the source has ' || coalesce(cast("value_count" as text), '') || '; the largest l that works is ' || coalesce(cast("value_count" as text), '')
--- +    then 'l = 4 asks for 4 different values of \'' || coalesce(cast("name" as string), '') || '\'; the source has ' || coalesce(cast("value_count" as string), '') || '; the largest l that works is ' || coalesce(cast("value_count" as string), '')
--- -    then 'l = 4 asks for each value of ''' || coalesce(cast("name" as text), '') || ''' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(format('{:,}', "largest_count"), '') || ' of ' || coalesce(format('{:,}', "row_count"), '') || ' rows; the largest l that works is ' || coalesce(cast((
--- -      "row_count" // "largest_count"
--- -    ) as text), '') || '; diversitydistinct asks for different values alone'
--- +    then 'l = 4 asks for each value of \'' || coalesce(cast("name" as string), '') || '\' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(format_number("largest_count", 0), '') || ' of ' || coalesce(format_number("row_count", 0), '') || ' rows; the largest l that works is ' || coalesce(cast((
--- +      ("row_count" div "largest_count")
--- +    ) as string), '') || '; diversitydistinct asks for different values alone'
+-- -    then 'l = 4 asks for 4 different values of ''' || coalesce(cast("name" as text), '') || '''; the source has ' || coalesce(cast("value_count" as text), '') || '; the largest l that works is ' || coalesce(cast("most" as text), '')
+-- +    then 'l = 4 asks for 4 different values of \'' || coalesce(cast("name" as string), '') || '\'; the source has ' || coalesce(cast("value_count" as string), '') || '; the largest l that works is ' || coalesce(cast("most" as string), '')
+-- -    then 'l = 4 asks for each value of ''' || coalesce(cast("name" as text), '') || ''' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(format('{:,}', "largest_count"), '') || ' of ' || coalesce(format('{:,}', "row_count"), '') || ' rows; the largest l that works is ' || coalesce(cast("most" as text), '') || '; diversitydistinct asks for different values alone'
+-- +    then 'l = 4 asks for each value of \'' || coalesce(cast("name" as string), '') || '\' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(format_number("largest_count", 0), '') || ' of ' || coalesce(format_number("row_count", 0), '') || ' rows; the largest l that works is ' || coalesce(cast("most" as string), '') || '; diversitydistinct asks for different values alone'
 
 -- postgres, hierarchy_1:
 -- -    unnest(str_split('Any | Bachelor | Master | School | University', ' | ')) as "node",
@@ -403,11 +400,9 @@ where place = 1
 -- +  (cast(("code" - 1) as double precision) / nullif(cast("value_count" as double precision), 0)) as "place"
 
 -- postgres, facts:
--- -  case "fault" when 3 then "value_count" when 4 then "row_count" // "largest_count" end as "possible",
--- +  case "fault" when 3 then "value_count" when 4 then ("row_count" / "largest_count") end as "possible",
+-- -      then least("value_count", "row_count" // "largest_count")
+-- +      then least("value_count", ("row_count" / "largest_count"))
 -- -    then 'k = 10 needs at least 10 rows; the source has ' || coalesce(format('{:,}', "row_count"), '') || '; the largest k that works is ' || coalesce(cast("row_count" as text), '')
 -- +    then 'k = 10 needs at least 10 rows; the source has ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || '; the largest k that works is ' || coalesce(cast("row_count" as text), '')
--- -    then 'l = 4 asks for each value of ''' || coalesce(cast("name" as text), '') || ''' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(format('{:,}', "largest_count"), '') || ' of ' || coalesce(format('{:,}', "row_count"), '') || ' rows; the largest l that works is ' || coalesce(cast((
--- -      "row_count" // "largest_count"
--- +    then 'l = 4 asks for each value of ''' || coalesce(cast("name" as text), '') || ''' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(to_char("largest_count", 'FM999,999,999,999,999,990'), '') || ' of ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows; the largest l that works is ' || coalesce(cast((
--- +      ("row_count" / "largest_count")
+-- -    then 'l = 4 asks for each value of ''' || coalesce(cast("name" as text), '') || ''' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(format('{:,}', "largest_count"), '') || ' of ' || coalesce(format('{:,}', "row_count"), '') || ' rows; the largest l that works is ' || coalesce(cast("most" as text), '') || '; diversitydistinct asks for different values alone'
+-- +    then 'l = 4 asks for each value of ''' || coalesce(cast("name" as text), '') || ''' in at most 1/4 of a box: its most frequent value stands in ' || coalesce(to_char("largest_count", 'FM999,999,999,999,999,990'), '') || ' of ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows; the largest l that works is ' || coalesce(cast("most" as text), '') || '; diversitydistinct asks for different values alone'
