@@ -155,7 +155,7 @@ def test_pseudonyms_are_keyed_hashes_that_join_releases(con, tmp_path):
     assert opened.verify(against="people", coarsen={"ssn": f"pseudonym:{file}"}).holds
     assert opened.manifest["parameters"]["coarsen"] == {"ssn": "pseudonym"}
     texts = [path.read_bytes() for path in (tmp_path / "rows").iterdir()] + [rows.sql.encode()]
-    assert not any(word in text for text in texts for word in (b"cdcd", b"link.key", row_key.encode()))
+    assert not any(word in text for text in texts for word in (b"cd" * 8, b"link.key", row_key.encode()))
     assert b"the same in every table that was hashed under the same key" in b"".join(texts)
 
 
