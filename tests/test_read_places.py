@@ -52,8 +52,8 @@ def test_a_link_that_leads_in_circles_is_no_place_for_a_release(patients, tmp_pa
     circle = tmp_path / "circle"
     circle.symlink_to(circle)
     roles = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "l": 3}
-    for overwrite, words in ((False, "exists; choose another"), (True, "is not a directory")):
-        with pytest.raises(TargetError, match=words):
+    for overwrite in (False, True):
+        with pytest.raises(TargetError, match="is not a directory"):
             sqlanon.anatomy(patients, "patients", **roles, out=circle, overwrite=overwrite)
 
 
