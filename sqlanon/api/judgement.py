@@ -264,9 +264,11 @@ def attack(
     """
     from sqlanon.attacks.attack_release import attack_release
 
-    release = opened(release)
+    release, *beside = map(opened, (release, *others))
+    for each in (release, *beside):
+        each.require_unchanged()
     source = source_against(against, query, release.engine.dialect, coarsen, id, vary)
-    return attack_release(release, source, tuple(id), tuple(others), background)
+    return attack_release(release, source, tuple(id), tuple(beside), background)
 
 
 @verb
@@ -302,12 +304,14 @@ def report(
     """
     from sqlanon.reports.page import ENDINGS, make_page
 
-    release = opened(release)
-    source, beside = source_against(against, query, release.engine.dialect, coarsen, id, vary), tuple(others)
+    release, *beside = map(opened, (release, *others))
+    for each in (release, *beside):
+        each.require_unchanged()
+    source = source_against(against, query, release.engine.dialect, coarsen, id, vary)
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
         check_new_file(Path(out), ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
-    page = make_page(release, source, identifier=tuple(id), others=beside, comparison=comparison, attack=attack)
+    page = make_page(release, source, identifier=tuple(id), others=tuple(beside), comparison=comparison, attack=attack)
     if out is not None:
         page.write(out, overwrite)
     return page

@@ -39,12 +39,10 @@ def open(path: str | Path, database: str | None = None, con: Any = None) -> "Rel
 
 
 def opened(release: "Release | str | Path") -> "Release":
-    """Return a release that may be named by its directory, and is as it was published."""
+    """Return a release that may be named by its directory."""
     from sqlanon.releases.release import Release
 
-    release = release if isinstance(release, Release) else open(release)
-    release.require_unchanged()
-    return release
+    return release if isinstance(release, Release) else open(release)
 
 
 @verb

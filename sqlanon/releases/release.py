@@ -122,6 +122,7 @@ class Release(AskedRelease):
         """
         from sqlanon.completion.complete_release import complete_release
 
+        self.require_unchanged()
         request = (self.engine, self.tables, self.manifest, tables, seed, self.directory, sensitive)
         opening, parts = self.form.completion, self.form.several is not None
         return self._read_steadily(lambda: complete_release(*request, opening=opening, parts=parts))

@@ -251,9 +251,9 @@ def suggest_next(question: CheckQuestion, given_away: Sequence[GivenAway], compa
         else:
             quasi.remove(column)
             rules.pop(column, None)
-    elif comparable:
+    else:
         verb = "compare"
-    if not quasi or (worst is None and verb == "check"):
+    if not quasi or (verb == "compare" and not comparable):
         return ""
     words = ["sqlanon", verb, *source_words(question.source), *_flagged("--quasi", quasi)]
     words += [*_flagged("--sensitive", question.sensitive), *_flagged("--id", question.identifier)]

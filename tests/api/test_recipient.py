@@ -23,15 +23,18 @@ def test_one_line_is_what_the_opened_release_says(ward, patients):
     assert sqlanon.estimate(ward.directory, QUERY, "uniform").equals(ward.estimate(QUERY, "uniform"))
 
 
-def test_changed_files_are_not_asked(ward):
+def test_changed_files_are_not_asked(ward, patients):
+    whole = sqlanon.anatomy(patients, "patients", quasi="age", sensitive="disease", l=2)
     (ward.directory / "st.parquet").write_bytes((ward.directory / "qit.parquet").read_bytes())
     for ask in (
         lambda: sqlanon.estimate(ward.directory, QUERY),
         lambda: sqlanon.open(ward.directory).estimate(QUERY),
         lambda: sqlanon.open(ward.directory).estimate_many([QUERY]),
         lambda: sqlanon.complete(ward, tables=2),
+        lambda: sqlanon.open(ward.directory).complete(2),
         lambda: sqlanon.attack(ward.directory),
         lambda: sqlanon.report(str(ward.directory)),
+        lambda: sqlanon.attack(whole, others=[ward]),
     ):
         with pytest.raises(ReleaseError, match="sha256 mismatch"):
             ask()
