@@ -131,20 +131,16 @@ def show_publication(
     against: the words that hold the release against its source. The command that comes next runs as it is printed.
     """
     from sqlanon.cli import display
-    from sqlanon.publishing.publish import NOT_PUBLISHED, noting_faults
+    from sqlanon.publishing.publish import NOT_PUBLISHED, look_at_attacks
 
-    notes = list(release.notes)
     if session.how is not Format.table:
         display.show_mapping(release.manifest, "json" if session.how is Format.json else "csv")
-        for note in notes:
+        for note in release.notes:
             say(note)
         return
-    expected = release.expected or "not looked at on this engine"
-    if not release.expected and release.engine.in_process:
-        from sqlanon.attacks.attack_release import expect_attack
-
-        with display.progress("attacking the release"), noting_faults(notes):
-            expected = expect_attack(release)
+    with display.progress("attacking the release"):
+        look_at_attacks(release)
+    notes = release.notes
     where = str(out) if into is None else f"schema {into} of {session.database or 'the database'}"
     lines = release.form.summary(release.manifest, where)
     if release.manifest["dropped_rows"]:
@@ -157,7 +153,7 @@ def show_publication(
     display.show_publication(
         {
             **told,
-            "attacks reach": expected,
+            "attacks reach": release.expected or "not looked at on this engine",
             "warnings": "\n".join(warnings) or "none",
         },
         attack,

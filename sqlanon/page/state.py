@@ -261,8 +261,7 @@ class State:
 
 def _publish(call: Call, engine: Engine, preview: bool) -> Shown:
     """Publish, and say what an attack is expected to reach; as a preview into the session alone, which is forgotten."""
-    from sqlanon.attacks.attack_release import expect_attack
-    from sqlanon.publishing.publish import noting_faults
+    from sqlanon.publishing.publish import look_at_attacks
 
     if preview:
         options = {name: value for name, value in call.options.items() if name not in ("out", "overwrite")}
@@ -277,8 +276,7 @@ def _publish(call: Call, engine: Engine, preview: bool) -> Shown:
         if read_manifest(target) in (None, before):
             raise
         release = sqlanon.open(target)
-    with noting_faults(release.notes, stands=True):
-        release.expected = expect_attack(release)
+    look_at_attacks(release)
     return Shown(release.verdict.words, release.sections(), published=True)
 
 

@@ -134,6 +134,18 @@ def publish(asked: ReleaseRequest, engine: Engine, expect: bool = False, **param
     return release
 
 
+def look_at_attacks(release: Release) -> None:
+    """Note what an attack is expected to reach, unless that was looked at as the release was written.
+
+    Where the engine is another process its people are not fetched.
+    """
+    from sqlanon.attacks.attack_release import expect_attack
+
+    if not release.expected and release.engine.in_process:
+        with noting_faults(release.notes, stands=True):
+            release.expected = expect_attack(release)
+
+
 @contextmanager
 def noting_faults(notes: list[str], stands: bool = False) -> Iterator[None]:
     """Note what fails once a release has appeared: it stands, whatever cannot be said of it.
