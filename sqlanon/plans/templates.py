@@ -228,13 +228,15 @@ class _Generator(CodeGenerator):
 class _KeptCode(jinja2.FileSystemBytecodeCache):
     """Keep the code of templates as Python keeps that of modules: in `__pycache__`, where that can be written."""
 
+    writer = Path(__file__).read_text(encoding="utf-8")
+
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
         """Return what a template's file is called: each has a name of its own."""
         return super().get_cache_key(name)
 
     def get_source_checksum(self, source: str) -> str:
         """Return what changes with a template, and with what writes its code."""
-        return super().get_source_checksum(source + Path(__file__).read_text(encoding="utf-8"))
+        return super().get_source_checksum(source + self.writer)
 
     def dump_bytecode(self, bucket: Any) -> None:
         """Write it, unless that is not allowed."""
