@@ -33,7 +33,7 @@ from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source, statements_of
-from sqlanon.plans.templates import columns, order
+from sqlanon.plans.templates import columns, literal, order
 from sqlanon.sql.sources.source_choice import choose_source
 from sqlanon.sql.view_definitions import Base, View, read_secret, read_view
 from sqlanon.wording import option
@@ -185,9 +185,9 @@ def explain_association(question: BreachQuestion, engine: Engine, identifier: st
         raise UsageError("--explain shows components of views that share the same columns and part id from property")
     try:
         run.take([chapters.base(graph, source), chapters.explained(graph, identifier)])
+        _require_value(run, "identifier", graph.secret.identifier, identifier)
+        _require_value(run, "property", graph.secret.property, property_)
         places = engine.rows(f"select * from {run.relations['whereabouts']} order by component asc nulls last")
-        if not places:
-            raise UsageError(f"the base has no {graph.secret.identifier} {identifier!r}")
         components = [
             _explain_component(graph, run, place, (identifier, property_)) for place in places[:SHOWN_COMPONENTS]
         ]
@@ -201,6 +201,17 @@ def explain_association(question: BreachQuestion, engine: Engine, identifier: st
         "components": components,
         "all_components": len(places),
     }
+
+
+def _require_value(run: ChapterRun, column: str, name: str, text: str) -> None:
+    """Raise UsageError for a text that is no value of a column of the base."""
+    values = f"select distinct cast({column} as varchar) as value from {run.relations['base']}"
+    like = f"lower(trim(value)) = lower(trim({literal(text)}))"
+    rows = run.engine.rows(f"select value from ({values}) as known where {like} order by value asc nulls last")
+    alike = [str(row["value"]) for row in rows]
+    if text not in alike:
+        near = f"; did you mean {alike[0]!r}?" if alike else ""
+        raise UsageError(f"the base has no {name} {text!r}{near}")
 
 
 def _explain_component(graph: Graph, run: ChapterRun, place: NodeRow, association: tuple[str, str]) -> dict[str, Any]:

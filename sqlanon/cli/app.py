@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib import import_module
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any, cast
 
@@ -68,8 +68,17 @@ _INSTEAD = {
     "--pseudonym": "say --coarsen COLUMN=pseudonym:FILE; FILE holds a key of its own: openssl rand -hex 32",
     "--keep-suppressed": "there is no --keep-suppressed; --missing '*' reads cells that are suppressed as no value",
 }
+_SENTENCES = {  # options whose values hold blanks, each with an example
+    "--require": "'rows >= 500'",
+    "--coarsen": "'zip=3 letters'",
+    "--query": "'SELECT * FROM people'",
+    "--vary": "'latest visit_date'",
+    "--view": "'SELECT name, zip FROM base'",
+    "--secret": "'SELECT name, disease FROM base'",
+}
 # how the library says what a value is not
 _WORDS = {
+    r"Option '(--explain)' requires 2 arguments": r"\1 takes an id and a property, with a blank between: \1 Ada HIV",
     r"Input should be a valid integer\b.*": "it is no whole number",
     r"Input should be a valid number\b.*": "it is no number",
     r"Value error, ": "",
@@ -103,6 +112,7 @@ def _faults_in_one_line() -> Iterator[None]:
             raise UsageError(
                 "the release is missing; it stands before the query: sqlanon estimate RELEASE 'SELECT …'"
             ) from None
+        _refuse_missing_value(sys.argv[1:], names if type(error).__name__ == "MissingParameter" else ())
         text = error.format_message().rstrip(".").replace(". Did you", "; did you")
         for pattern, words in _WORDS.items():
             text = re.sub(pattern, words, text)
@@ -125,6 +135,13 @@ def _refuse_option(verb: str, names: Sequence[str | None], in_script: bool) -> N
             raise UsageError(f"{name} is an option of {', '.join(owners)}; {verb} asks for {asked}")
 
 
+def _refuse_missing_value(words: Sequence[str], lacking: Sequence[str | None]) -> None:
+    """Raise UsageError where an option is missing because one without a value before it has swallowed it."""
+    for before, word in pairwise(words):
+        if before.startswith("-") and word in lacking:
+            raise UsageError(f"{before} has no value: {word} stands where it should be")
+
+
 def _explain_arguments(words: Sequence[str], command: Any) -> None:
     """Raise UsageError where a list was cut by a blank, or the shell has made several files of a pattern."""
     lists = {name for option in command.params if getattr(option, "multiple", False) for name in option.opts}
@@ -133,8 +150,8 @@ def _explain_arguments(words: Sequence[str], command: Any) -> None:
         several = [each.rstrip(",") for each in behind]
         # compare takes several numbers for what publish takes one for
         are_numbers = command.name == "compare" and all(each.replace(".", "").isdecimal() for each in several)
-        if word == "--require" and len(several) > 1:
-            raise UsageError("what is required is one text: put it into quotes, --require 'rows >= 500'")
+        if word in _SENTENCES and len(several) > 1:
+            raise UsageError(f"{word} takes one text: put it into quotes, for example {word} {_SENTENCES[word]}")
         if len(several) > 1 and (word in lists or (word.startswith("-") and are_numbers)):
             raise UsageError(f"a blank ends a list: write {word} {','.join(several)}")
     files = [word for word in words if Path(word).is_file()]
@@ -151,6 +168,9 @@ def _remedy(context: Any) -> str:
     example = (getattr(command, "epilog", None) or "").removeprefix("Example: ")
     if example:
         return f"for example: {example}"
+    if command is None and sys.argv[1:2] and sys.argv[1] in VERBS:
+        words = takewhile(lambda word: not word.startswith("-") and "." not in word, sys.argv[1:3])
+        return f"sqlanon {' '.join(words)} --help says more"
     if command is None or not hasattr(command, "list_commands") or context.parent is None:
         return "sqlanon --help lists the verbs"
     methods = command.list_commands(context)

@@ -4,6 +4,7 @@ That session is the one that publishes, or for other engines one beside it: rows
 come back when it ends.
 """
 
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -36,8 +37,10 @@ def attached(keeper: Engine, path: Path) -> Iterator[Contents]:
         require_regular(path)
     try:
         keeper.execute(f"attach {literal(str(path))} as {name} (type duckdb, read_only)")
-    except SqlanonError:
-        raise SourceError(f"{str(path)!r} is no ledger, or another program has it open") from None
+    except SqlanonError as error:
+        taken = re.search(r"lock.*\(PID (\d+)\)", str(error))
+        why = f"is open in another program (process {taken[1]}): close it there" if taken else "is no ledger"
+        raise SourceError(f"{str(path)!r} {why}") from None
     try:
         yield _read(keeper, str(path), name)
     finally:

@@ -23,7 +23,7 @@ from sqlanon.plans.templates import Sql
 from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.stored_release import directory_state, find_in_directory
 from sqlanon.releases.targets import Place
-from sqlanon.verification.checks import PublishedTables
+from sqlanon.verification.checks import PublishedTables, equal_figures
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
@@ -221,13 +221,19 @@ class AskedRelease:
         return self._open_session().script(sql, estimator)
 
     def require_unchanged(self) -> None:
-        """Raise ReleaseError where a file is missing or is not the one that the manifest describes."""
+        """Raise ReleaseError where a file is not the one that the manifest describes, or its promise contradicts it."""
         changed = self._read_steadily(lambda: changed_files(self.directory, self.manifest))
         if changed:
             names = ", ".join(f"{name} ({digest})" for name, digest in changed.items())
             raise ReleaseError(
                 f"these files are not those of the release's manifest: {names} (sha256 mismatch);"
                 " get a fresh copy from its publisher"
+            )
+        promised = self.form.verification.guarantee(self.manifest, self.manifest["rows"])
+        if not equal_figures(promised, self.manifest.get("guarantee")):
+            raise ReleaseError(
+                "release.json promises something else than its own parameters say: it was changed; get a fresh copy"
+                " from its publisher, or see what sqlanon verify finds"
             )
 
     def _require_columns(self) -> None:

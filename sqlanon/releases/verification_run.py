@@ -177,9 +177,10 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     figures_check = find_finer(published) or file_checks.check_manifest_figures(published.manifest, report)
     checks = [*certain_checks, *checks, figures_check]
     checks += [check for check in report.checks if check not in certain_checks]
+    compared: list[Check] = []
     if evidence.against is not None:
         log.info("comparing with the source")
-        checks += _source_checks(published, form, evidence.against)
+        compared = _source_checks(published, form, evidence.against)
     figures = dict(report.figures)
     presence = None
     if evidence.voters is not None:
@@ -188,7 +189,7 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
             _, sql = _presence_query(published, form, evidence.voters)
             presence = published.engine.frame(sql)
         figures["presence"] = voter_list.presence_figures(presence)
-    report = Report(tuple(checks), figures, presence)
+    report = Report((*checks, *compared), figures, presence, compared=tuple(compared))
     if not evidence.backgrounds:
         return report
     _require_groups(published, form, "hold against a background")

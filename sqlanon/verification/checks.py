@@ -67,7 +67,8 @@ class Report:
     """Every check of one verification, and the figures beside them.
 
     presence: the risk of the voters, a row for all whose quasi values are the same. posterior: for each background
-    the figures of `Exposure`; promise: the words for the limit that these are seen against.
+    the figures of `Exposure`; promise: the words for the limit that these are seen against. compared: those of the
+    checks that compare with the source.
     """
 
     checks: tuple[Check, ...]
@@ -75,6 +76,7 @@ class Report:
     presence: "pd.DataFrame | None" = None
     posterior: tuple[Mapping[str, Any], ...] = ()
     promise: str = ""
+    compared: tuple[Check, ...] = ()
 
     @property
     def holds(self) -> bool | None:
@@ -121,10 +123,18 @@ class Report:
     def sentence(self) -> str:
         """Say what the verification comes to."""
         if self.holds is False:
-            return f"This release does not hold what it promises: {self.failed()}. Do not hand it on."
+            doubt = self.doubt.capitalize()
+            return f"This release does not hold what it promises: {self.failed()}. {doubt or 'Do not hand it on.'}"
         if self.holds is None:
             return f"No check fails, and the promise is not proved: {', '.join(self.unproved)} was not run."
         return "The release holds what it promises, as far as its files can prove it."
+
+    @property
+    def doubt(self) -> str:
+        """Return what else may be wrong where the tables hold by themselves, and fail beside the source alone."""
+        if self.holds is not False or any(one.holds is False and one not in self.compared for one in self.checks):
+            return ""
+        return "by itself all holds: is the source the one that was published, and nothing was changed in it since?"
 
     def _repr_html_(self) -> str:
         return write_card(self.verdict, self.sections())
@@ -181,7 +191,8 @@ class PublishedTables:
     def find_original(self, against: object) -> tuple[Source, Mapping[str, str]]:
         """Find the microdata; return its SQL and its columns with their types, as coarse as they were published.
 
-        Raises UsageError where that takes a table of values and labels which was not named.
+        Raises UsageError where that takes a table of values and labels which was not named, and where a column is text
+        that was published as something else.
         """
         told = against if isinstance(against, CoarserSource) else CoarserSource(against, {})
         source, types = self.engine.find_source(told.source)
@@ -189,6 +200,7 @@ class PublishedTables:
             columns, drops = self.manifest["columns"], self.manifest["parameters"].get("nulls") == "drop"
             required = [*columns["sensitive"], *columns.get("beside", ())] if drops else []
             source = source.of_people(list(types), told.identifier, columns["quasi"], told.vary, required)
+        self._refuse_texts(types)
         rules = self._typed_rules(told.rules)
         source, types = coarsen_source(self.engine, source, types, rules, resolve_names(list(types), rules))
         self.keys.extend(source.keys)
@@ -197,6 +209,21 @@ class PublishedTables:
     def close(self) -> None:
         """Drop the keys that the microdata were read with."""
         self.engine.drop(self.keys)
+
+    def _refuse_texts(self, types: Mapping[str, str]) -> None:
+        """Refuse a source whose columns are text where they were published as dates, say: no value would be equal."""
+        if self.manifest["parameters"].get("alternatives") == "braces":  # text, of alternatives of any type
+            return
+        shown = {name.lower(): kind for table in self.tables for name, kind in self.columns(table).items()}
+        coarser = self.manifest["parameters"].get("coarsen", {})
+        for column in self.manifest["columns"]["quasi"]:
+            here = next((kind for name, kind in types.items() if name.lower() == column.lower()), "")
+            there = shown.get(column.lower(), shown.get(f"{column.lower()}_low", "VARCHAR"))  # of boxes, a bound
+            if here == "VARCHAR" != there and not there.endswith("[]") and column not in coarser:
+                raise UsageError(
+                    f"{column!r} is text in the source and was published as {there}: read it as it was read then,"
+                    f" {option('types', f'{column}={there}')}"
+                )
 
     def _typed_rules(self, typed: Mapping[str, str]) -> dict[str, str]:
         """Return the rules of the manifest, with the tables of labels as they are typed; both by column."""

@@ -441,6 +441,8 @@ def test_explanations_thresholds_and_empty_secrets(shell):
     assert "4 edges, 7 worlds, 5 with a1–c1" in shell(*asked, "--explain", "a1", "c1").stdout
     unknown = shell(*asked, "--explain", "Nobody", "HIV")
     assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "the base has no c 'C1'; did you mean 'c1'?" in shell(*asked, "--explain", "a1", "C1").stderr
+    assert "takes an id and a property, with a blank between" in shell(*asked, "--explain", "a1,c1").stderr
     done = shell(*asked, "--threshold", 0.6)
     assert done.returncode == 3 and "of 2 associations are above 0.6 (the largest is 0.71428" in done.stderr
     assert shell(*asked, "--threshold", 0.72, "--cover", 2).returncode == 0

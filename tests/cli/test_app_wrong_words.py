@@ -21,6 +21,12 @@ def files(tmp_path_factory):
     (folder / "b.parquet.txt").write_text("hello\nworld\n")
     (folder / "quote.csv").write_text(f'ssn,age,disease\n{"".join(LINES)}3000,"x\n7,1,d1\n')
     (folder / "short.csv").write_text(f"ssn,age,disease\n{''.join(LINES[:300])}7,1,2,3,4,5\n8,1,d1\n")
+    (folder / "days.csv").write_text(
+        "ssn,age,seen,disease\n" + "".join(f"{n},{n % 9},{n % 12 + 1}/{n % 28 + 1}/2024,d{n % 5}\n" for n in range(60))
+    )
+    (folder / "twice.csv").write_text(
+        f"ssn,age,disease,age\n{''.join(line.strip() + ',4' + chr(10) for line in LINES)}"
+    )
     (folder / "empty.csv").touch()
     (folder / "unnamed.csv").write_text("".join(LINES))
     (folder / "people.xlsx").write_bytes(b"PK\x03\x04")
@@ -41,11 +47,18 @@ WRONG = {
               ["a blank ends a list: write --quasi age,ssn"]),
     "text": (["{}/b.parquet.txt", *ROLES], ["no column 'age'", "the first line is to hold the names"]),
     "xlsx": (["{}/people.xlsx", *ROLES], ["install excel", "people.parquet'"]),
+    "a text for a database": (["t", *ROLES, "--database", "{}/short.csv"],
+                              ["short.csv' is no DuckDB database; what it holds is read as the source itself"]),
+    "a server": (["t", *ROLES, "--database", "postgresql://host/people"], ["--database is a DuckDB file"]),
     "sqlite": (["{}/people.sqlite", *ROLES], ["install sqlite", "people.parquet'"]),
     "database": (["t", *ROLES, "--database", "{}/people.sqlite"], ["install sqlite"]),
     "key": (["{}/a.parquet", *ROLES, "--key-file", "{}/key"], ["no key file", "openssl rand -hex 32"]),
     "query": (["SELECT * FROM people", *ROLES], ["is a query", "say --query 'SELECT …'"]),
-    "require": (["{}/a.parquet", *ROLES, "--require", "rows", "500"], ["put it into quotes, --require 'rows >= 500'"]),
+    "require": (["{}/a.parquet", *ROLES, "--require", "rows", "500"],
+                ["put it into quotes, for example --require 'rows >= 500'"]),
+    "rule": (["{}/a.parquet", *ROLES, "--coarsen", "age=10", "years"],
+             ["put it into quotes, for example --coarsen 'zip=3 letters'"]),
+    "no value": (["{}/a.parquet", "--id", *ROLES], ["--id has no value: --quasi stands where it should be"]),
     "blanks": (["{}/a.parquet", "--quasi", "age ssn", *ROLES[2:4], *ROLES[6:]],
                ["'age ssn' is several columns: write age,ssn"]),
 }  # fmt: skip
@@ -58,6 +71,46 @@ def test_a_source_that_is_wrong_is_told_with_what_to_type(shell, files, name):
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert all(part in done.stderr for part in told), done.stderr
     assert done.stderr.count("\n") == 1 and not (shell.folder / "ward").exists()
+
+
+def test_a_source_that_is_read_otherwise_or_is_another_one_is_told(shell, files):
+    days, roles = str(files / "days.csv"), ("--quasi", "age,seen", "--sensitive", "disease", "--id", "ssn")
+    told = shell("publish", "anatomy", days, *roles, "-l", "3", "--types", "seen=DATE", "--out", "days")
+    assert told.returncode == 0, told.stderr
+    told = shell("publish", "mondrian", days, *roles, "-k", "3", "--types", "seen=DATE", "--out", "boxes")
+    assert told.returncode == 0, told.stderr
+    for verb, release in (("verify", "days"), ("attack", "days"), ("verify", "boxes"), ("attack", "boxes")):
+        done = shell(verb, release, "--against", days)
+        assert done.returncode == 2 and "'seen' is text in the source and was published as DATE" in done.stderr
+        assert done.stderr.rstrip().endswith("--types seen=DATE")
+    table = duckdb.sql(f"select * replace (age + 20 as age, seen::date as seen) from '{days}'")
+    table.write_parquet(str(shell.folder / "others.parquet"))
+    done = shell("verify", "days", "--against", "others.parquet")
+    assert done.returncode == 3 and "by itself all holds: is the source the one that was published" in done.stderr
+    done = shell("check", str(files / "twice.csv"), "--sensitive", "disease")
+    assert (
+        "'age' stands 2 times in the first line of the file: those behind the first are read as 'age_1'" in done.stderr
+    )
+
+
+def test_a_promise_that_contradicts_its_parameters_is_refused_where_it_is_relied_on(shell):
+    asked = ("--quasi", "age", "--sensitive", "disease", "--id", "ssn", "--gamma", "3", "--out", "kept")
+    assert shell("publish", "splu", "patients.parquet", *asked).returncode == 0
+    manifest = shell.folder / "kept" / "release.json"
+    manifest.write_text(manifest.read_text().replace('"gamma": 3', '"gamma": 2', 1))
+    for words in (["attack", "kept"], ["estimate", "kept", "SELECT COUNT(*) FROM release"], ["complete", "kept"]):
+        done = shell(*words, *(["--out", "completed"] if words[0] == "complete" else []))
+        assert done.returncode == 2 and "promises something else than its own parameters say" in done.stderr
+    assert shell("verify", "kept").returncode == 3
+
+
+def test_a_closed_connection_is_told(tmp_path):
+    con = duckdb.connect()
+    con.execute("create table people as select i % 9 as age, 'd' || i % 5 as disease from range(60) t(i)")
+    release = sqlanon.anatomy(con, "people", quasi="age", sensitive="disease", l=3)
+    con.close()
+    with pytest.raises(sqlanon.UsageError, match="the DuckDB connection is closed, and a release in a session ends"):
+        release.estimate("SELECT COUNT(*) FROM release")
 
 
 def test_a_database_that_is_locked_and_a_release_that_was_changed_say_what_to_do(shell):

@@ -95,7 +95,7 @@ def verify(
     if report.holds is False:
         failed = [check.name for check in report.checks if check.holds is False]
         changed = "; its files were changed or lost: get a fresh copy from its publisher" if "files" in failed else ""
-        say(f"the release does not hold: {', '.join(failed)}{changed}")
+        say(f"the release does not hold: {', '.join(failed)}{changed}{report.doubt and f'; {report.doubt}'}")
         raise typer.Exit(3)
     if report.holds is None:
         say(f"no check fails, and the promise is not proved: {', '.join(report.unproved)} was not run")

@@ -104,7 +104,8 @@ def attach(connection: duckdb.DuckDBPyConnection, database: str, write: bool = F
     Raises SourceError where there is no such file, or none that can be opened.
     """
     if not Path(database).is_file():
-        raise SourceError(f"no database file {database!r}; name one that exists")
+        instead = f"{option('database')} is a DuckDB file, and a server is reached as sqlanon guide engines shows"
+        raise SourceError(f"no database file {database!r}; {instead if '://' in database else 'name one that exists'}")
     how = "type duckdb" if write else "type duckdb, read_only"
     try:
         try:  # by the name that DuckDB gives it, so that `hospital.main.patients` is found

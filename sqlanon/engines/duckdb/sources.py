@@ -176,6 +176,7 @@ def _count_lacking(engine: "DuckDBEngine", text: object, as_text: bool | str) ->
     return {} if reader is None else count_lacking(engine, reader, text, _reader_options(engine, reader, as_text))
 
 
+LISTED = 5  # tables that a message names
 _TABLES = (
     "select table_name from duckdb_tables() where database_name = $1 and not internal"
     " union all select view_name from duckdb_views() where database_name = $1 and not internal"
@@ -207,9 +208,12 @@ def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool | str, no
 
 def _what_to_name(engine: "DuckDBEngine", text: str) -> str:
     """Return what is there in the place of a name: the nearest table of the database, or how sources are named."""
-    near = find_near(text, (name for (name,) in engine.execute(_TABLES, [engine.place[0]])), most=1)
-    if near:
+    tables = [name for (name,) in engine.execute(_TABLES, [engine.place[0]])]
+    if near := find_near(text, tables, most=1):
         return f"the nearest table is {near[0]!r}"
+    if tables:
+        listed = ", ".join(map(repr, sorted(tables)[:LISTED]))
+        return f"the database has {listed}{' and others' if len(tables) > LISTED else ''}"
     return f"a table needs its {option('database')}, a file's name ends in .parquet, .csv, .tsv, .json or .jsonl"
 
 

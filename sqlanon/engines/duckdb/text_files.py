@@ -65,6 +65,19 @@ def refuse_nul(names: Iterable[str]) -> None:
         raise SourceError("the name of a column holds a NUL character")
 
 
+def _find_repeated(engine: "DuckDBEngine", path: str, options: str, columns: Iterable[str]) -> dict[str, str]:
+    """Return what to say of columns whose name stands twice in a CSV file's first line: the second gets another."""
+    known = {name.lower() for name in columns}
+    names = [name for name in columns if f"{name.lower()}_1" in known]
+    if not names:
+        return {}
+    lines = f"select * from read_csv({path}{options}, header = false, all_varchar = true) limit 1"
+    first = [str(text).strip().lower() for row in engine.execute(lines) for text in row]
+    said = "{!r} stands {} times in the first line of the file: those behind the first are read as '{}_1' and so on"
+    counts = {name: first.count(name.lower()) for name in names}
+    return {name: said.format(name, count, name) for name, count in counts.items() if count > 1}
+
+
 def read_typed(
     engine: "DuckDBEngine", reader: str, path: str, options: str, folders: str, reading: Reading
 ) -> tuple[str, dict[str, str]]:
@@ -77,6 +90,7 @@ def read_typed(
     guessed = engine.columns(f"select * from {reader}({path}{inside}{whole})")
     refuse_nul(guessed)
     chosen = reading.chosen(guessed)
+    twice = _find_repeated(engine, path, options, guessed) if reader == "read_csv" else {}
     if reader == "read_json" and list(guessed) == ["json"]:  # no records
         return f"{reader}({path}{options}{folders}{whole})", {}
     named = "types" if reader == "read_csv" else "columns"
@@ -96,7 +110,7 @@ def read_typed(
     if reader == "read_json":  # its texts are texts
         found = {name: sql_type for name, sql_type in found.items() if guessed[name] != "VARCHAR"}
     types = texts | found | chosen
-    notes = {name: _say_missing(name, said) for name, said in words.items()}
+    notes = twice | {name: _say_missing(name, said) for name, said in words.items()}
     for name in judged:
         if types[name] == "VARCHAR" and guessed[name] not in ("VARCHAR", "JSON", '"NULL"') and name not in notes:
             way = option("types", f"{name}={guessed[name]}")
