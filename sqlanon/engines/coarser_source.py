@@ -82,8 +82,10 @@ def coarsen_source(
 
 def _find_labels(engine: Engine, origin: Sql, reading: Sql, column: str, rule: Coarsening) -> Sql:
     """Return the table of each value and its label that a rule names, once every value of the column has one."""
-    table, table_types = engine.find_source(rule.table, as_text=True)
-    from_name, to_name = _find_columns(column, rule, list(table_types))
+    place, level = rule.place
+    # a hierarchy has a value and its levels in each line, and no line of names
+    table, table_types = engine.find_source(place, as_text="lines" if level else True)
+    from_name, to_name = _find_columns(column, rule, list(table_types), level)
     values = {"from_name": from_name, "to_name": to_name, "reading": reading, "places": SHOWN_PLACES}
     queries = render_queries(Chapter("labels", values), {"origin": origin, "labels": table.relation})
     _refuse_faults(column, rule, *engine.rows(queries["faults"]))
@@ -125,13 +127,19 @@ def refuse_endless(
         )
 
 
-def _find_columns(column: str, rule: Coarsening, names: list[str]) -> tuple[str, str]:
+def _find_columns(column: str, rule: Coarsening, names: list[str], level: int) -> tuple[str, str]:
+    named = f"{option('coarsen')} {column}={rule.typed!r}"
+    if level >= len(names):
+        raise UsageError(f"{named}: the hierarchy has {len(names) - 1} levels above its values", about=["coarsen"])
+    if level:
+        return names[0], names[level]
     try:
         from_name, to_name = resolve_names(names, (FROM, TO))
     except UsageError:
         raise UsageError(
-            f"{option('coarsen')} {column}={rule.typed!r}: a table of labels has the columns {FROM} (a value of"
-            f" {column}) and {TO} (its label); this one has {', '.join(map(repr, names))}",
+            f"{named}: a table of labels has the columns {FROM} (a value of {column}) and {TO} (its label); this one"
+            f" has {', '.join(map(repr, names))}; of a hierarchy, a value and its levels in each line, say which level:"
+            f" {column}={rule.table}@1",
             about=["coarsen"],
         ) from None
     return from_name, to_name

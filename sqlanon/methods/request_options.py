@@ -174,7 +174,8 @@ class RowTreatment(TypedDict, total=False):
         COARSEN,
         Parameter(
             "COLUMN=RULE, repeatable: publish a quasi column coarser: age=10, born=year, zip='3 letters', by a table"
-            " of values and labels: job=labels.csv, or as pseudonyms under a key: ward=pseudonym:FILE.",
+            " of values and labels: job=labels.csv, a level of a hierarchy: zip=zips.csv@2, or as pseudonyms under a"
+            " key: ward=pseudonym:FILE.",
             {},
             compiled=False,
         ),

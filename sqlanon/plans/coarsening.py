@@ -23,7 +23,8 @@ LOOKED_UP = {MAPPING: TABLE, PSEUDONYM: "pseudonym:"}  # labels, and what stands
 # how a manifest writes a rule
 _NUMBERS = r"[1-9]\d{0,8}(\.\d{0,8}[1-9])?|0\.\d{0,8}[1-9]"
 PATTERN = rf"{_NUMBERS}|{'|'.join((*UNITS, *YEARS, *LOOKED_UP))}|[1-9]\d{{0,3}} letters"
-_FILE = re.compile(r"\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson)(\.gz|\.zst)?\Z", re.IGNORECASE)
+_FILE = re.compile(r"\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson)(\.gz|\.zst)?(@[1-9]\d?)?\Z", re.IGNORECASE)
+_LEVEL = re.compile(r"(.+)@([1-9]\d?)")
 _LETTERS = re.compile(r"([1-9]\d{0,3})\s*letters?", re.ASCII)
 _STEP = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -39,12 +40,18 @@ class Coarsening:
     """How the values of one column are made coarser; rule: `10`, `2.5`, `year`, `decade`, `3 letters`, `mapping`,
     `pseudonym`.
 
-    table: of a mapping, the table of values and labels, as a source is named; of pseudonyms, the file of their key. A
-    manifest does not say it.
+    table: of a mapping, the table of values and labels, as a source is named, or a hierarchy's and `@LEVEL`; of
+    pseudonyms, the file of their key. A manifest does not say it.
     """
 
     rule: str
     table: str = ""
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Return the table or file, and the level of a hierarchy whose labels are published; 0 where it is none."""
+        found = _LEVEL.fullmatch(self.table) if self.rule == MAPPING else None
+        return (found[1], int(found[2])) if found else (self.table, 0)
 
     @property
     def typed(self) -> str:
@@ -71,8 +78,9 @@ class Coarsening:
         raise UsageError(
             f"{option('coarsen')} {column}={text!r} is no way to coarsen values: say a step of numbers ({column}=10), a"
             f" unit of time ({', '.join((*UNITS, *YEARS))}), how many letters to keep ({column}='3 letters'), or a"
-            f" table of values and labels, with columns from and to ({column}=labels.csv, {column}={TABLE}labels), or"
-            f" the file of a key for pseudonyms ({column}={LOOKED_UP[PSEUDONYM]}FILE)",
+            f" table of values and labels, with columns from and to ({column}=labels.csv, {column}={TABLE}labels), a"
+            f" level of a hierarchy ({column}=levels.csv@2), or the file of a key for pseudonyms"
+            f" ({column}={LOOKED_UP[PSEUDONYM]}FILE)",
             about=["coarsen"],
         )
 
@@ -190,9 +198,9 @@ def is_pseudonym(rule: str) -> bool:
 def label_tables(rules: Mapping[str, str]) -> list[str]:
     """Return the tables of values and labels, and the files of keys, that rules name, as they were typed."""
     return [
-        rule.removeprefix(beginning)
+        Coarsening(looked_up, rule.removeprefix(beginning)).place[0]
         for rule in rules.values()
-        for beginning in LOOKED_UP.values()
+        for looked_up, beginning in LOOKED_UP.items()
         if rule.startswith(beginning)
     ]
 

@@ -232,8 +232,8 @@ class AskedRelease:
         promised = self.form.verification.guarantee(self.manifest, self.manifest["rows"])
         if not equal_figures(promised, self.manifest.get("guarantee")):
             raise ReleaseError(
-                "release.json promises something else than its own parameters say: it was changed; get a fresh copy"
-                " from its publisher, or see what sqlanon verify finds"
+                "the guarantee in release.json is not that of its own parameters: it was changed; get a fresh copy from"
+                " its publisher, or see what sqlanon verify finds"
             )
 
     def _require_columns(self) -> None:

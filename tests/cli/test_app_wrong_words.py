@@ -100,7 +100,7 @@ def test_a_promise_that_contradicts_its_parameters_is_refused_where_it_is_relied
     manifest.write_text(manifest.read_text().replace('"gamma": 3', '"gamma": 2', 1))
     for words in (["attack", "kept"], ["estimate", "kept", "SELECT COUNT(*) FROM release"], ["complete", "kept"]):
         done = shell(*words, *(["--out", "completed"] if words[0] == "complete" else []))
-        assert done.returncode == 2 and "promises something else than its own parameters say" in done.stderr
+        assert done.returncode == 2 and "the guarantee in release.json is not that of its own parameters" in done.stderr
     assert shell("verify", "kept").returncode == 3
 
 

@@ -88,6 +88,28 @@ def test_tables_that_label_nothing_are_refused(con, tmp_path):
         publish(coarsen={"disease": "map:job_kinds"})
 
 
+def test_a_level_of_a_hierarchy_labels_values(con, tmp_path):
+    path = tmp_path / "levels.csv"
+    path.write_text("".join(f"{job};{job // 4};{job // 12};*\n" for job in range(20)))  # as ARX writes them
+    publish = functools.partial(sqlanon.anatomy, con, "people", **ROLES, l=3)
+    release = publish(coarsen=f"job={path}@1")
+    shown = f"select distinct job from {release.tables['qit']} where job is not null order by job"
+    assert con.sql(shown).fetchall() == [(label,) for label in "012"]
+    assert release.verify(against="people", coarsen={"job": f"{path}@1"}).holds
+    assert not release.verify(against="people", coarsen={"job": f"{path}@2"}).holds
+    con.sql(f"create table levels as from read_csv('{path}', header = false, delim = ';', all_varchar = true)")
+    assert publish(coarsen="job=map:levels@2").verify(against="people", coarsen={"job": "map:levels@2"}).holds
+    with pytest.raises(UsageError, match="the hierarchy has 3 levels above its values"):
+        publish(coarsen=f"job={path}@4")
+    with pytest.raises(UsageError, match=r"say which level: job=.*levels\.csv@1"):
+        publish(coarsen=f"job={path}")
+    with pytest.raises(UsageError, match="levels"):  # what is read is no target
+        publish(coarsen=f"job={path}@1", out=path, overwrite=True)
+    path.write_text("0;a\n0;b\n")
+    with pytest.raises(UsageError, match=r"1 values? stands? in several lines"):
+        publish(coarsen=f"job={path}@1")
+
+
 @pytest.mark.thorough
 def test_values_and_columns_of_any_name_have_labels(con, tmp_path):
     for number, name in enumerate(NASTY_NAMES[::4]):
