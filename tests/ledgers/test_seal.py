@@ -6,6 +6,7 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -293,6 +294,14 @@ def test_an_edit_of_a_ledger_of_0_2_0_is_noticed(edit, tmp_path):
     with opened(tmp_path / "nights.ledger") as ledger:
         ledger.execute(edit) if isinstance(edit, str) else rewrite(ledger, edit)
     assert looked_at.check("ab" * 32).holds is False
+
+
+def test_the_guarantee_that_a_ledger_of_0_2_0_says_is_the_one_of_today():
+    request = dict.fromkeys(refusals.WORDS, "as before")
+    before = SimpleNamespace(description=request | {"parameters": {"r": 3, "guarantee": "exact"}})
+    refusals.refuse_other_request("ward.ledger", before, request | {"parameters": {"r": 3}})
+    with pytest.raises(UsageError, match="have the r 3, this request 4"):
+        refusals.refuse_other_request("ward.ledger", before, request | {"parameters": {"r": 4}})
 
 
 def test_of_runs_at_once_each_follows_the_last_or_is_refused(copied):
