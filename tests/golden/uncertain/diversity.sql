@@ -62,30 +62,23 @@ with widened as (
     where verdict = 0
 ),
 failing as (
-    select
+    select distinct
         judged.target // widened.width * widened.width as block,
         widened.width
     from "sqlanon_judged" as judged
     cross join widened
     where judged.verdict = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.place // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
 )
 select
-    placed.cluster,
-    placed.place,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.verdict,
+    judged.cluster,
+    judged.place,
+    coalesce(failing.block, judged.target) as target,
+    coalesce(failing.width, judged.width) as width,
+    judged.verdict,
     case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block
+from "sqlanon_judged" as judged
+cross join widened
+left join failing on judged.place // widened.width * widened.width = failing.block
 
 -- judged: how every region stands after the turn, judged anew where something was merged: it passes where its rows can be dealt out into diverse groups that are not too large, or where it is such a group as a whole. As long as regions are no wider than 4 clusters, groups of 9 rows are sought; later 20 will do
 with weight as (
@@ -273,34 +266,28 @@ fitting as (
             (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
         ) end as largest_size
     from needed
-),
-lined as (
-    select
-        clustering.position,
-        clustering."draw", clustering."tie",
-        ranked.target,
-        ranked.held,
-        ranked.grave,
-        fitting.group_count,
-        row_number() over (
-            partition by ranked.target
-            order by
-                case when ranked.row_count < fitting.group_count then ranked.grave else 3 - ranked.grave end asc nulls last,
-                ranked.held asc nulls last,
-                clustering."draw" asc nulls last, clustering."tie" asc nulls last,
-                clustering.position asc nulls last
-        ) - 1 as number
-    from "sqlanon_clustering" as clustering
-    inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
-    inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
-    inner join ranked on judged.target = ranked.target and representative.held = ranked.held
-    inner join fitting on ranked.target = fitting.target
-    where judged.width > 1
 )
 select
-    lined.*,
-    number % greatest(1, group_count) as group_number
-from lined
+    clustering.position,
+    clustering."draw", clustering."tie",
+    ranked.target,
+    ranked.held,
+    ranked.grave,
+    fitting.group_count,
+    (row_number() over (
+        partition by ranked.target
+        order by
+            case when ranked.row_count < fitting.group_count then ranked.grave else 3 - ranked.grave end asc nulls last,
+            ranked.held asc nulls last,
+            clustering."draw" asc nulls last, clustering."tie" asc nulls last,
+            clustering.position asc nulls last
+    ) - 1) % greatest(1, fitting.group_count) as group_number
+from "sqlanon_clustering" as clustering
+inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
+inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
+inner join ranked on judged.target = ranked.target and representative.held = ranked.held
+inner join fitting on ranked.target = fitting.target
+where judged.width > 1
 
 -- spared: rows that a diverse group can spare: of those without a grave value, all but what brings the group to L weights and K rows; K of them and more make groups of their own, which pass as they are (pieces: 0 what stays, from 1 on)
 with ranked as (
@@ -542,10 +529,8 @@ from size
 -- spark, merged:
 -- -    "judged"."target" // "widened"."width" * "widened"."width" as "block",
 -- +    ("judged"."target" div "widened"."width") * "widened"."width" as "block",
--- -    "judged"."target" // "widened"."width" * "widened"."width",
--- +    ("judged"."target" div "widened"."width") * "widened"."width",
--- -    "judged"."place" // "widened"."width" * "widened"."width" as "block"
--- +    ("judged"."place" div "widened"."width") * "widened"."width" as "block"
+-- -  on "judged"."place" // "widened"."width" * "widened"."width" = "failing"."block"
+-- +  on ("judged"."place" div "widened"."width") * "widened"."width" = "failing"."block"
 
 -- spark, judged:
 -- -      "total_rows" // 5,
@@ -769,10 +754,8 @@ from size
 -- postgres, merged:
 -- -    "judged"."target" // "widened"."width" * "widened"."width" as "block",
 -- +    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
--- -    "judged"."target" // "widened"."width" * "widened"."width",
--- +    ("judged"."target" / "widened"."width") * "widened"."width",
--- -    "judged"."place" // "widened"."width" * "widened"."width" as "block"
--- +    ("judged"."place" / "widened"."width") * "widened"."width" as "block"
+-- -  on "judged"."place" // "widened"."width" * "widened"."width" = "failing"."block"
+-- +  on ("judged"."place" / "widened"."width") * "widened"."width" = "failing"."block"
 
 -- postgres, judged:
 -- -      "total_rows" // 5,
