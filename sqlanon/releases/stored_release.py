@@ -109,11 +109,10 @@ def _read_manifest(text: str, where: str) -> Manifest:
             f"{where} was made by the method {manifest['method']!r}, which this sqlanon does not know: install"
             f" {maker(manifest)}"
         )
-    form = form_of(manifest)
-    form.verification.check_manifest(manifest, where)
     wrong = next(parameter_faults(manifest), None)
     if wrong is not None:
         raise ReleaseError(f"the manifest of {where} records what no release has: {shown_path(wrong)}")
+    form_of(manifest).verification.check_manifest(manifest, where)
     unknown = ", ".join(map(shown_path, unknown_keys(manifest)[:MOST_KEYS]))
     if unknown:
         warnings.warn(

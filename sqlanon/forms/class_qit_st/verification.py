@@ -27,11 +27,6 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     r, sets = manifest["parameters"].get("r"), manifest["parameters"].get("backgrounds")
     if not isinstance(r, int | float) or isinstance(r, bool) or not 1 < r <= manifest["parameters"]["l"]:
         raise ReleaseError(f"the manifest of {where} does not say an r above 1 and at most its l")
-    turns = manifest["parameters"].get("repair", 0)
-    if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0:
-        raise ReleaseError(f"the manifest of {where} does not say how its groups were made")
-    if _classes(manifest) not in CLASSES:
-        raise ReleaseError(f"the manifest of {where} does not say what its classes are")
     quasi = manifest["columns"]["quasi"]
     if not isinstance(sets, list) or not sets or not all(_named(background, quasi) for background in sets):
         raise ReleaseError(f"the manifest of {where} does not name its backgrounds' columns")

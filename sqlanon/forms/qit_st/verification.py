@@ -46,9 +46,6 @@ def check_manifest(manifest: Manifest, where: str) -> None:
         raise ReleaseError(f"the manifest of {where} does not describe a QIT and an ST")
     if not is_whole(l, 2):
         raise ReleaseError(f"the manifest of {where} does not say an l of at least 2")
-    number = manifest["parameters"].get("release", 1)
-    if not is_whole(number, 1):
-        raise ReleaseError(f"the manifest of {where} does not say which release of its ledger it is")
     reserve = manifest["parameters"].get("reserve", 0)
     if not is_whole(reserve, 0):
         raise ReleaseError(f"the manifest of {where} does not say how many values more than l its groups have")

@@ -4,7 +4,7 @@ How its cells were written (lists, braces, tuple-ors) stands in the manifest: it
 release answers is compared with the true alternatives, value by value of every column.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +28,9 @@ LABEL, TIE = "label", "tie"
 class SourceRows:
     """A source's rows with lists of alternatives under internal names, and the types that the source gives them.
 
-    rows: quasi_1 …, sensitive, label (where one is published); quasi_1_alone … of columns without lists. sql_types:
-    internal name → type of one alternative. tuples: the alternative rows with their tie, before they are folded, None
-    where rows are no alternatives of others; lists: the columns whose cells hold lists in them.
+    rows: quasi_1 …, sensitive, label (where one is published). sql_types: internal name → type of one alternative.
+    tuples: the alternative rows with their tie, before they are folded, None where rows are no alternatives of others;
+    lists: the columns whose cells hold lists in them.
     """
 
     rows: Sql
@@ -38,20 +38,6 @@ class SourceRows:
     labels: tuple[str, ...]
     tuples: Sql | None = None
     lists: tuple[str, ...] = ()
-
-    def split_places(self, places: Iterable[int]) -> dict[str, list[int]]:
-        """Return which quasi columns, by place, are certain in every row, which others are texts, and the others."""
-        places_by_kind: dict[str, list[int]] = {"certain": [], "texts": [], "others": []}
-        for place in places:
-            name = f"quasi_{place}"
-            uncertain = "texts" if self.sql_types[name].upper() == "VARCHAR" else "others"
-            places_by_kind["certain" if self.is_certain(name) else uncertain].append(place)
-        return places_by_kind
-
-    def is_certain(self, name: str) -> bool:
-        """Tell whether a column holds single values in every row, which `rows` then has as NAME_alone as well."""
-        # folding makes lists of all columns
-        return self.tuples is None and name not in self.lists
 
 
 def read_source_rows(published: PublishedTables, source: Source, types: Mapping[str, str]) -> SourceRows:
@@ -93,10 +79,21 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
     return SourceRows(folded, typed, label_names, rows if tied else None, tuple(lists))
 
 
-def true_nodes(published: PublishedTables, relations: Mapping[str, Sql], trees: list[int]) -> dict[str, Any]:
-    """Return the columns with a hierarchy, by place, and the deterministic value of each of their cells."""
-    name = "forms/uncertain/source/true_node"
-    return {"trees": trees, "nodes": [published.subquery(name, relations, number=place) for place in trees]}
+def write_true_rows(published: PublishedTables, original: SourceRows, nodes: Sql, labels: Sequence[str]) -> Sql:
+    """Return what QIT should show of a source's rows; nodes: of the hierarchies; labels: what stands beside it."""
+    columns, relations = described(published.manifest), {"original": original.rows, "tree_node": nodes}
+    true_node = "forms/uncertain/source/true_node"
+    largest = [place for place, _ in columns.ordered if original.sql_types[f"quasi_{place}"] != "VARCHAR"]
+    places = range(1, len(columns.quasi) + 1)
+    return published.subquery(
+        "forms/uncertain/source/true_row",
+        relations,
+        labels=labels,
+        trees=columns.trees,
+        nodes=[published.subquery(true_node, relations, number=place) for place in columns.trees],
+        largest=largest,
+        single=[place for place in places if place not in {*largest, *columns.trees}],
+    )
 
 
 def _split_braces(published: PublishedTables, rows: Sql, names: list[str], braced: Mapping[str, str]) -> Sql:
@@ -128,7 +125,7 @@ def _fold_ties(
         {"source": rows},
         passed=labels,
         lists=listed,
-        scalars=[(name, f"{name}_alone") for name in scalars],
+        scalars=scalars,
     )
 
 

@@ -12,11 +12,11 @@ from sqlanon.forms.uncertain.release_relations import (
     weigh_groups,
     write_tree_nodes,
 )
-from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows, true_nodes
+from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows, write_true_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.verification.multisets import (
     WEIGHT,
@@ -58,22 +58,11 @@ def _align_columns(
 
 def _align_sensitive(published: PublishedTables, original: SourceRows) -> AlignedColumns:
     """Return ST's sets beside the source's."""
-    columns = published.manifest["columns"]
     sql_type = original.sql_types["sensitive"]
-    if is_single(published) and original.is_certain("sensitive"):  # single values cost a fraction of lists
-        shown = Sql(f"cast({ident(columns['values'][0])} as {sql_type})")
-        return AlignedColumns(
-            _weigh(published, published.tables["st"], shown, ident(columns["count"])),
-            _weigh(published, original.rows, Sql("sensitive_alone"), Sql("1")),
-            (_VALUE,),
-            whole_columns({_VALUE: sql_type}),
-        )
     ordered = "list_sort({}, 'asc', 'nulls last')"
     shown = Sql(ordered.format(f"cast(chosen as {sql_type}[])"))
     return AlignedColumns(
-        _weigh(
-            published, read_sets(published), Sql(ordered.format(f"cast(chosen as {sql_type}[])")), Sql("occurrences")
-        ),
+        _weigh(published, read_sets(published), shown, Sql("occurrences")),
         _weigh(published, original.rows, Sql(ordered.format("sensitive")), Sql("1")),
         (_VALUE,),
     )
@@ -87,28 +76,21 @@ def _weigh(published: PublishedTables, relation: Sql, sensitive: Sql, weight: Sq
 def _align_quasi(published: PublishedTables, original: SourceRows, nodes: Sql) -> AlignedColumns:
     """Return QIT's rows beside what the source's rows should show."""
     columns = described(published.manifest)
-    inputs = {"original": original.rows, "tree_node": nodes}
-    trees = true_nodes(published, inputs, columns.trees)
     places = range(1, len(columns.quasi) + 1)
-    others = original.split_places(place for place in places if place not in columns.trees)
     # QIT shows nodes as texts; other values are compared in the source's type, in which they were written
     sql_types = {n: Sql("varchar") if n in columns.trees else original.sql_types[f"quasi_{n}"] for n in places}
-    unfolded = {"unfolded": unfold_marks(published, columns)}
-    labels = {"labels": original.labels}
-    places_by_kind = {"certain": others["certain"], "others": [*columns.trees, *others["texts"], *others["others"]]}
     values = [*(["value_0"] if original.labels else []), *(f"value_{place}" for place in places)]
-    counts = [*(f"alternatives_{place}" for place in places_by_kind["others"]), "odd_marks"]
+    counts = [f"alternatives_{place}" for place in places]
     whole = whole_columns({f"value_{place}": sql_type for place, sql_type in sql_types.items()})
     return AlignedColumns(
         published.subquery(
             "forms/uncertain/source/shown_row",
-            unfolded,
+            {"unfolded": unfold_marks(published, columns)},
             places=places,
             sql_types=sql_types.items(),
-            **labels,
-            **places_by_kind,
+            labels=original.labels,
         ),
-        published.subquery("forms/uncertain/source/true_row", inputs, **trees, **others, **labels),
+        write_true_rows(published, original, nodes, original.labels),
         (*values, *counts),
         {**whole, **dict.fromkeys(counts)},
     )

@@ -8,7 +8,7 @@ from sqlanon.adversary.view import Promise, View, promise_of_different
 from sqlanon.engines.base import Engine
 from sqlanon.forms.qit_st.view import GroupView, find_in_groups
 from sqlanon.forms.uncertain.release_relations import frame_tree_nodes, read_sets, unfold_marks, weigh_groups
-from sqlanon.forms.uncertain.source_rows import read_source_rows, true_nodes
+from sqlanon.forms.uncertain.source_rows import read_source_rows, write_true_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
@@ -113,11 +113,8 @@ class UncertainView(GroupView):
         self.refuse_repeated(source.relation, list(types), identifier)
         original = read_source_rows(self.published, source, types)
         nodes = self.workspace.keep_frame("tree_node", frame_tree_nodes(self.read))
-        relations = {"original": original.rows, "tree_node": nodes}
-        others = original.split_places(n for n in range(1, len(self.read.quasi) + 1) if n not in self.read.trees)
         # what stands in the place of the label is the set of sensitive alternatives
-        parts = {"labels": ["sensitive"], **true_nodes(self.published, relations, self.read.trees), **others}
-        rows = self.published.subquery("forms/uncertain/source/true_row", relations, **parts)
+        rows = write_true_rows(self.published, original, nodes, ["sensitive"])
         values = {"sql_types": self._sql_types, "marks": self.names[-1], "held": original.sql_types["sensitive"]}
         sql = render_query("forms/uncertain/source/shown_microdata", values, {"true_row": rows})
         return self.meet(self.workspace.keep("microdata", sql))

@@ -7,7 +7,7 @@ from typing import Any
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.uncertain.hierarchy import Hierarchy
-from sqlanon.methods.uncertain.read_manifest import HIERARCHIES, TYPE, held_below, is_published_type, read_pairs
+from sqlanon.methods.uncertain.read_manifest import HIERARCHIES, TYPE, held_below, read_pairs
 from sqlanon.plans import json_schema
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.manifest import Manifest
@@ -18,7 +18,7 @@ RECORDED = {
         "quasi",
         json_schema.record(
             {"type": TYPE, "nulls": {"type": "boolean"}},
-            {part: {"type": "string"} for part in ("low", "high", "unknown", "node", "set")},
+            {part: json_schema.text(r"[^\x00]+") for part in ("low", "high", "unknown", "node", "set")},
         ),
     ),
     "hierarchies": HIERARCHIES,
@@ -36,13 +36,10 @@ def described(manifest: Manifest, where: str = "the release") -> tuple[Attribute
 
 def _read(manifest: Manifest) -> tuple[Attribute, ...]:
     columns, parameters = manifest["columns"], manifest["parameters"]
-    if not columns["sensitive"]:
-        raise ValueError("it names no sensitive column")
-    for name, least in (("k", 2), ("l", 1)):
-        if type(parameters[name]) is not int or not least <= parameters[name] < 2**62:
-            raise ValueError(f"{name} is no whole number of at least {least}")
+    if not columns["sensitive"] or not {"k", "l"} <= set(parameters):
+        raise ValueError("it names no sensitive column, or no k or l")
     published, trees = parameters["published"], parameters["hierarchies"]
-    if set(published) != set(columns["quasi"]) or not set(trees) <= set(published):
+    if set(published) != set(columns["quasi"]):
         raise ValueError("it does not say how each quasi column is published")
     attributes = tuple(
         _attribute(name, number, published[name], trees) for number, name in enumerate(columns["quasi"], start=1)
@@ -55,12 +52,6 @@ def _read(manifest: Manifest) -> tuple[Attribute, ...]:
 
 def _attribute(name: str, number: int, entry: Mapping[str, Any], trees: Mapping[str, Any]) -> Attribute:
     names = {part: column for part, column in entry.items() if part not in ("type", "nulls")}
-    if not all(isinstance(column, str) and column and "\0" not in column for column in names.values()):
-        raise ValueError(f"the columns of {name!r} have no names")
-    if not is_published_type(entry["type"]):
-        raise ValueError(f"the type of {name!r} is none that is published")
-    if entry["nulls"] not in (True, False):
-        raise ValueError(f"it does not say whether {name!r} has NULLs")
     attribute = Attribute(name, number, entry["type"], names, has_unknown=entry["nulls"])
     if name in trees:
         attribute = replace(attribute, hierarchy=read_pairs(name, trees[name]))

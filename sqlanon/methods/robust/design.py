@@ -1,13 +1,14 @@
 """What r-robust publishing decides before any row is read: what the adversary knows, and what is promised."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from sqlanon.errors import UsageError
 from sqlanon.methods import packing, qit_st
-from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.internal_names import quasi_names, sensitive_names
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.republication import add_ledger_columns
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
@@ -16,7 +17,7 @@ from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Beside, Request, Row, relation_name
 from sqlanon.plans.roles import free_name, split_columns
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
 NAME = "robust"
@@ -43,21 +44,6 @@ WITHOUT_DATABASE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassGrouping(Grouped):
-    """A design whose groups hold rows of one class: rows that every background sees alike.
-
-    r: > 1; no posterior is to be above 1/r, and groups hold at least ceil(r) rows. signature: our names of the quasi
-    columns that any background reads. backgrounds: what the adversary knows. most_suppressed: share of the rows, 0 … 1,
-    that may be left over.
-    """
-
-    r: float
-    signature: tuple[str, ...]
-    backgrounds: tuple[Background, ...]
-    most_suppressed: float
-
-
 def signature(request: Request, backgrounds: Sequence[Background]) -> tuple[str, ...]:
     """Return our names of the quasi columns that any background reads, in the order of the quasi columns."""
     columns = {column for knowledge in backgrounds for column in knowledge.columns}
@@ -65,9 +51,18 @@ def signature(request: Request, backgrounds: Sequence[Background]) -> tuple[str,
 
 
 @dataclass(frozen=True, kw_only=True)
-class Robustness(ClassGrouping):
-    """The design of an r-robust release; tables: the backgrounds that were given as tables."""
+class Robustness(Grouped):
+    """A design whose groups hold rows of one class: rows that every background sees alike.
 
+    r: > 1; no posterior is to be above 1/r, and groups hold at least ceil(r) rows. signature: our names of the quasi
+    columns that any background reads. backgrounds: what the adversary knows. most_suppressed: share of the rows, 0 … 1,
+    that may be left over. tables: the backgrounds that were given as tables.
+    """
+
+    r: float
+    signature: tuple[str, ...]
+    backgrounds: tuple[Background, ...]
+    most_suppressed: float
     tables: tuple[Beside, ...]
 
     @property
@@ -76,8 +71,7 @@ class Robustness(ClassGrouping):
         sets = [list(background.attributes) for background in self.backgrounds]
         record: dict[str, object] = {"l": self.attribute.size, "backgrounds": sets}
         # a class is a signature where nothing else is said
-        sizes = {"known_size": {"known_size": True} if getattr(self, "banded", False) else {}}
-        return {"background": record | ({"classes": CLASSES[1]} if self.tables else {}), **sizes}
+        return {"background": record | ({"classes": CLASSES[1]} if self.tables else {}), "known_size": {}}
 
     @property
     def tables_read(self) -> tuple[Beside, ...]:
@@ -97,40 +91,20 @@ class Robustness(ClassGrouping):
 
     @property
     def kept_tables(self) -> tuple[Statement, ...]:
-        """Return the learned distributions as the publisher may keep them, in the form of a background's table."""
-        population = relation_name(self.prefix, "population")
-        return tuple(
-            _kept(number, background, population)
-            for number, background in enumerate(self.backgrounds, start=1)
-            if background.relation is None
-        )
+        """Return the learned distributions as the publisher may keep them, in the form of a background's table.
+
+        One of each sensitive column, and of sets none.
+        """
+        population, columns = relation_name(self.prefix, "population"), sensitive_names(self.request)
+        learned_ones = [known for known in self.backgrounds if known.relation is None and not self.request.sets]
+        named = [*zip(self.request.roles.sensitive, columns, strict=True)]
+        pairs = itertools.product(learned_ones, named)
+        return tuple(_kept(number, *pair, population) for number, pair in enumerate(pairs, start=1))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeveralRobustness(SeveralColumns, Robustness):
     """The design of an r-robust release of several sensitive columns; each learned distribution is of one of them."""
-
-    @property
-    def kept_tables(self) -> tuple[Statement, ...]:
-        """Return the learned distributions, of each background by each sensitive column; of sets there are none."""
-        if self.request.sets:
-            return ()
-        population = relation_name(self.prefix, "population")
-        pairs = [(background, column) for background in self.backgrounds for column in (self.attribute, *self.further)]
-        return tuple(
-            _kept(
-                number,
-                replace(background, sensitive=column.column),
-                _with_sensitive(population, background.columns, column.internal),
-            )
-            for number, (background, column) in enumerate(pairs, start=1)
-        )
-
-
-def _with_sensitive(population: Sql, columns: Sequence[str], internal: str) -> Sql:
-    """Return the rows with one of several sensitive columns in the place of the first."""
-    listed = ", ".join(map(ident, columns))
-    return Sql(f"(select {listed}, {ident(internal)} as sensitive from {population})")
 
 
 def design(
@@ -193,12 +167,15 @@ def _backgrounds(
     return tuple(backgrounds)
 
 
-def _kept(number: int, background: Background, population: Sql) -> Statement:
+def _kept(number: int, background: Background, sensitive: tuple[str, str], population: Sql) -> Statement:
+    """Return the table of one distribution; sensitive: its column's published name, and ours."""
+    name, internal = sensitive
     values = {
         "columns": background.columns,
         "attributes": background.attributes,
-        "sensitive": background.sensitive,
-        "probability": free_name("probability", (*background.attributes, background.sensitive)),
+        "internal": internal,
+        "sensitive": name,
+        "probability": free_name("probability", (*background.attributes, name)),
     }
     sql = render_query("robust/kept", values, {"population": population})
     return Statement(f"background_{number}", sql, "query")

@@ -11,7 +11,6 @@ from sqlanon.methods.robust import background
 from sqlanon.methods.robust.design import (
     CLASSES,
     NAME,
-    ClassGrouping,
     Robustness,
     SeveralRobustness,
     design,
@@ -28,7 +27,7 @@ from sqlanon.plans.chapters import Chapter
 # classes.
 
 
-def _refuse_surplus(design: ClassGrouping, final: bool) -> Chapter:
+def _refuse_surplus(design: Robustness, final: bool) -> Chapter:
     """Return the chapter that refuses more rows left over than may be; final: they are those that are left out."""
     values = {
         "codes": (),
@@ -46,7 +45,7 @@ def _refuse_surplus(design: ClassGrouping, final: bool) -> Chapter:
     return Chapter("surplus", values)
 
 
-def group_arrivals(design: ClassGrouping) -> Steps:
+def group_arrivals(design: Robustness) -> Steps:
     """Return the chapters that end in `grouped` under a ledger: those who come new are grouped class by class."""
     signature, is_first = design.signature, republication.following(design).is_first
     classes = {
@@ -67,7 +66,7 @@ def group_arrivals(design: ClassGrouping) -> Steps:
     )
 
 
-def group_by_class(design: ClassGrouping) -> Steps:
+def group_by_class(design: Robustness) -> Steps:
     """Return the chapters that end in `grouped`: classes, their groups, and who is left over."""
     request, signature = design.request, design.signature
     knowledge = list(enumerate(design.backgrounds, start=1))

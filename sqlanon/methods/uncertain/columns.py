@@ -58,6 +58,11 @@ class Column:
         return Sql({"number": self.internal, "moment": f"epoch({self.internal})"}.get(self.scale, ""))
 
     @property
+    def height(self) -> int:
+        """Return the number of levels below the root."""
+        return 1 if self.hierarchy is None else self.hierarchy.height
+
+    @property
     def counted(self) -> bool:
         """Return whether the deterministic table says how many alternatives a cell had."""
         return self.uncertain and self.scale != "category"

@@ -9,7 +9,7 @@ from sqlanon.methods.base import Design, Reports
 from sqlanon.methods.internal_names import tie_names
 from sqlanon.methods.qit_st import one_sensitive
 from sqlanon.methods.uncertain import influence as influences
-from sqlanon.methods.uncertain.clustering import Clustering, Dimension, Undiverse
+from sqlanon.methods.uncertain.clustering import Clustering, Undiverse
 from sqlanon.methods.uncertain.columns import Column, Order, Reading, Written, read_source
 from sqlanon.methods.uncertain.influence import LEARN, Learn
 from sqlanon.plans.plan import Beside, KeptFile, Request, Row
@@ -174,7 +174,7 @@ def design(
         request=request,
         reading=reading,
         clustering=Clustering(
-            dimensions=tuple(map(_dimension, reading.quasi)), k=k, l=l, threshold=threshold,
+            columns=reading.quasi, k=k, l=l, threshold=threshold,
             undiverse=undiverse,
             ties=("draw", *tie_names(request)), max_group=max_group,
         ),
@@ -182,11 +182,3 @@ def design(
         tables=(*hierarchy.values(), *matrix_tables),
         width=len(reading.places),
     )  # fmt: skip
-
-
-def _dimension(column: Column) -> Dimension:
-    if column.hierarchy is not None:
-        return Dimension(column.number, column.internal, "hierarchy", column.hierarchy.height)
-    if column.scale == "category":
-        return Dimension(column.number, column.internal, "category")
-    return Dimension(column.number, column.internal, "number", read=column.read)

@@ -19,13 +19,19 @@ _ORDERED = re.compile(
 )
 _PLAIN = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB|TIME(_NS)?|INTERVAL|JSON")
 TYPE = json_schema.text(f"{_ORDERED.pattern}|{_PLAIN.pattern}")
-HIERARCHIES = json_schema.by_column("quasi", json_schema.several(json_schema.several({"type": "string"}, 2, 2)))
+_TEXT = json_schema.text(r"[^\x00]*")  # it will stand in SQL
+HIERARCHIES = json_schema.by_column("quasi", json_schema.several(json_schema.several(_TEXT, 2, 2)))
 # what `parameters` say beside the method's own numbers
 RECORDED = {
     "hierarchies": HIERARCHIES,
     "types": json_schema.by_column("quasi", TYPE),
     "weights": json_schema.several(
-        json_schema.record({"value": {"type": ["string", "null"]}, "weight": json_schema.number(0, 1)}),
+        json_schema.record(
+            {
+                "value": json_schema.either(_TEXT, {"type": "null"}),
+                "weight": json_schema.number(0, 1),
+            }
+        ),
         1,
     ),
     "label": None,
@@ -100,7 +106,7 @@ def held_below(hierarchy: Hierarchy) -> list[tuple[str, str]]:
 
 
 def described(manifest: Manifest, where: str = "the release") -> Described:
-    """Read what a manifest says of its columns; raise ReleaseError where it is no release of uncertain data."""
+    """Read what a manifest says of its columns, by RECORDED; raise ReleaseError where these contradict each other."""
     try:
         return _read(manifest)
     except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
@@ -113,46 +119,23 @@ def _read(manifest: Manifest) -> Described:
     missing = [name for name in ("qiid", "alternatives", "group", "count", "values") if name not in columns]
     if missing or len(columns["sensitive"]) != 1:
         raise ValueError(f"it names {len(columns['sensitive'])} sensitive columns, and no {', '.join(missing)}")
-    for name in ("k", "l"):
-        if type(parameters[name]) is not int or not 2 <= parameters[name] < 2**62:
-            raise ValueError(f"{name} is no whole number of at least 2")
-    if type(parameters.get("max_group", 2)) is not int or not 2 <= parameters.get("max_group", 2) < 2**62:
-        raise ValueError("max_group is no whole number of at least 2")
-    if type(parameters["threshold"]) not in (int, float) or not 0 <= parameters["threshold"] <= 1:
-        raise ValueError("threshold is no number from 0 to 1")
-    if parameters["undiverse"] not in (SUPPRESS, MERGE, GENERALIZE):
-        raise ValueError(f"undiverse is none of {SUPPRESS}, {MERGE}, {GENERALIZE}")
+    unsaid = [name for name in ("k", "l", "threshold", "undiverse") if name not in parameters]
+    if unsaid:
+        raise ValueError(f"it does not say {', '.join(unsaid)}")
     quasi = tuple(columns["quasi"])
     types = {name: parameters["types"][name] for name in quasi}
-    for name, sql_type in types.items():
-        if not is_published_type(sql_type):
-            raise ValueError(f"the type of {name!r} is none that is published")
     hierarchies = {name: read_pairs(name, pairs) for name, pairs in parameters["hierarchies"].items()}
-    if not set(hierarchies) <= set(quasi):
-        raise ValueError("a hierarchy belongs to no quasi column")
     hidden = quasi if parameters["undiverse"] == SUPPRESS else ()
     weights = tuple((line["value"], line["weight"]) for line in parameters["weights"])
-    if not weights or not all(type(weight) in (int, float) and 0 <= weight <= 1 for _, weight in weights):
-        raise ValueError("a weight is no number from 0 to 1, or there are none")
-    if not all(value is None or (isinstance(value, str) and "\0" not in value) for value, _ in weights):
-        raise ValueError("a weight belongs to no value")
     if len({value for value, _ in weights}) < len(weights) or len({weight for _, weight in weights}) < len(weights):
         raise ValueError("two weights or two of their values are equal")
     return Described(quasi, types, hierarchies, weights, hidden)
 
 
-def is_published_type(sql_type: str) -> bool:
-    """Tell whether a text names a type that quasi values are published in: it may stand in a cast."""
-    return bool(_ORDERED.fullmatch(sql_type) or _PLAIN.fullmatch(sql_type))
-
-
 def read_pairs(name: str, pairs: list[list[str]]) -> Hierarchy:
     """Read child and parent of each edge; a pair of one node twice says that a cell may hold this inner node."""
-    edges = [(child, parent) for child, parent in pairs]
-    if not all(isinstance(node, str) and "\0" not in node for edge in edges for node in edge):
-        raise ValueError(f"the hierarchy of {name!r} is not made of texts")
-    doubled = frozenset(child for child, parent in edges if child == parent)
-    lines = [{"child": child, "parent": parent} for child, parent in edges if child != parent]
+    doubled = frozenset(child for child, parent in pairs if child == parent)
+    lines = [{"child": child, "parent": parent} for child, parent in pairs if child != parent]
     hierarchy = read_hierarchy(name, lines)
     if not doubled <= set(hierarchy.paths):
         raise ValueError(f"the hierarchy of {name!r} has a node that leads nowhere")

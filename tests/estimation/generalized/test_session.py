@@ -183,10 +183,13 @@ def test_too_wide_a_question_is_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda said: said["age"].update(type="INTEGER); drop table data; --"), "the type of 'age' is none that"),
+        (
+            lambda said: said["age"].update(type="INTEGER); drop table data; --"),
+            "has: parameters published age type",
+        ),
         (lambda said: said["age"].pop("high"), "'age' is not published as its type is"),
-        (lambda said: said["age"].update(low=3), "the columns of 'age' have no names"),
-        (lambda said: said["age"].update(nulls="no"), "it does not say whether 'age' has NULLs"),
+        (lambda said: said["age"].update(low=3), "has: parameters published age low"),
+        (lambda said: said["age"].update(nulls="no"), "has: parameters published age nulls"),
         (lambda said: said.pop("sex"), "it does not say how each quasi column is published"),
         (lambda said: said["age"].update(high="AGE_LOW"), "two published columns have one name"),
     ],
@@ -196,5 +199,5 @@ def test_a_hostile_manifest_is_refused(tmp_path, change, words):
     manifest = json.loads((folder / "release.json").read_text())
     change(manifest["parameters"]["published"])
     (folder / "release.json").write_text(manifest_text(manifest))
-    with pytest.raises(sqlanon.ReleaseError, match=f"does not describe generalized rows: .*{words}"):
+    with pytest.raises(sqlanon.ReleaseError, match=words):
         sqlanon.open(folder)

@@ -1,16 +1,10 @@
 -- value: the sensitive values that occur, alternatives included, with their row of the influence matrix, numbered by weight, which no two share; a value is grave where its weight is not below the threshold c
-with occurring as (
-    select text
-    from "sqlanon_alternative"
-    group by text
-)
 select
     influence.sensitive,
     cast(row_number() over (order by influence.weight asc nulls last) as integer) as held,
     case when cast(influence.weight as double) < cast('0.3' as double) then 0 else 1 end as grave,
     influence.influence_1, influence.influence_2, influence.influence_3
 from "sqlanon_influence" as influence
-inner join occurring on influence.sensitive = occurring.text
 
 -- reading: the rows with what is read of their numbers
 select
@@ -161,23 +155,6 @@ judged as (
 grave as (
     select coalesce(cast(sum(grave * row_count) as bigint), 0) as grave_rows
     from standing_for
-),
-figures as (
-    select
-        value_ranges.row_count,
-        counted.value_count,
-        counted.grave_count,
-        grave.grave_rows,
-        cell_range.least_alternatives,
-        cell_range.most_alternatives,
-        judged.least_size,
-        judged.largest_size,
-        judged.largest_l
-    from "sqlanon_value_ranges" as value_ranges
-    cross join cell_range
-    cross join counted
-    cross join judged
-    cross join grave
 )
 select
     case
@@ -198,7 +175,11 @@ select
             || case when largest_size is not null then 'say max_group' || coalesce(cast(largest_size as varchar), '') || '; or ' else '' end
             || 'give harmless values weights below the threshold; or say undiversesuppress'
     end as refusal
-from figures
+from "sqlanon_value_ranges" as value_ranges
+cross join cell_range
+cross join counted
+cross join judged
+cross join grave
 
 -- category_1: every node's ancestor at each height below the root, the highest one not above that height, the node itself where it stands above: a branch is its number among the children of the ancestor above
 with placed as (

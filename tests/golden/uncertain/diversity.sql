@@ -17,7 +17,7 @@ from "sqlanon_cluster_cell" as cluster_cell
 inner join "sqlanon_held" as held on cluster_cell.cell_code = held.cell_code
 group by cluster_cell.cluster, held.held
 
--- judged: how every cluster stands: 2 where its rows hold at least L different weights and not all the same set of them, 1 where all weights are below c (it passes as it is), 0 where it fails; all rows hold the same set when each holds as many values as there are; a cluster is a region of its own until it is merged
+-- judged: how every cluster stands: 2 where its rows hold at least L different weights and not all the same set of them, 1 where all weights are below c (it passes as it is), 0 where it fails; all rows hold the same set when each holds as many values as there are; a cluster is a region of its own until it is merged; place: where it stands in the line of those that are merged
 with diversity as (
     select
         cluster,
@@ -26,17 +26,24 @@ with diversity as (
         min(least_alternatives) as least_alternatives
     from "sqlanon_cluster_value"
     group by cluster
+),
+standing as (
+    select
+        cluster,
+        case
+            when weight_count >= 3 and least_alternatives < weight_count then 2
+            when grave = 0 then 1
+            else 0
+        end as verdict
+    from diversity
 )
 select
     cluster,
+    cluster as place,
     cluster as target,
     cast(1 as bigint) as width,
-    case
-        when weight_count >= 3 and least_alternatives < weight_count then 2
-        when grave = 0 then 1
-        else 0
-    end as verdict
-from diversity
+    verdict
+from standing
 
 -- cluster_count: how many rows of every cluster each value stands for
 select
@@ -55,31 +62,25 @@ with widened as (
     where verdict = 0
 ),
 failing as (
-    select
+    select distinct
         judged.target // widened.width * widened.width as block,
         widened.width
     from "sqlanon_judged" as judged
     cross join widened
     where judged.verdict = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
 )
 select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.verdict,
+    judged.cluster,
+    judged.place,
+    coalesce(failing.block, judged.target) as target,
+    coalesce(failing.width, judged.width) as width,
+    judged.verdict,
     case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block
+from "sqlanon_judged" as judged
+cross join widened
+left join failing on judged.place // widened.width * widened.width = failing.block
 
--- judged: how every region stands after the turn
+-- judged: how every region stands after the turn, judged anew where something was merged: it passes where its rows can be dealt out into diverse groups that are not too large, or where it is such a group as a whole. As long as regions are no wider than 4 clusters, groups of 9 rows are sought; later 20 will do
 with weight as (
     select
         merged.target,
@@ -174,9 +175,9 @@ sized as (
 )
 select
     merged.cluster,
+    merged.place,
     merged.target,
     merged.width,
-    
     case
         when merged.changed = 0 then merged.verdict
         when sized.grave = 0 then 1
@@ -188,7 +189,7 @@ from "sqlanon_merged" as merged
 left join sized on merged.target = sized.target
 
 -- merges: 
-select case when 0 = (select case when count(*) > 1 or max(width) <= 4 then coalesce(sum(case when verdict = 0 then 1 else 0 end), 0) else 0 end from "sqlanon_judged" where cluster = target) then 0 else 1 end as left_over
+select case when 0 = (select case when count(*) > 1 or max(width) <= 4 then coalesce(sum(case when verdict = 0 then 1 else 0 end), 0) else 0 end from "sqlanon_judged" where place = target) then 0 else 1 end as left_over
 
 -- unmet: no region fails after all turns
 with failing as (
@@ -265,34 +266,28 @@ fitting as (
             (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
         ) end as largest_size
     from needed
-),
-lined as (
-    select
-        clustering.position,
-        clustering."draw", clustering."tie",
-        ranked.target,
-        ranked.held,
-        ranked.grave,
-        fitting.group_count,
-        row_number() over (
-            partition by ranked.target
-            order by
-                case when ranked.row_count < fitting.group_count then ranked.grave else 3 - ranked.grave end asc nulls last,
-                ranked.held asc nulls last,
-                clustering."draw" asc nulls last, clustering."tie" asc nulls last,
-                clustering.position asc nulls last
-        ) - 1 as number
-    from "sqlanon_clustering" as clustering
-    inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
-    inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
-    inner join ranked on judged.target = ranked.target and representative.held = ranked.held
-    inner join fitting on ranked.target = fitting.target
-    where judged.width > 1
 )
 select
-    lined.*,
-    number % greatest(1, group_count) as group_number
-from lined
+    clustering.position,
+    clustering."draw", clustering."tie",
+    ranked.target,
+    ranked.held,
+    ranked.grave,
+    fitting.group_count,
+    (row_number() over (
+        partition by ranked.target
+        order by
+            case when ranked.row_count < fitting.group_count then ranked.grave else 3 - ranked.grave end asc nulls last,
+            ranked.held asc nulls last,
+            clustering."draw" asc nulls last, clustering."tie" asc nulls last,
+            clustering.position asc nulls last
+    ) - 1) % greatest(1, fitting.group_count) as group_number
+from "sqlanon_clustering" as clustering
+inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
+inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
+inner join ranked on judged.target = ranked.target and representative.held = ranked.held
+inner join fitting on ranked.target = fitting.target
+where judged.width > 1
 
 -- spared: rows that a diverse group can spare: of those without a grave value, all but what brings the group to L weights and K rows; K of them and more make groups of their own, which pass as they are (pieces: 0 what stays, from 1 on)
 with ranked as (
@@ -332,7 +327,7 @@ select
     end as bigint) as piece
 from kept
 
--- clustered: every row's cluster, where those of several clusters were dealt out anew: a region has no more groups than it had clusters, so that these give them their numbers; climbed_to: the region that a row shows the nodes of
+-- clustered: every row's cluster, where those of several clusters were dealt out anew: a region has no more groups than it had clusters, so that these give them their numbers
 with numbered as (
     select
         position,
@@ -352,7 +347,7 @@ select
     clustering.row_number,
     coalesce(home.cluster, clustering.cluster) as cluster,
     0 as suppressed,
-    numbered.target as climbed_to
+    case when home.cluster is null then 0 else 1 end as dealt
 from "sqlanon_clustering" as clustering
 left join numbered on clustering.position = numbered.position
 left join home on numbered.target = home.target and numbered.place = home.place
@@ -392,7 +387,8 @@ from size
 -- -    "merged"."target",
 -- -    "cluster_value"."held"
 -- -), "diversity" as (
--- -  select
+-- +    "cluster"
+-- +), "standing" as (
 -- -    "target",
 -- -    max("grave") as "grave",
 -- -    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
@@ -502,8 +498,11 @@ from size
 -- -  from "fitting"
 -- -  inner join "diversity"
 -- -    on "fitting"."target" = "diversity"."target"
--- +    "cluster"
+-- +    "cluster",
+-- +    case when "weight_count" >= 3 and "least_alternatives" < "weight_count" then 2 when "grave" = 0 then 1 else 0 end as "verdict"
+-- +  from "diversity"
 -- -  "merged"."cluster",
+-- -  "merged"."place",
 -- -  "merged"."target",
 -- -  "merged"."width",
 -- -  case
@@ -521,18 +520,17 @@ from size
 -- -left join "sized"
 -- -  on "merged"."target" = "sized"."target"
 -- +  "cluster",
+-- +  "cluster" as "place",
 -- +  "cluster" as "target",
 -- +  cast(1 as bigint) as "width",
--- +  case when "weight_count" >= 3 and "least_alternatives" < "weight_count" then 2 when "grave" = 0 then 1 else 0 end as "verdict"
--- +from "diversity"
+-- +  "verdict"
+-- +from "standing"
 
 -- spark, merged:
 -- -    "judged"."target" // "widened"."width" * "widened"."width" as "block",
 -- +    ("judged"."target" div "widened"."width") * "widened"."width" as "block",
--- -    "judged"."target" // "widened"."width" * "widened"."width",
--- +    ("judged"."target" div "widened"."width") * "widened"."width",
--- -    "judged"."cluster" // "widened"."width" * "widened"."width" as "block"
--- +    ("judged"."cluster" div "widened"."width") * "widened"."width" as "block"
+-- -  on "judged"."place" // "widened"."width" * "widened"."width" = "failing"."block"
+-- +  on ("judged"."place" div "widened"."width") * "widened"."width" = "failing"."block"
 
 -- spark, judged:
 -- -      "total_rows" // 5,
@@ -614,7 +612,8 @@ from size
 -- -    "merged"."target",
 -- -    "cluster_value"."held"
 -- -), "diversity" as (
--- -  select
+-- +    "cluster"
+-- +), "standing" as (
 -- -    "target",
 -- -    max("grave") as "grave",
 -- -    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
@@ -724,8 +723,11 @@ from size
 -- -  from "fitting"
 -- -  inner join "diversity"
 -- -    on "fitting"."target" = "diversity"."target"
--- +    "cluster"
+-- +    "cluster",
+-- +    case when "weight_count" >= 3 and "least_alternatives" < "weight_count" then 2 when "grave" = 0 then 1 else 0 end as "verdict"
+-- +  from "diversity"
 -- -  "merged"."cluster",
+-- -  "merged"."place",
 -- -  "merged"."target",
 -- -  "merged"."width",
 -- -  case
@@ -743,18 +745,17 @@ from size
 -- -left join "sized"
 -- -  on "merged"."target" = "sized"."target"
 -- +  "cluster",
+-- +  "cluster" as "place",
 -- +  "cluster" as "target",
 -- +  cast(1 as bigint) as "width",
--- +  case when "weight_count" >= 3 and "least_alternatives" < "weight_count" then 2 when "grave" = 0 then 1 else 0 end as "verdict"
--- +from "diversity"
+-- +  "verdict"
+-- +from "standing"
 
 -- postgres, merged:
 -- -    "judged"."target" // "widened"."width" * "widened"."width" as "block",
 -- +    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
--- -    "judged"."target" // "widened"."width" * "widened"."width",
--- +    ("judged"."target" / "widened"."width") * "widened"."width",
--- -    "judged"."cluster" // "widened"."width" * "widened"."width" as "block"
--- +    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+-- -  on "judged"."place" // "widened"."width" * "widened"."width" = "failing"."block"
+-- +  on ("judged"."place" / "widened"."width") * "widened"."width" = "failing"."block"
 
 -- postgres, judged:
 -- -      "total_rows" // 5,

@@ -11,7 +11,9 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.errors import DataError
 from sqlanon.key import Key
-from sqlanon.methods.uncertain.clustering import Clustering, Dimension
+from sqlanon.methods.uncertain.clustering import Clustering
+from sqlanon.methods.uncertain.columns import Column
+from sqlanon.methods.uncertain.hierarchy import Hierarchy
 from sqlanon.plans.build import build
 from sqlanon.plans.plan import Plan, Publication
 from sqlanon.plans.templates import Sql
@@ -42,27 +44,28 @@ PAPER = [Attribute(0, parents=UNIVERSITY), Attribute(0.4, span=27), Attribute(1)
 
 
 def table(con, rows, attributes, weights, draws=None):
-    """Make what the clusters are made from; return the dimensions."""
+    """Make what the clusters are made from; return the columns."""
     cells = [tuple(held) for _, held in rows]
     codes = {cell: code for code, cell in enumerate(dict.fromkeys(cells), start=1)}
     draws = draws or [((row + 1) * 2654435761) % 2**32 for row in range(len(rows))]
-    dimensions, types = [], []
+    columns, types = [], []
     for place, attribute in enumerate(attributes, start=1):
+        tree = None
         if attribute.parents is not None:
             height = max(attribute.heights.values())
             levels = [f"level_{number}" for number in range(1, height + 1)]
-            columns = ", ".join(f"{name} varchar" for name in levels)
-            con.execute(f"create or replace table hierarchy_{place} (node varchar, {columns}, height int)").fetchall()
+            named = ", ".join(f"{name} varchar" for name in levels)
+            con.execute(f"create or replace table hierarchy_{place} (node varchar, {named}, height int)").fetchall()
             lines = []
             for node, own in attribute.heights.items():
                 path = attribute.ancestors(node)[-2::-1]
                 lines.append([node, *path, *[None] * (height - len(path)), own])
             insert(con, f"hierarchy_{place}", lines)
-            dimensions.append(Dimension(place, f"quasi_{place}", "hierarchy", height))
-        else:
-            kind = "category" if attribute.span is None else "number"
-            dimensions.append(Dimension(place, f"quasi_{place}", kind))
-        types.append(f"quasi_{place} {'double' if attribute.span is not None else 'varchar'}")
+            (root,) = set(attribute.parents.values()) - set(attribute.parents)
+            tree = Hierarchy(f"quasi_{place}", attribute.parents, root)
+        sql_type = "varchar" if attribute.span is None else "double"
+        types.append(f"quasi_{place} {sql_type}")
+        columns.append(Column(f"quasi_{place}", f"quasi_{place}", place, sql_type.upper(), False, tree))
     con.execute(
         f"create or replace table determined ({', '.join(types)}, row_number bigint, draw bigint, cell_code int,"
         " sensitive_count int)"
@@ -77,20 +80,21 @@ def table(con, rows, attributes, weights, draws=None):
     ).fetchall()
     con.execute("create or replace table alternative (cell_code int, text varchar)").fetchall()
     insert(con, "alternative", [[code, text] for cell, code in codes.items() for text in cell])
-    columns = ", ".join(f"influence_{place} double" for place, _ in enumerate(attributes, start=1))
-    con.execute(f"create or replace table influence (sensitive varchar, {columns}, weight double)").fetchall()
+    named = ", ".join(f"influence_{place} double" for place, _ in enumerate(attributes, start=1))
+    con.execute(f"create or replace table influence (sensitive varchar, {named}, weight double)").fetchall()
     influences = [attribute.importance for attribute in attributes]
-    lines = [[value, *influences, weight] for value, weight in weights.items()]
+    held = {text for cell in cells for text in cell}
+    lines = [[value, *influences, weight] for value, weight in weights.items() if value in held]
     insert(con, "influence", lines)
-    return dimensions
+    return columns
 
 
 def plan(asked, engine="duckdb"):
     """Return the plan of clusters alone."""
     trees = {
         f"hierarchy_{one.number}": Sql(f'"hierarchy_{one.number}"')
-        for one in asked.dimensions
-        if one.scale == "hierarchy"
+        for one in asked.columns
+        if one.hierarchy is not None
     }
     given = {name: Sql(f'"{name}"') for name in ("determined", "cell_count", "alternative", "influence")}
     return Plan(
@@ -114,8 +118,8 @@ def clustered(con, asked):
 
 
 def test_the_papers_clusters_and_their_objective(con):
-    dimensions = table(con, TABLE_7, PAPER, WEIGHTS)
-    clusters, suppressed, found = clustered(con, Clustering(dimensions, 2, 2, 0.3, "suppress"))
+    columns = table(con, TABLE_7, PAPER, WEIGHTS)
+    clusters, suppressed, found = clustered(con, Clustering(columns, 2, 2, 0.3, "suppress"))
     assert sorted(clusters) == [[0, 1], [2, 5], [3, 4]] and suppressed == [[2, 5]]
     quality = {"cluster_count": 3, "row_count": 6, "largest_cluster": 2, "suppressed_rows": 2}
     assert found["quality"] == quality
@@ -123,8 +127,8 @@ def test_the_papers_clusters_and_their_objective(con):
 
 
 def test_the_papers_failing_cluster_is_merged_with_a_neighbour_and_dealt_out_anew(con):
-    dimensions = table(con, TABLE_7, PAPER, WEIGHTS)
-    clusters, suppressed, found = clustered(con, Clustering(dimensions, 2, 2, 0.3, "merge"))
+    columns = table(con, TABLE_7, PAPER, WEIGHTS)
+    clusters, suppressed, found = clustered(con, Clustering(columns, 2, 2, 0.3, "merge"))
     assert sorted(map(len, clusters)) == [2, 2, 2] and not suppressed
     assert not any({2, 5} <= set(cluster) for cluster in clusters), "mammary cancer twice"
     assert found["merges"] == {"left_over": 0, "turns": 1}
@@ -132,8 +136,8 @@ def test_the_papers_failing_cluster_is_merged_with_a_neighbour_and_dealt_out_ane
 
 @pytest.mark.parametrize(("threshold", "failing"), [(0.92, 1), (0.93, 0)])
 def test_a_weight_at_the_threshold_is_grave(con, threshold, failing):
-    dimensions = table(con, TABLE_7, PAPER, WEIGHTS)
-    assert len(clustered(con, Clustering(dimensions, 2, 2, threshold, "suppress"))[1]) == failing
+    columns = table(con, TABLE_7, PAPER, WEIGHTS)
+    assert len(clustered(con, Clustering(columns, 2, 2, threshold, "suppress"))[1]) == failing
 
 
 # -- any table, judged slowly ----------------------------------------------------------------------------
@@ -194,14 +198,14 @@ def dealt_out(cells, k, l, threshold, most_rows):
 def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, threshold, undiverse):
     attributes = attributes_of(rows, importances)
     draws = random.Random(len(rows)).sample(range(10**6), len(rows))
-    dimensions = table(
+    columns = table(
         con,
         rows,
         [Attribute(i, a.span, a.parents) for i, a in zip(importances, attributes, strict=True)],
         VALUES,
         draws,
     )
-    asked = Clustering(dimensions, k, l, threshold, undiverse)
+    asked = Clustering(columns, k, l, threshold, undiverse)
     if impossible(rows, k, l, threshold, undiverse):
         with pytest.raises(DataError):
             clustered(con, asked)
@@ -228,11 +232,11 @@ def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, thres
         assert clusters == [sorted(cluster) for cluster in cut]
 
 
-def test_the_importance_is_the_mean_influence_over_the_values_that_occur(con):
+def test_the_importance_is_the_mean_influence(con):
     attributes = [Attribute(1, span=10), Attribute(1)]
-    dimensions = table(con, [((place, "a"), ["x" if place % 2 else "y"]) for place in range(11)], attributes, {})
-    con.execute("insert into influence values ('x', 0.1, 0.25, 0.5), ('y', 0.4, 0, 0.6), ('z', 1, 1, 0.7)").fetchall()
-    with run_plan(plan(Clustering(dimensions, 2, 2, 0.1)), DuckDBEngine(con), Key.fresh()):
+    columns = table(con, [((place, "a"), ["x" if place % 2 else "y"]) for place in range(11)], attributes, {})
+    con.execute("insert into influence values ('x', 0.1, 0.25, 0.5), ('y', 0.4, 0, 0.6)").fetchall()
+    with run_plan(plan(Clustering(columns, 2, 2, 0.1)), DuckDBEngine(con), Key.fresh()):
         assert con.execute("from t_importance").fetchall() == [(500_000, 250_000)]
         assert con.execute("select sensitive, held, grave from t_value order by held").fetchall() == [
             ("x", 1, 1),
@@ -249,8 +253,8 @@ def test_of_many_attributes_the_dearest_levels_are_sorted_by(con):
         (tuple([draw.choice(nodes) for _ in range(6)] + [draw.choice("abc") for _ in range(6)]), [draw.choice("uvw")])
         for _ in range(200)
     ]
-    dimensions = table(con, rows, attributes, VALUES)
-    asked = Clustering(dimensions, 2, 2, 0.05, "suppress")
+    columns = table(con, rows, attributes, VALUES)
+    asked = Clustering(columns, 2, 2, 0.05, "suppress")
     places = order([row for row, _ in rows], attributes, [((row + 1) * 2654435761) % 2**32 for row in range(200)])
     assert clustered(con, asked)[0] == [sorted(places[first : first + 2]) for first in range(0, 200, 2)]
 
@@ -261,17 +265,17 @@ def test_of_many_attributes_the_dearest_levels_are_sorted_by(con):
 def test_numbers_without_end_are_alike_and_unlike_all_others(con):
     attributes = [Attribute(1, span=1.0)]
     numbers = [float("nan"), float("inf"), None, -1e308, 0.0, 0.25, 0.5, 1.0]
-    dimensions = table(
+    columns = table(
         con, [((number,), ["u" if place % 2 else "v"]) for place, number in enumerate(numbers)], attributes, VALUES
     )
-    assert clustered(con, Clustering(dimensions, 4, 2, 0.05, "suppress"))[0] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert clustered(con, Clustering(columns, 4, 2, 0.05, "suppress"))[0] == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
 def test_more_values_than_a_sort_tells_apart_share_branches(con, monkeypatch):
     monkeypatch.setattr("sqlanon.methods.uncertain.clustering.MOST_BRANCHES", 3)
     rows = [((str(place // 2),), ["u" if place % 2 else "v"]) for place in range(20)]
-    dimensions = table(con, rows, [Attribute(1)], VALUES)
-    with run_plan(plan(Clustering(dimensions, 2, 2, 0.05)), DuckDBEngine(con), Key.fresh()):
+    columns = table(con, rows, [Attribute(1)], VALUES)
+    with run_plan(plan(Clustering(columns, 2, 2, 0.05)), DuckDBEngine(con), Key.fresh()):
         found = con.execute("select node, branch_0 from t_category_1 order by node").fetchall()
     assert found == [(str(place), 1 + place * 3 // 10) for place in range(10)]
 
@@ -280,7 +284,7 @@ def test_more_values_than_a_sort_tells_apart_share_branches(con, monkeypatch):
 
 
 def lined(con, values):
-    """Make rows in a line, each with one sensitive value; return the dimensions."""
+    """Make rows in a line, each with one sensitive value; return the columns."""
     return table(
         con, [((place,), [value]) for place, value in enumerate(values)], [Attribute(1, span=len(values) - 1)], VALUES
     )
@@ -288,26 +292,26 @@ def lined(con, values):
 
 def test_rows_with_the_same_sets_are_not_diverse(con):
     rows = [((place,), ["x", "z"] if place < 3 else ["z", "x"] if place == 3 else ["x"]) for place in range(6)]
-    dimensions = table(con, rows, [Attribute(1, span=5)], VALUES)
-    assert clustered(con, Clustering(dimensions, 2, 2, 0.05, "suppress"))[1] == [[0, 1], [2, 3], [4, 5]]
+    columns = table(con, rows, [Attribute(1, span=5)], VALUES)
+    assert clustered(con, Clustering(columns, 2, 2, 0.05, "suppress"))[1] == [[0, 1], [2, 3], [4, 5]]
 
 
 # -- what is refused -----------------------------------------------------------------------------------
 
 
 def test_rows_that_all_hold_the_same_set_are_refused_or_suppressed(con):
-    dimensions = table(con, [((place,), ["u", "z"]) for place in range(5)], [Attribute(1, span=4)], VALUES)
+    columns = table(con, [((place,), ["u", "z"]) for place in range(5)], [Attribute(1, span=4)], VALUES)
     with pytest.raises(DataError, match="every row holds the same 2 sensitive values, and one of them weighs no less"):
-        clustered(con, Clustering(dimensions, 2, 2, 0.55))
-    assert clustered(con, Clustering(dimensions, 2, 2, 0.7))[0] == [[0, 1], [2, 3, 4]]
-    assert clustered(con, Clustering(dimensions, 2, 2, 0.55, "suppress"))[1] == [[0, 1], [2, 3, 4]]
+        clustered(con, Clustering(columns, 2, 2, 0.55))
+    assert clustered(con, Clustering(columns, 2, 2, 0.7))[0] == [[0, 1], [2, 3, 4]]
+    assert clustered(con, Clustering(columns, 2, 2, 0.55, "suppress"))[1] == [[0, 1], [2, 3, 4]]
 
 
 # -- the same everywhere -------------------------------------------------------------------------------
 
 
 def a_table(con, size=300):
-    """Make a table of all kinds of attributes; return the dimensions."""
+    """Make a table of all kinds of attributes; return the columns."""
     draw = random.Random(3)
     nodes = [*sorted({*UNEVEN, *UNEVEN.values()}), None]
     rows = [

@@ -87,24 +87,24 @@ def test_which_of_alike_rows_goes_where_is_drawn(con):
     for turn in range(8):
         draws = random.Random(turn).sample(range(1000), 4)
         rows = [((place,), [value]) for place, value in enumerate("zzyy")]
-        dimensions = table(con, rows, [Attribute(1, span=3)], VALUES, draws)
-        seen.add(str(sorted(clustered(con, Clustering(dimensions, 2, 2, GRAVE))[0])))
+        columns = table(con, rows, [Attribute(1, span=3)], VALUES, draws)
+        seen.add(str(sorted(clustered(con, Clustering(columns, 2, 2, GRAVE))[0])))
     assert seen == {"[[0, 2], [1, 3]]", "[[0, 3], [1, 2]]"}
 
 
 def test_cells_of_several_alternatives_bring_several_weights(con):
     """No group has four values of certain cells, and each has four with its alternatives."""
     rows = [((place,), ["u", "v"] if place % 2 else ["w", "z"]) for place in range(20)]
-    dimensions = table(con, rows, [Attribute(1, span=19)], VALUES)
-    clusters, *_ = clustered(con, Clustering(dimensions, 2, 4, GRAVE))
+    columns = table(con, rows, [Attribute(1, span=19)], VALUES)
+    clusters, *_ = clustered(con, Clustering(columns, 2, 4, GRAVE))
     assert {len(cluster) for cluster in clusters} == {2}
 
 
 def test_cells_of_several_alternatives_that_find_no_group_are_refused_in_the_end(con):
     rows = [((place,), ["u", "z"]) for place in range(60)] + [((60,), ["v"])]
-    dimensions = table(con, rows, [Attribute(1, span=60)], VALUES)
+    columns = table(con, rows, [Attribute(1, span=60)], VALUES)
     with pytest.raises(DataError, match=r"61 rows find no group of at most 12 rows with 3 different weights; lower l,"):
-        clustered(con, Clustering(dimensions, 2, 3, GRAVE))
+        clustered(con, Clustering(columns, 2, 3, GRAVE))
 
 
 @pytest.mark.parametrize(
