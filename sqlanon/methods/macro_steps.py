@@ -161,14 +161,8 @@ def groups(
     )
 
 
-def published_qit() -> Chapter:
-    """Return the chapter of QIT: the columns that `quasi_names` lists, and the group."""
-    return Chapter("macros/chosen", {"names": Sql(f"cast({QUASI} as varchar[])"), "counted": False})
-
-
-def published_st() -> Chapter:
-    """Return the chapter of ST: the group, the sensitive column and its count."""
-    return Chapter("macros/chosen", {"names": Sql(f"[{SENSITIVE}]"), "counted": True})
+PUBLISHED_QIT = Chapter("macros/chosen", {"names": Sql(f"cast({QUASI} as varchar[])"), "counted": False})
+PUBLISHED_ST = Chapter("macros/chosen", {"names": Sql(f"[{SENSITIVE}]"), "counted": True})
 
 
 def column_refusals(names: str, role: str) -> list[Refusal]:

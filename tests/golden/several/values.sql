@@ -38,7 +38,5 @@ select
     value_1.code as code_1, value_2.code as code_2,
     least(value_1.code, value_2.code) as sensitive
 from "sqlanon_population_2" as population
-inner join "sqlanon_value_1" as value_1
-    on population."sensitive" = value_1.sensitive
-inner join "sqlanon_value_2" as value_2
-    on population."sensitive_2" = value_2.sensitive
+inner join "sqlanon_value_1" as value_1 on population."sensitive" = value_1.sensitive
+inner join "sqlanon_value_2" as value_2 on population."sensitive_2" = value_2.sensitive
