@@ -10,10 +10,10 @@ from sqlanon.breaches.chapters import Model
 from sqlanon.breaches.connectivity import Graph, Part
 from sqlanon.errors import TemplateError, UsageError, raised_as
 from sqlanon.methods import macro_steps
+from sqlanon.methods.macro_steps import Refusal
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
-from sqlanon.plans.roles import NO_COLUMN
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.shell_script import write_statements
@@ -67,7 +67,7 @@ SENTENCE = (
     "every id with its property: m, n, cover, probability, error_bound, note, where one view shows id_name and"
     " join_names, another join_names and property_name"
 )
-_IDENTITY, _JOINED, _HELD = "identity", "joined", "property"
+_IDENTITY, _JOINED, _HELD = "identity", "chosen_text", "sensitive"
 _GRAPH = Graph(
     Secret(_IDENTITY, _HELD, ()),
     (
@@ -80,29 +80,18 @@ _GRAPH = Graph(
 )
 
 
-def _refusals() -> list[tuple[Sql, Sql]]:
+def _refusals() -> list[Refusal]:
     """Refuse columns that the table does not have, and one that is named twice: known only when the macro runs."""
-    column_names = "list_concat([id_name, property_name], cast(join_names as varchar[]))"
-    lowered = f"list_transform({column_names}, lambda name: lower(name))"
-    missing = (
-        f"list_filter({column_names}, lambda name: name is null or"
-        " not list_contains(list_transform(names, lambda other: lower(other)), lower(name)))"
-    )
-    listed = {
-        field: f"array_to_string(list_transform({texts}, lambda name: '''' || coalesce(name, 'NULL') || ''''), ', ')"
-        for field, texts in (("missing", missing), ("columns", "names"))
-    }
-    return [
-        (Sql(f"len({missing}) > 0"), write_message(NO_COLUMN, listed)),
-        (Sql(f"len(list_distinct({lowered})) < len({lowered})"), write_message(TWICE, {})),
-    ]
+    names = "list_concat([id_name, property_name], cast(join_names as varchar[]))"
+    lowered = f"list_transform({names}, lambda name: lower(name))"
+    twice = Sql(f"len(list_distinct({lowered})) < len({lowered})")
+    return [macro_steps.no_column(names), (twice, write_message(TWICE, {}))]
 
 
 def _make_macro(name: str, model: Model, addition: str) -> Macro:
-    table, identifier, joining, property_ = map(Sql, PARAMETERS)
-    named = {"table": table, "identifier": identifier, "joining": joining, "held": property_}
+    _, identifier, joining, property_ = PARAMETERS
     parts = (
-        Chapter("breach/named", named),
+        macro_steps.table(joining, sensitive=property_, nulls="'value'", identity=identifier),
         Chapter("macros/asked", {"refusals": _refusals()}),
         chapters.base(_GRAPH, Source(Sql(f'"{PREFIX}named"'))),
         *chapters.closed_form(_GRAPH, model),

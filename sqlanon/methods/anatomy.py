@@ -135,7 +135,7 @@ MACROS = (
         "from anatomy_qit('patients', ['age', 'sex'], 'disease', 4)",
         (
             *macro_steps.groups(NAME, "l", [*macro_steps.column_refusals(macro_steps.QUASI, "--quasi"), _SMALL]),
-            macro_steps.published_qit(),
+            macro_steps.PUBLISHED_QIT,
         ),
     ),
     Macro(
@@ -145,7 +145,7 @@ MACROS = (
         "from anatomy_st('patients', 'disease', 4)",
         (
             *macro_steps.groups(NAME, "l", [_SMALL]),
-            macro_steps.published_st(),
+            macro_steps.PUBLISHED_ST,
         ),
     ),
 )

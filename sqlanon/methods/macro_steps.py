@@ -30,18 +30,25 @@ NO_BLOCK = "groups_per_block := {blocks} holds no group; give a whole number of 
 Refusal = tuple[Sql, Sql]
 
 
-def source(chosen: str, refusals: Sequence[Refusal], known: str = "[]") -> tuple[Chapter, ...]:
-    """Return the chapters that read the table and refuse what cannot be asked.
+def table(chosen: str, known: str = "[]", sensitive: str = SENSITIVE, nulls: str = "nulls", **beside: str) -> Chapter:
+    """Return the chapter that reads the table.
 
-    chosen: the parameter whose columns become one text. known: the one whose columns are a signature.
+    chosen: the parameter whose columns become one text. known: the one whose columns are a signature. sensitive,
+    beside: those that name one column, which is as it is.
     """
-    table = {
+    values = {
         "table_name": Sql(TABLE),
-        "sensitive_name": Sql(SENSITIVE),
+        "sensitive_name": Sql(sensitive),
         "chosen_names": _names(chosen),
         "known_names": _names(known),
-        "nulls_name": Sql("nulls"),
+        "nulls_name": Sql(nulls),
+        "beside": tuple((column, Sql(name)) for column, name in beside.items()),
     }
+    return Chapter("macros/table", values)
+
+
+def source(chosen: str, refusals: Sequence[Refusal], known: str = "[]") -> tuple[Chapter, ...]:
+    """Return the chapters that read the table and refuse what cannot be asked; chosen, known: as `table` has them."""
     names = ("whole", "chosen_text", "known_fields", "row_text", "sensitive")
     population = {
         "relation": relation_mark("named"),
@@ -58,7 +65,7 @@ def source(chosen: str, refusals: Sequence[Refusal], known: str = "[]") -> tuple
         "refuse_nulls": Sql("(nulls = 'refuse')"),
     }
     return (
-        Chapter("macros/table", table),
+        table(chosen, known),
         Chapter("macros/asked", {"refusals": refusals}),
         Chapter("population", population),
         grouping.tally(),
@@ -154,36 +161,34 @@ def groups(
     )
 
 
-def published_qit() -> Chapter:
-    """Return the chapter of QIT: the columns that `quasi_names` lists, and the group."""
-    return Chapter("macros/chosen", {"names": Sql(f"cast({QUASI} as varchar[])"), "counted": False})
-
-
-def published_st() -> Chapter:
-    """Return the chapter of ST: the group, the sensitive column and its count."""
-    return Chapter("macros/chosen", {"names": Sql(f"[{SENSITIVE}]"), "counted": True})
+PUBLISHED_QIT = Chapter("macros/chosen", {"names": Sql(f"cast({QUASI} as varchar[])"), "counted": False})
+PUBLISHED_ST = Chapter("macros/chosen", {"names": Sql(f"[{SENSITIVE}]"), "counted": True})
 
 
 def column_refusals(names: str, role: str) -> list[Refusal]:
     """Refuse columns that the table does not have, NULL where a choice belongs, and a column in two roles."""
     lowered = f"list_transform(cast({names} as varchar[]), lambda name: lower(name))"
-    # a macro knows the table's columns only when it runs: names are compared inside the query
-    all_names = f"list_append(cast({names} as varchar[]), {SENSITIVE})"
-    missing = (
-        f"list_filter({all_names}, lambda name: name is null or"
-        " not list_contains(list_transform(names, lambda other: lower(other)), lower(name)))"
-    )
-    listed = {"missing": _listed(missing), "columns": _listed("names")}
     both = {"column": column(), "one": f"'{role}'", "other": "'--sensitive'"}
     none = [(Sql(f"len({lowered}) = 0"), write_message(NO_QUASI, {}))] if names == QUASI else []
     unique = choices_of("unique_sensitive", "refuse", "keep") if names == "id" else []
     return [
         *none,
-        (Sql(f"len({missing}) > 0"), write_message(NO_COLUMN, listed)),
+        no_column(f"list_append(cast({names} as varchar[]), {SENSITIVE})"),
         (Sql(f"list_contains({lowered}, lower({SENSITIVE}))"), write_message(TWO_ROLES, both)),
         *choices_of("nulls", "refuse", "value", "drop"),
         *unique,
     ]
+
+
+def no_column(asked: str) -> Refusal:
+    """Refuse columns that the table does not have; asked: a list of names, as SQL."""
+    # a macro knows the table's columns only when it runs: names are compared inside the query
+    missing = (
+        f"list_filter({asked}, lambda name: name is null or"
+        " not list_contains(list_transform(names, lambda other: lower(other)), lower(name)))"
+    )
+    listed = {"missing": _listed(missing), "columns": _listed("names")}
+    return Sql(f"len({missing}) > 0"), write_message(NO_COLUMN, listed)
 
 
 def purpose_of(method: str) -> Sql:

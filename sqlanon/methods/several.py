@@ -277,7 +277,6 @@ def exchange(design: SeveralColumns, signature: tuple[str, ...] = ()) -> Steps:
     values = {
         "carried": design.attribute.payload,
         **design.sets,
-        "signature": signature,
         "size": design.attribute.size,
         "turns": TURNS,
         "offers": OFFERS,

@@ -7,7 +7,7 @@ these differ are rows counted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlanon.methods.packing import PACKED
 from sqlanon.plans.plan import Source
@@ -19,8 +19,6 @@ from sqlanon.verification.multisets import (
     WholeColumns,
     add_up,
     align_columns,
-    hashed_columns,
-    read_sums,
     whole_columns,
     write_multiset_query,
 )
@@ -164,14 +162,10 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
     )
     linked_sums = add_up(published, rows.linked, [side.choice for side in sides], rows.whole)
     misplaced, departed, sums, agree = 0, 0, [], []
-    in_order = packed_order_query(published)
     for number, side in enumerate(sides, start=1):
         # packing loses values outside the ranges, so quasi values are also compared unpacked
         choices, linked = [side.choice, *([rows.names] if side.weight is None else [])], side.people or rows.linked
-        if number == 2 and in_order is not None:
-            added = read_sums(published.answer(in_order), 2)
-        else:
-            added = add_up(published, side.rows, choices, rows.whole, side.weight)
+        added = add_up(published, side.rows, choices, rows.whole, side.weight)
         if side.others is not None:
             others = add_up(published, side.others, choices, rows.whole)
             added = [added[0] - others[0], *map(_subtract, added[1:], others[1:])]
@@ -198,25 +192,6 @@ def _subtract(sums: tuple[int, int], others: tuple[int, int]) -> tuple[int, int]
     return sums[0] - others[0], sums[1] - others[1]
 
 
-def packed_order_query(published: PublishedTables) -> str | None:
-    """Return the query that tells how a run's QIT is ordered, and what its rows add up to for `compare_links`.
-
-    None where its rows are not packed, or lie in several files. (A value outside the ranges, of which the packed number
-    says nothing, is none of the source: the sums tell.)
-    """
-    if published.linked is None or published.original is None or not _is_packed(published) or published.engine.in_parts:
-        return None
-    source, types = published.original
-    stretches = [
-        _read_quasi(replace(published, tables={**published.tables, "qit": stretch}), source, types)
-        for stretch in published.engine.in_stretches(published.tables["qit"])
-    ]
-    columns = published.manifest["columns"]
-    rows = _read_rows(published, published.linked.selects[0], columns["sensitive"][0], source, types)
-    choices = hashed_columns([[*rows.keys, _GROUP], rows.names], rows.whole)
-    return published.query("verify/rows/packed_order", {}, stretches=stretches, choices=choices)
-
-
 def _read_quasi(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Sql:
     """Return QIT's quasi values, packed as well where the run packs them, and groups."""
     columns = published.manifest["columns"]
@@ -232,8 +207,8 @@ def _is_packed(published: PublishedTables) -> bool:
 def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence[str]) -> Sql:
     """Return rows with their quasi values as one number as well."""
     assert published.linked is not None and published.linked.layout is not None
-    relations = {"rows": relation, "layout": published.linked.layout}
-    return published.subquery("verify/rows/packed", relations, packed_columns=names, other_columns=[*names, other])
+    relations = {"population": relation, "layout": published.linked.layout}
+    return published.subquery("packing", relations, quasi=names, kept=[*names, other])
 
 
 def _count_others(published: PublishedTables, linked: Sql, side: _Side) -> int:

@@ -121,25 +121,16 @@ def add_up(
 
     weight: how many rows a line stands for, where it is not one.
     """
-    return read_sums(published.answer(write_fingerprint_query(rows, choices, whole, weight)), len(choices))
-
-
-def read_sums(row: Row, number_of_choices: int) -> list[Any]:
-    """Return what `add_up` does from the row of a query that adds hashes up."""
-    numbers = range(1, number_of_choices + 1)
+    row = published.answer(write_fingerprint_query(rows, choices, whole, weight))
+    numbers = range(1, len(choices) + 1)
     return [int(row["row_count"]), *((int(row[f"high_{number}"]), int(row[f"low_{number}"])) for number in numbers)]
-
-
-def hashed_columns(choices: Sequence[Sequence[str]], whole: WholeColumns) -> list[list[Sql]]:
-    """Return the expressions by which columns are hashed."""
-    return [[_hashed_column(name, whole) for name in choice] for choice in choices]
 
 
 def write_fingerprint_query(
     rows: Sql, choices: Sequence[Sequence[str]], whole: WholeColumns, weight: Sql | None = None
 ) -> str:
     """Return the query of `add_up`, for any relation."""
-    hashed = hashed_columns(choices, whole)
+    hashed = [[_hashed_column(name, whole) for name in choice] for choice in choices]
     return render_query("verify/rows/fingerprint", {"choices": hashed, "weight": weight}, {"line": rows})
 
 

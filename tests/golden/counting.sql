@@ -18,22 +18,14 @@ hashed as (
         sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(valued.sensitive as varchar)) as varchar) || ':' || cast(valued.sensitive as varchar), 'N')) as hash
     from valued
     cross join "sqlanon_key_2" as key
-),
-placed as (
-    select
-        hashed.*,
-        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
-        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
-    from hashed
 )
 select
     class,
     sensitive,
     row_count,
-    place,
-    class_rows - head + row_count as tail
-from placed
+    row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
+    cast(sum(row_count) over (partition by class order by row_count asc nulls last, hash desc nulls last rows unbounded preceding) as bigint) as tail
+from hashed
 
 -- capacity: the largest number of groups of N = 4 different values that a class can give: m = min over j < N of floor(tail_j / (N - j)); 0 where it has fewer values
 select

@@ -1,16 +1,11 @@
 -- frequency: step 1: of each value at most m rows are kept, m the groups of its class, in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, which are numbered over all classes
-with blocked as (
+with numbered as (
     select
         class,
         group_count,
-        greatest(1, group_count // 64) as block_count
+        greatest(1, group_count // 64) as block_count,
+        cast(sum(greatest(1, group_count // 64)) over (order by class asc nulls last rows unbounded preceding) as bigint) - greatest(1, group_count // 64) as first_block
     from "sqlanon_capacity"
-),
-numbered as (
-    select
-        blocked.*,
-        cast(sum(block_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - block_count as first_block
-    from blocked
 ),
 cut as (
     select
@@ -185,8 +180,10 @@ select
 from "sqlanon_numbered" as numbered
 
 -- spark, frequency:
--- -    greatest(1, "group_count" // 64) as "block_count"
--- +    greatest(1, ("group_count" div 64)) as "block_count"
+-- -    greatest(1, "group_count" // 64) as "block_count",
+-- -    cast(sum(greatest(1, "group_count" // 64)) over (order by "class" asc nulls last rows between unbounded preceding and current row) as bigint) - greatest(1, "group_count" // 64) as "first_block"
+-- +    greatest(1, ("group_count" div 64)) as "block_count",
+-- +    cast(sum(greatest(1, ("group_count" div 64))) over (order by "class" asc nulls last rows between unbounded preceding and current row) as bigint) - greatest(1, ("group_count" div 64)) as "first_block"
 
 -- spark, sharded:
 -- +with "keyed" as (
@@ -304,8 +301,10 @@ from "sqlanon_numbered" as numbered
 -- +    ("bucketed"."bucket" div "bucketed"."block_count") + "block"."shift"
 
 -- postgres, frequency:
--- -    greatest(1, "group_count" // 64) as "block_count"
--- +    greatest(1, ("group_count" / 64)) as "block_count"
+-- -    greatest(1, "group_count" // 64) as "block_count",
+-- -    cast(sum(greatest(1, "group_count" // 64)) over (order by "class" asc rows between unbounded preceding and current row) as bigint) - greatest(1, "group_count" // 64) as "first_block"
+-- +    greatest(1, ("group_count" / 64)) as "block_count",
+-- +    cast(sum(greatest(1, ("group_count" / 64))) over (order by "class" asc rows between unbounded preceding and current row) as bigint) - greatest(1, ("group_count" / 64)) as "first_block"
 
 -- postgres, ordered:
 -- -    "code",

@@ -15,7 +15,7 @@ _EXPLICIT = re.compile(r"\b(asc|desc)\s+nulls\s+(first|last)\Z", re.IGNORECASE)
 _TOKEN = re.compile(
     r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|'(?:[^']|'')*'|--[^\n]*|\border\s+by\b|\w+|\s+|.", re.DOTALL | re.IGNORECASE
 )
-_FILTERED = re.compile(r"(\{\{ .* \| each\(\".* asc nulls last\".*\) \}\}\s*)?\{\{ .* \| order(\(.*\))? \}\}")
+_FILTERED = re.compile(r"(\{\{ .* \| (each\(\".* asc nulls last\".*\)|order(\(.*\))?) \}\}\s*)+")
 _ENDS = {"rows", "range", "limit", "union", "with", "select"}
 # terms that are put together elsewhere, where both are said, as the filter does
 _MADE = {

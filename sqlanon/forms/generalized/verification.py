@@ -15,7 +15,7 @@ from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.linkage import count_misplaced
-from sqlanon.verification.multisets import against, multiset_check, multiset_query
+from sqlanon.verification.multisets import WEIGHT, against, multiset_check, multiset_query, write_multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("data",)
@@ -214,24 +214,20 @@ class SeveralBoxes(SeveralTables):
     def verify(self, published: PublishedTables) -> Report:
         """Check a release from its tables alone, in every column, and that they share their boxes."""
         report = super().verify(published)
-        unequal = sum(int(published.engine.rows(sql)[0]["unequal_boxes"]) for _, sql in self._comparisons(published))
+        rows = [published.answer(sql) for _, sql in self._comparisons(published)]
+        unequal = sum(int(row["added_rows"] + row["missing_rows"]) for row in rows)
         check = Check("same_boxes", REQUIRED, {"unequal_boxes": unequal}, not unequal)
         return replace(report, checks=(*report.checks, check))
 
     def _comparisons(self, published: PublishedTables) -> list[tuple[str, str]]:
         """Return the queries that compare the boxes of each further table with those of the first."""
-        columns = self.published_columns(published.manifest)
-        first, *others = sensitive_tables(published.manifest).values()
-        tables = published.tables
-        return [
-            (
-                f"boxes of {other}",
-                published.sections(
-                    "verify/releases/same_boxes", first=tables[first], other=tables[other], boxed=columns[first][:-1]
-                )["same_boxes"],
-            )
-            for other in others
-        ]
+        first, *others = tables = [*sensitive_tables(published.manifest).values()]
+        boxed = self.published_columns(published.manifest)[first][:-1]
+        names = [f"value_{number}" for number, _ in enumerate(boxed, start=1)]
+        listed = ", ".join(f"{ident(column)} as {name}" for column, name in zip(boxed, names, strict=True))
+        shown = {table: Sql(f"(select {listed}, 1 as {WEIGHT} from {published.tables[table]})") for table in tables}
+        pairs = {other: {"published": shown[first], "original": shown[other]} for other in others}
+        return [(f"boxes of {other}", write_multiset_query(published, pair, names)) for other, pair in pairs.items()]
 
 
 def box_presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:

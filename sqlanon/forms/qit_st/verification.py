@@ -9,7 +9,7 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
-from sqlanon.verification.linkage import compare_links, packed_order_query
+from sqlanon.verification.linkage import compare_links
 from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
@@ -90,9 +90,7 @@ def queries(
     table_columns = published_columns(published.manifest)
     # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
     lines = {"qit": table_columns["qit"], "st": table_columns["st"][:-1]}
-    orders = dict(order_queries(published, lines, all_differ=frozenset({"st"})))
-    if (sql := packed_order_query(published)) is not None:
-        orders["order of qit"] = sql
+    orders = order_queries(published, lines, all_differ=frozenset({"st"}))
     sections = published.sections(
         "verify/groups",
         group=columns["group"],
@@ -104,7 +102,7 @@ def queries(
         counts_shown=counts_shown,
         signature=signature,
     )
-    return [*sections.items(), *orders.items()]
+    return [*sections.items(), *orders]
 
 
 def verify(published: PublishedTables) -> Report:

@@ -83,7 +83,7 @@ MACROS = (
         "from robust_qit('patients', ['age', 'sex'], 'disease', ['sex'], 3)",
         (
             *_groups(column_refusals(QUASI, "--quasi")),
-            macro_steps.published_qit(),
+            macro_steps.PUBLISHED_QIT,
         ),
     ),
     Macro(
@@ -91,6 +91,6 @@ MACROS = (
         (TABLE, SENSITIVE, KNOWN, "r", *_OPTIONS),
         "group_id, the sensitive column and its count; under one key it belongs to robust_qit",
         "from robust_st('patients', 'disease', ['sex'], 3)",
-        (*_groups([]), macro_steps.published_st()),
+        (*_groups([]), macro_steps.PUBLISHED_ST),
     ),
 )

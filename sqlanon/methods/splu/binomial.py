@@ -9,7 +9,7 @@ does not hold (γ = 10, f = 100, ε = 0.09: 0.0012 against 0.37); the exact tail
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
@@ -101,14 +101,10 @@ def paper_bound(count: int, gamma: int, epsilon: float) -> float:
     return 1 / (gamma * epsilon**2 * count**2)
 
 
-def grid(largest: int) -> Iterator[int]:
-    """Yield the fixed counts 1, 2, 3, 5, 10, 20, 50 … up to `largest`."""
-    steps = (step * 10**power for power in range(len(str(largest))) for step in (1, 2, 3, 5))
-    yield from (count for count in steps if count <= largest and (count < 10 or count not in _threes(largest)))
-
-
-def _threes(largest: int) -> set[int]:
-    return {3 * 10**power for power in range(1, len(str(largest)))}
+def grid(largest: int) -> list[int]:
+    """Return the fixed counts 1, 2, 3, 5, 10, 20, 50 … up to `largest`."""
+    counts = {3, *(step * 10**power for power in range(len(str(largest))) for step in (1, 2, 5))}
+    return sorted(count for count in counts if count <= largest)
 
 
 def guarantee(

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Required
 from sqlanon.errors import UsageError
 from sqlanon.methods import grouping, macro_steps, republication
 from sqlanon.methods.base import Method, Steps, Strength
-from sqlanon.methods.grouping import Attribute, Blocks
+from sqlanon.methods.grouping import Blocks
 from sqlanon.methods.name_types import WholePerColumn
 from sqlanon.methods.parameters import MOST, Parameter, Range
 from sqlanon.methods.request_options import RequestOptions, SeveralSensitive
@@ -30,7 +30,6 @@ from sqlanon.methods.splu.randomization import (
 )
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, write_message
@@ -56,30 +55,22 @@ def design(request: Request, **given: Any) -> Randomization:
     answer, release = randomization.design(request, **given), request.following
     if release is None:
         return answer
-    _refuse_unfollowed(request, release, answer.drops, answer.lists)
-    attribute = _followed_attribute(answer.attribute, release)
-    return replace(answer, attribute=attribute, attributes=(attribute,))
-
-
-def _refuse_unfollowed(request: Request, release: Following, drops: bool, listed: bool) -> None:
     if len(request.roles.sensitive) > 1:
         raise UsageError(f"a ledger is for one sensitive column, and {option('sensitive')} names several; name one")
-    if listed:
+    if answer.lists:
         raise UsageError(
             f"under a ledger no values are listed: one that a later list lacks would be the value of somebody who left;"
             f" leave {option('values', 'list')} away"
         )
-    if not drops:
+    if not answer.drops:
         raise UsageError(
             f"under a ledger rows beyond a multiple of gamma wait for the next release: leave"
             f" {option('residue', 'keep')} away"
         )
-
-
-def _followed_attribute(attribute: Attribute, release: Following) -> Attribute:
-    """Return the attribute with what the ledger needs of each row, and a draw by which rows of later releases wait."""
-    payload = republication.add_ledger_columns(attribute, release)
-    return payload if release.is_first else replace(payload, draws=(*payload.draws, "wait_draw"))
+    attribute = republication.add_ledger_columns(answer.attribute, release)
+    if not release.is_first:  # by which rows of later releases wait
+        attribute = replace(attribute, draws=(*attribute.draws, "wait_draw"))
+    return replace(answer, attribute=attribute, attributes=(attribute,))
 
 
 def randomize_arrivals(design: Randomization) -> Steps:

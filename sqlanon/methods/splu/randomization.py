@@ -80,7 +80,7 @@ def design(
     block: int | None,
 ) -> Randomization:
     """Decide on the attributes' decoy groups; epsilon, alpha and target_error are for the guarantee alone."""
-    gammas = _gammas(request, gamma)
+    gammas = _gammas(request.roles.sensitive, gamma)
     layout = packing.layout_of(request)
     attributes = _attributes(request, gammas, block or ONE_BLOCK, payload_quasi(request, layout))
     drops = _drops_residue(gammas, residue)
@@ -162,9 +162,8 @@ def publish_data(design: Randomization) -> Steps:
     values = {
         "packed": design.layout is not None,
         "quasi": [(name, Sql(request.types.get(name, ""))) for name in request.roles.quasi],
-        "published": [_published(number) for number, _ in enumerate(design.attributes)],
+        "published": [(_published(number), column) for number, column in enumerate(request.roles.sensitive)],
         "rows": "population" if request.following is None else "shown_person",
-        "sensitive": request.roles.sensitive,
     }
     listed = list(enumerate(request.roles.sensitive, start=1)) if design.lists else []
     return (Chapter("splu/data", values), *(Chapter("splu/values", {"columns": listed}) for _ in listed[:1]))
@@ -180,30 +179,25 @@ def link_rows(design: Randomization) -> Steps:
     return (Chapter("splu/linked", values),)
 
 
-def _gammas(request: Request, gamma: int | Mapping[str, int]) -> dict[str, int]:
+def _gammas(columns: tuple[str, ...], gamma: int | Mapping[str, int]) -> dict[str, int]:
     """Return gamma by sensitive column, in the order of the columns."""
-    columns = request.roles.sensitive
-    gammas = _gamma_by_column(columns, gamma) if isinstance(gamma, Mapping) else dict.fromkeys(columns, gamma)
-    for column, size in gammas.items():
-        if size < 2:
-            raise UsageError(TOO_SMALL.format(gamma=size, column=repr(column)))
-    return gammas
-
-
-def _gamma_by_column(columns: tuple[str, ...], gamma: Mapping[str, int]) -> dict[str, int]:
-    foreign = [name for name in gamma if name.lower() not in {column.lower() for column in columns}]
+    given = gamma if isinstance(gamma, Mapping) else dict.fromkeys(columns, gamma)
+    foreign = [name for name in given if name.lower() not in {column.lower() for column in columns}]
     if foreign:
         raise UsageError(
             f"gamma is given for {foreign[0]!r}, which is not sensitive; {option('sensitive')} names"
             f" {', '.join(map(repr, columns))}"
         )
-    gammas = dict(zip(resolve_names(columns, gamma), gamma.values(), strict=True))
+    gammas = dict(zip(resolve_names(columns, given), given.values(), strict=True))
     missing = [column for column in columns if column not in gammas]
     if missing:
         advice = option("gamma", f"{missing[0]}=10")
         raise UsageError(f"no gamma is given for {missing[0]!r}; say {advice}, or one for all")
-    if len(gammas) < len(gamma):
+    if len(gammas) < len(given):
         raise UsageError("gamma is given twice for one attribute")
+    for column in columns:
+        if gammas[column] < 2:
+            raise UsageError(TOO_SMALL.format(gamma=gammas[column], column=repr(column)))
     return {column: gammas[column] for column in columns}
 
 

@@ -8,23 +8,17 @@ with unknown as (
 taken as (
     select coalesce(max(code) + 1, 0) as first_code
     from ledger.main.value
-),
-numbered as (
-    select
-        code,
-        sensitive
-    from ledger.main.value
-    union all
-    select
-        taken.first_code + row_number() over (order by unknown.sensitive asc nulls last) - 1 as code,
-        unknown.sensitive
-    from unknown
-    cross join taken
 )
 select
     code,
     sensitive
-from numbered
+from ledger.main.value
+union all
+select
+    taken.first_code + row_number() over (order by unknown.sensitive asc nulls last) - 1 as code,
+    unknown.sensitive
+from unknown
+cross join taken
 
 -- entered: the rows that enter with this release: their groups are numbered after all that there ever were
 with taken as (

@@ -46,13 +46,13 @@ left join ledger.main.value as known_value on known_value.code = last_known.code
 with today as (
     select
         count(*) as row_count,
-        coalesce(sum(case when before in ('present', 'stale') then 1 else 0 end), 0) as still_here,
-        coalesce(sum(case when before in ('present', 'stale') and same_value and same_class then 1 else 0 end), 0) as stayed,
-        coalesce(sum(case when before in ('departed', 'changed') and same_value and same_class then 1 else 0 end), 0) as returned,
-        coalesce(sum(case when before is null then 1 else 0 end), 0) as arrived,
-        coalesce(sum(case when before is not null and same_class and not same_value then 1 else 0 end), 0) as changed,
-        coalesce(sum(case when before is not null and not same_class then 1 else 0 end), 0) as reclassed,
-        coalesce(sum(case when before in ('present', 'stale') and mark <> known_mark then 1 else 0 end), 0) as requalified
+        count(case when before in ('present', 'stale') then 1 end) as still_here,
+        count(case when before in ('present', 'stale') and same_value and same_class then 1 end) as stayed,
+        count(case when before in ('departed', 'changed') and same_value and same_class then 1 end) as returned,
+        count(case when before is null then 1 end) as arrived,
+        count(case when before is not null and same_class and not same_value then 1 end) as changed,
+        count(case when before is not null and not same_class then 1 end) as reclassed,
+        count(case when before in ('present', 'stale') and mark <> known_mark then 1 end) as requalified
     from "sqlanon_matched"
     where is_here
 ),
@@ -63,15 +63,9 @@ earlier as (
 ),
 counted as (
     select
-        cast(today.row_count as bigint) as row_count,
+        today.*,
         earlier.published_before,
-        cast(earlier.published_before - today.still_here as bigint) as left_source,
-        cast(today.stayed as bigint) as stayed,
-        cast(today.returned as bigint) as returned,
-        cast(today.arrived as bigint) as arrived,
-        cast(today.changed as bigint) as changed,
-        cast(today.reclassed as bigint) as reclassed,
-        cast(today.requalified as bigint) as requalified
+        earlier.published_before - today.still_here as left_source
     from today
     cross join earlier
 )

@@ -17,22 +17,17 @@ with line as (
 counted as (
     select
         cast(sum(arrived) as double) as arrived,
-        cast(sum(known) as double) as known
+        cast(sum(known) as double) as known,
+        cast(sum(sum(arrived)) over () as double) as all_arrived,
+        cast(sum(sum(known)) over () as double) as all_known
     from line
     group by sensitive
-),
-total as (
-    select
-        sum(arrived) as arrived,
-        sum(known) as known
-    from counted
 )
 select
-    coalesce(cast(max(total.arrived) as bigint), 0) as arrived_rows,
+    coalesce(cast(max(all_arrived) as bigint), 0) as arrived_rows,
     count(*) as value_count,
-    coalesce(sum(abs(counted.arrived / nullif(total.arrived, 0) - counted.known / nullif(total.known, 0))) / 2, 0) as distance
+    coalesce(sum(abs(arrived / nullif(all_arrived, 0) - known / nullif(all_known, 0))) / 2, 0) as distance
 from counted
-cross join total
 
 -- population: the rows that find a decoy group
 with placed as (
