@@ -17,7 +17,7 @@ from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.failures import is_numeric
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.temporary_tables import relations_of, text_of
-from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate, Quantile
+from sqlanon.estimators.aggregates import COUNT, Quantile
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, Estimate, IntArray
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
@@ -80,7 +80,8 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
     if in_expression and not thresholds.numeric:
         raise QueryError(_DERIVED)
     linear, chosen = run.vectorize(run.query.aggregates[0], weights)
-    averages = [replace(linear, function=AVG, number=1)]
+    count = len(thresholds.rank)
+    present, below = linear.present, np.zeros((0, 0), dtype=bool)
     if of_values:
         codes = run.space.engine.arrays(
             f"select value.code, different.rank from {run.relations['value']} as value inner join"
@@ -89,12 +90,10 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
         rank = np.full(int(max(selected.code.max(initial=0), codes["code"].max(initial=0))) + 1, np.inf)
         rank[codes["code"].astype(np.int64)] = codes["rank"]
         rank = rank[selected.code[chosen]]
-        present = np.isfinite(rank).astype(float)
-        averages = [LinearAggregate(AVG, None, (rank <= most).astype(float), present) for most in thresholds.rank]
+        present, below = np.isfinite(rank).astype(float), rank <= thresholds.rank[:, None]
     else:
         run.bucket = thresholds.write_bucket(argument.sql)
-    count = len(thresholds.rank)
-    rows, share = run.prepare_shares(averages, chosen, None if of_values else count, estimate)
+    rows, share = run.prepare_shares(present, below if of_values else count, chosen, estimate)
     places = np.arange(min(STEPS[0], count) - 1 if count > FEWEST else 0, count, STEPS[0] if count > FEWEST else 1)
     places = np.union1d(places, np.arange(count)[-1:])
     shares = share(places)

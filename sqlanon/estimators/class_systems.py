@@ -334,16 +334,6 @@ class ClassSystems:
         """Return how many values all classes have, each by itself."""
         return sum(len(one.codes) for one in self.classes)
 
-    def merge(self, kind: IntArray) -> "ClassSystems":
-        """Return the classes prepared anew with one value in the place of all those of a `kind` (V, from 0 on)."""
-        count = int(kind.max()) + 1
-        merged = []
-        for one in self.classes:
-            codes, place = np.unique(kind[one.codes], return_inverse=True)
-            own = np.eye(len(codes))[place]  # n x kinds
-            merged.append(ReleaseClass(codes, own.T @ (one.normal @ own), one.totals @ own, one.groups))
-        return prepare_classes(merged, count)
-
     @cached_property
     def everywhere(self) -> EverywhereValues:
         """Return the values that stand in every group of their class: f_v is at least the number of its groups."""

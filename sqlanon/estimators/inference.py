@@ -8,6 +8,7 @@ value sets, as in `moments`.
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -40,13 +41,11 @@ class Inference:
         self.hits_everyone = self.rows == moments.row_count
         self.upper_bound, self.exact = False, True
 
-    def narrow(self, chosen: BoolArray) -> "Inference":
-        """Return the same inference about some of the selected values: where `chosen` (n) is true."""
-        if chosen.all():
-            return self
-        narrowed = copy(self)
-        narrowed.selected = self.selected.narrow(chosen)
-        return narrowed
+    def about(self, selected: SelectedValues) -> Self:
+        """Return the same inference about other selected values."""
+        found = copy(self)
+        found.selected = selected
+        return found
 
     def correlate(self, pair: Pair, other: "Inference", both: Moments | None = None) -> Array | None:
         """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.

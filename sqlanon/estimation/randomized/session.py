@@ -180,12 +180,12 @@ class PublishedRun(QueryRun):
             )
 
     def prepare_shares(
-        self, averages: Sequence[LinearAggregate], chosen: BoolArray, count: int | None, estimate: Estimator
+        self, present: Array, below: BoolArray | int, chosen: BoolArray, estimate: Estimator
     ) -> tuple[Estimate, Callable[[IntArray], Estimate]]:
         """Return the rows that a quantile is of, and what finds shares of them below values."""
         if self.iteration is not None:
             raise QueryError(_NO_ITERATION)
-        return super().prepare_shares(averages, chosen, count, estimate)
+        return super().prepare_shares(present, below, chosen, estimate)
 
     def check_size(self, what: str, number: int, shape: tuple[int, ...], limit: int) -> None:
         """Raise AnswerError where a query asks for more numbers at once than `limit`."""

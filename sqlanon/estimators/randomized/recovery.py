@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.estimators.aggregates import COUNT, SUM, LinearAggregate
 from sqlanon.estimators.channel import Array, Joint, Weighted
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, BoolArray, Estimate, Evidence, score_interval
-from sqlanon.estimators.moments import Moments
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.one_core import on_one_core
 from sqlanon.estimators.propagation import Pair, correlate
 from sqlanon.estimators.randomized.asked_sets import Linear
@@ -55,9 +54,9 @@ class Recovery:
         """Return the hits, C x K."""
         return self.sums.rows
 
-    def narrow(self, chosen: NDArray[np.bool_]) -> "Recovery":
-        """Return the same figures for some of the asked values: where `chosen` (n) is true."""
-        return self if chosen.all() else replace(self, sums=replace(self.sums, asked=self.sums.asked.narrow(chosen)))
+    def about(self, selected: SelectedValues) -> "Recovery":
+        """Return the same figures for other asked values."""
+        return replace(self, sums=replace(self.sums, asked=selected))
 
     @on_one_core()
     def answer(self, measured: LinearAggregate, estimate: Callable[[Evidence], Estimate]) -> Estimate:
@@ -66,8 +65,7 @@ class Recovery:
         step = max(1, SETS_AT_ONCE // max(1, self.rows.size * len(self.sums.mass)))
         for start in range(0, max(asked.set_count, 1), step):
             some, inside = asked.cut(start, min(start + step, asked.set_count))
-            part = replace(self, sums=replace(self.sums, asked=some))
-            of_part = replace(measured, weights=measured.weights[inside], present=measured.present[inside])
+            part, of_part = self.about(some), measured.choose(inside)
             estimated = estimate(part.evidence(of_part, self.estimator))
             if (highest := part.highest(of_part)) is not None:
                 estimated = replace(estimated, value=np.minimum(estimated.value, highest))
