@@ -73,14 +73,6 @@ class CellTables(Workspace):
         self._loaded = False
         self.relations |= relations_of(self.loading_steps())
 
-    def loading_steps(self) -> list[Statement | Report | Loop]:
-        """Render what the first query runs; a form's own."""
-        raise NotImplementedError
-
-    def loading_statements(self) -> list[tuple[str, str]]:
-        """Return the names and texts of what the first query runs."""
-        return listed(self.loading_steps())
-
     def load(self) -> None:
         """Make the tables at the first call; raise ReleaseError where the published ones are none of this form."""
         if not self._loaded:
