@@ -27,7 +27,7 @@ from sqlanon.estimation.memory_need import ANSWER, LINE, SET, require_memory
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.temporary_tables import Workspace, inline, text_of
 from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate
-from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray, join_estimates
 from sqlanon.estimators.moments import SelectedValues
 from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import Loop, Report, relation_name
@@ -77,7 +77,8 @@ class QueryRun:
         measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
         measures += [product for pair in self.pairs() if (product := self.product(*pair))]
         self.measures = list(dict.fromkeys(measures))
-        self.relations = dict(space.relations) | {"point": relation_name(space.prefix, "point")}
+        made = ("asked", "hit", "figure", "point", *(["possible"] if query.parts else []))
+        self.relations = dict(space.relations) | {name: relation_name(space.prefix, name) for name in made}
         # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
         self.bucket: Sql | None = None  # of a quantile: the number of the threshold below which a row lies
@@ -300,8 +301,9 @@ class QueryRun:
             if not (len(places) and len(lines["cell"])):
                 return Estimate(*np.zeros((5, len(places), *rows.value.shape)))
             step = max(1, TOGETHER // max(1, cells * len(asked.code)))
-            found = [vars(share(places[start : start + step])).values() for start in range(0, len(places), step)]
-            return Estimate(*(np.concatenate(side) for side in zip(*found, strict=True)))
+            return join_estimates(
+                [share(places[start : start + step]) for start in range(0, len(places), step)], axis=0
+            )
 
         return rows, share_some
 

@@ -38,7 +38,7 @@ class LinearAggregate:
         """Return the sums that it is made of, as (power of e, weights)."""
         return self.function.parts(self)
 
-    def column(self, degree: int, weighting: str) -> str:
+    def column(self, degree: int, weighting: str = "uniform") -> str:
         """Return the moments' column for e^degree; weighting is `shared` or `uniform`."""
         if self.number is None:
             return weighting

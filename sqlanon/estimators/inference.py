@@ -122,7 +122,7 @@ class Inference:
     def _sum_uniform(self, aggregate: LinearAggregate, part: tuple[int, Array]) -> Array:
         """Return sum over groups of w_v n_g s_g(v)/|g|, C x J; what is whole but for rounding is made whole."""
         degree, weights = part
-        column = self.moments.columns[aggregate.column(degree, "uniform")]
+        column = self.moments.columns[aggregate.column(degree)]
         return round_whole(self.selected.sum_by_set(self.selected.gather(column), weights))
 
 

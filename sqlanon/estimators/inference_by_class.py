@@ -99,32 +99,29 @@ class ClassInference(Inference):
 
     def _solve_cell(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
         """Return the estimate of one cell, each field of length J."""
-        if not aggregate.function.is_ratio:
-            return self._solve_sum(aggregate, cell)
-        if aggregate.number is None:
+        if aggregate.function.is_ratio and aggregate.number is None:
             return self._solve_average_of_values(aggregate, cell)
-        return self._solve_average(aggregate, aggregate.number, cell)
-
-    def _solve_sum(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
-        summand = HITS if aggregate.number is None else Summand(aggregate.number, 0.0)
+        summand = self._summand(aggregate, cell)
         value, error = self._solve_sums(cell, summand)(aggregate.weights)
+        if aggregate.function.is_ratio:
+            return self._divide_sum(aggregate, summand, cell, (value, error))
         none = np.zeros_like(value)
         return SolvedAggregate(round_whole(value), error, none, none)
 
-    def _solve_average(self, aggregate: LinearAggregate, number: int, cell: int) -> SolvedAggregate:
-        """Solve c + Σ(e - c)/n with c the mean of e over all hits: sum and count are two outcomes.
+    def _divide_sum(
+        self, aggregate: LinearAggregate, summand: Summand, cell: int, above: tuple[Array, Array]
+    ) -> SolvedAggregate:
+        """Solve c + Σ(e - c)/n with c the mean of e over all hits: the sum, which is `above`, and n are two outcomes.
 
         Their errors are taken for independent: what e - c says of a value says nothing of how many rows count.
         """
-        count = self.moments.columns[f"count_uniform_{number}"][cell].sum()
-        centre = self.moments.columns[f"sum_uniform_{number}"][cell].sum() / count if count else 0.0
-        above, above_error = self._solve_sums(cell, Summand(number, centre))(aggregate.weights)
+        count, rows = (self.moments.columns[name][cell].sum() for name in (aggregate.column(0), "uniform"))
         # where no e is NULL all hits count, whatever e is: they are solved once for many expressions
-        counted = HITS if count == self.moments.columns["uniform"][cell].sum() else Summand(number)
+        counted = HITS if count == rows else Summand(aggregate.number)
         first = cell - cell % self.thresholds
         if first not in self._counted or counted != HITS:
             self._counted[first] = self._solve_sums(cell, counted)(aggregate.present)
-        return divide_sums(centre, (above, above_error), self._counted[first])
+        return divide_sums(summand.centre or 0.0, above, self._counted[first])
 
     def _solve_average_of_values(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
         """Return the ratio r = A/B of two sums over the same shares; its variance is that of A - r B over B²."""
@@ -148,7 +145,7 @@ class ClassInference(Inference):
 
         The posterior gives variances of one measure only: of the pair's directions, under the first's measure, from
         Var(a + a') = Var a + 2 Cov + Var a'. What the two measure differs on top of that as it does from row to row.
-        What e less its mean says of a value says nothing of how many rows count (as in `_solve_average`).
+        What e less its mean says of a value says nothing of how many rows count (as in `_divide_sum`).
         both: moments of the hits that both count, where these are not the same hits.
         """
         shape = (len(self.rows), self.selected.set_count)
@@ -178,7 +175,7 @@ class ClassInference(Inference):
         """Return what an aggregate sums: of an average what is measured less its mean over all hits."""
         if aggregate.number is None:
             return HITS
-        total, count = (self.moments.columns[aggregate.column(degree, "uniform")][cell].sum() for degree in (1, 0))
+        total, count = (self.moments.columns[aggregate.column(degree)][cell].sum() for degree in (1, 0))
         return Summand(aggregate.number, total / count if aggregate.function.is_ratio and count else 0.0)
 
     def _correlate_rows(self, pair: Pair, other: Moments, both: Moments | None, centred: bool) -> Array | None:
@@ -190,18 +187,16 @@ class ClassInference(Inference):
         if both is None and pair.one.number == pair.other.number:
             return np.ones((len(self.rows), 1))
         sides = (self.moments, other, both or self.moments)
-        columns = [pair.one.column(pair.one.degree, "uniform"), pair.other.column(pair.other.degree, "uniform")]
-        columns.append(pair.product_column("uniform"))
+        columns = [pair.one.column(pair.one.degree), pair.other.column(pair.other.degree)]
+        columns.append(pair.product_column)
         mean, other_mean, product = (_mean_column(*each) for each in zip(sides, columns, strict=True))
         square, other_square = (
-            _mean_column(side, pair.turned(turn).product_column("uniform"))
-            for turn, side in ((1, sides[0]), (2, sides[1]))
+            _mean_column(side, pair.turned(turn).product_column) for turn, side in ((1, sides[0]), (2, sides[1]))
         )
         if not centred:
             return correlate(product - mean * other_mean, square - mean**2, other_square - other_mean**2)[:, None]
         first, second = (
-            _mean_column(side, one.column(0, "uniform"))
-            for side, one in zip(sides, (pair.one, pair.other), strict=False)
+            _mean_column(side, one.column(0)) for side, one in zip(sides, (pair.one, pair.other), strict=False)
         )
         count = first if pair.product is None else _mean_column(sides[2], f"count_uniform_{pair.product}")
         if not count.any():

@@ -155,7 +155,7 @@ class SetInference(Inference):
         crowded = np.zeros(values.value_count, dtype=bool)
         crowded[values.code[values.drawn > FULL]] = True
         likely = np.where(crowded, 1.0, np.minimum(LIKELY * self.moments.totals[:-1] / self.moments.row_count, 1.0))
-        column = self.moments.columns[aggregate.column(aggregate.degree, "uniform")][:, :, -1]
+        column = self.moments.columns[aggregate.column(aggregate.degree)][:, :, -1]
         each = self.left_out * likely[code] * column[:, self.selected.case] / self.moments.row_count
         ones = np.ones(len(code))
         low = self.selected.sum_by_set(np.minimum(each * aggregate.weights, 0.0), ones)

@@ -127,10 +127,9 @@ class CellRun(QueryRun):
         super().__init__(loaded, query)
         self.refuse_aggregates()
         self.loaded, self.parts = loaded, split_query(query)
-        asked_values = inline(self.render_asked())
-        self.relations["asked"] = relation_name(loaded.prefix, "asked") if self.keeps_asked else asked_values
+        if not self.keeps_asked:
+            self.relations["asked"] = inline(self.render_asked())
         self.relations["hit"] = relation_name(loaded.prefix, "person_hit")
-        self.relations["figure"] = relation_name(loaded.prefix, "figure")
 
     def refuse_aggregates(self) -> None:
         """Raise QueryError where the query asks for more than COUNT(*)."""

@@ -30,7 +30,7 @@ from sqlanon.estimators import OF_GROUPS
 from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.moments import Moments, SelectedValues, lay_out
-from sqlanon.plans.plan import Loop, Report, relation_name
+from sqlanon.plans.plan import Loop, Report
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
@@ -74,8 +74,6 @@ class GroupRun(QueryRun):
         self.held = (6, 10, 3 if by_class else 1)
         super().__init__(loaded, query)
         self.loaded = loaded
-        for name in ("asked", "hit", "figure", *(["possible"] if query.parts else [])):
-            self.relations[name] = relation_name(loaded.prefix, name)
 
     # -- the statements ------------------------------------------------------------------------
 

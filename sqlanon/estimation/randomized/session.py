@@ -25,7 +25,7 @@ from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, itera
 from sqlanon.estimators.moments import Moments, lay_out
 from sqlanon.estimators.randomized.recovery import Recovery
 from sqlanon.estimators.randomized.sums import Sums
-from sqlanon.plans.plan import Loop, Report, relation_name
+from sqlanon.plans.plan import Loop, Report
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
@@ -65,8 +65,6 @@ class PublishedRun(QueryRun):
         self.loaded, self.estimator, self.iteration = loaded, estimator, iteration
         self.touched = [place + 1 for place in query.touched]
         self.columns = [(place + 1, loaded.value(place)) for place in query.touched]
-        names = ("asked", "hit", "figure", *(["possible"] if self.query.parts else []))
-        self.relations |= {name: relation_name(self.loaded.prefix, name) for name in names}
         self.relations["value"] = self._combine(self.columns)
 
     def _combine(self, columns: Sequence[tuple[int, Sql]]) -> Sql:

@@ -10,7 +10,14 @@ import numpy as np
 
 from sqlanon.estimators.aggregates import COUNT, SUM, LinearAggregate
 from sqlanon.estimators.channel import Array, Joint, Weighted
-from sqlanon.estimators.evidence import NORMAL_QUANTILE, BoolArray, Estimate, Evidence, score_interval
+from sqlanon.estimators.evidence import (
+    NORMAL_QUANTILE,
+    BoolArray,
+    Estimate,
+    Evidence,
+    join_estimates,
+    score_interval,
+)
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.one_core import on_one_core
 from sqlanon.estimators.propagation import Pair, correlate
@@ -70,8 +77,7 @@ class Recovery:
             if (highest := part.highest(of_part)) is not None:
                 estimated = replace(estimated, value=np.minimum(estimated.value, highest))
             found.append(estimated)
-        fields = zip(*(vars(one).values() for one in found), strict=True)
-        return Estimate(*(np.concatenate(field, axis=1) for field in fields))
+        return join_estimates(found, axis=1)
 
     def correlate(self, pair: Pair, other: "Recovery", both: Moments | None) -> Array | None:
         """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.
@@ -89,7 +95,7 @@ class Recovery:
         terms = []
         sides = (both or self.moments, self.moments, other.moments)
         for turn, (first, second) in enumerate([(0, 1), (0, 0), (1, 1)]):
-            published = sides[turn].columns[pair.turned(turn).product_column("uniform")][:, 0]
+            published = sides[turn].columns[pair.turned(turn).product_column][:, 0]
             terms.append(self.sums.closed.solved(published) @ self.sums.closed.spread(pulled[first], pulled[second]).T)
         return correlate(*terms)
 
