@@ -17,8 +17,8 @@ from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.failures import is_numeric
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.temporary_tables import relations_of, text_of
-from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate, Quantile
-from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, Estimate, IntArray
+from sqlanon.estimators.aggregates import COUNT, Quantile
+from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, Estimate, IntArray, join_estimates
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
 
@@ -80,7 +80,8 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
     if in_expression and not thresholds.numeric:
         raise QueryError(_DERIVED)
     linear, chosen = run.vectorize(run.query.aggregates[0], weights)
-    averages = [replace(linear, function=AVG, number=1)]
+    count = len(thresholds.rank)
+    present, below = linear.present, np.zeros((0, 0), dtype=bool)
     if of_values:
         codes = run.space.engine.arrays(
             f"select value.code, different.rank from {run.relations['value']} as value inner join"
@@ -89,12 +90,10 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
         rank = np.full(int(max(selected.code.max(initial=0), codes["code"].max(initial=0))) + 1, np.inf)
         rank[codes["code"].astype(np.int64)] = codes["rank"]
         rank = rank[selected.code[chosen]]
-        present = np.isfinite(rank).astype(float)
-        averages = [LinearAggregate(AVG, None, (rank <= most).astype(float), present) for most in thresholds.rank]
+        present, below = np.isfinite(rank).astype(float), rank <= thresholds.rank[:, None]
     else:
         run.bucket = thresholds.write_bucket(argument.sql)
-    count = len(thresholds.rank)
-    rows, share = run.prepare_shares(averages, chosen, None if of_values else count, estimate)
+    rows, share = run.prepare_shares(present, below if of_values else count, chosen, estimate)
     places = np.arange(min(STEPS[0], count) - 1 if count > FEWEST else 0, count, STEPS[0] if count > FEWEST else 1)
     places = np.union1d(places, np.arange(count)[-1:])
     shares = share(places)
@@ -103,12 +102,9 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
         after = np.unique(np.searchsorted(ranks, _reach_ends(quantile, ranks, rows, shares)))
         between = [np.arange(places[place - 1] if place else -1, places[place], step)[1:] for place in after]
         more = np.concatenate(between).astype(np.int64)
-        both, sides = (
-            np.concatenate([places, more]),
-            zip(vars(shares).values(), vars(share(more)).values(), strict=True),
-        )
+        both, found = np.concatenate([places, more]), join_estimates([shares, share(more)], axis=0)
         order = np.argsort(both)
-        places, shares = both[order], Estimate(*(np.concatenate(side)[order] for side in sides))
+        places, shares = both[order], Estimate(*(side[order] for side in vars(found).values()))
     return _invert(quantile, replace(thresholds, rank=thresholds.rank[places]), rows, shares)
 
 

@@ -26,8 +26,8 @@ from sqlanon.estimation.failures import (
 from sqlanon.estimation.memory_need import ANSWER, LINE, SET, require_memory
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.temporary_tables import Workspace, inline, text_of
-from sqlanon.estimators.aggregates import COUNT, LinearAggregate
-from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray
+from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray, join_estimates
 from sqlanon.estimators.moments import SelectedValues
 from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import Loop, Report, relation_name
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
+TOGETHER = 1_000_000  # numbers of cells x values x thresholds whose shares are found at once
 Counted = tuple[IntArray, "Mapping[str, Numbers]"]  # the codes that a plain count asks for, and lines of its moments
 
 Estimator = Callable[[Evidence], Estimate]
@@ -76,7 +77,8 @@ class QueryRun:
         measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
         measures += [product for pair in self.pairs() if (product := self.product(*pair))]
         self.measures = list(dict.fromkeys(measures))
-        self.relations = dict(space.relations) | {"point": relation_name(space.prefix, "point")}
+        made = ("asked", "hit", "figure", "point", *(["possible"] if query.parts else []))
+        self.relations = dict(space.relations) | {name: relation_name(space.prefix, name) for name in made}
         # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
         self.bucket: Sql | None = None  # of a quantile: the number of the threshold below which a row lies
@@ -247,7 +249,9 @@ class QueryRun:
         both = {pair: tuple(dict.fromkeys(limits[pair[0]] + limits[pair[1]])) for pair in self.pairs()}
         inferred = {under: self.infer(self.limit_lines(lines, under), cells) for under in {(), *limits, *both.values()}}
         vectors = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
-        inferences = [inferred[under].narrow(chosen) for under, (_, chosen) in zip(limits, vectors, strict=True)]
+        inferences = [
+            inferred[under].about(selected.narrow(chosen)) for under, (_, chosen) in zip(limits, vectors, strict=True)
+        ]
         estimates = [
             inference.answer(linear, estimate) for inference, (linear, _) in zip(inferences, vectors, strict=True)
         ]
@@ -263,38 +267,45 @@ class QueryRun:
         return self.fill_empty_counts(estimates), self.tell_occurring(selected, inferred[()].rows)
 
     def prepare_shares(
-        self, averages: Sequence[LinearAggregate], chosen: BoolArray, count: int | None, estimate: Estimator
+        self, present: Array, below: BoolArray | int, chosen: BoolArray, estimate: Estimator
     ) -> tuple[Estimate, Callable[[IntArray], Estimate]]:
         """Return the rows that a quantile is of, cells x sets, and what finds shares of them, T x cells x sets.
 
-        averages: one for each threshold over the chosen values, or one of `count` thresholds that the bucket counts.
-        What finds shares takes the places of T thresholds.
+        present: 1 for those of the chosen values that a quantile is of, n. below: which are at or below each threshold,
+        thresholds x n, or how many thresholds the bucket counts. What finds shares takes the places of T thresholds.
         """
         # what counts the hits is made again, by other marks
         self.space.forget([str(self.relations[name]) for name in ("hit", "possible") if name in self.relations])
         whole = self.read_lines()
         lines, cells = self.limit_lines(whole, self.limits_of(0)), self.count_answered(whole)
-        if count is not None:
+        if isinstance(below, int):
             lines = choose_lines(lines, ~np.isnan(lines["bucket"].astype(float)))
-        inference, present = (
-            self.infer(lines, cells).narrow(chosen),
-            averages[0].present if averages else np.zeros(int(chosen.sum())),
-        )
+        asked = self.selected.narrow(chosen)
+        inference = self.infer(lines, cells).about(asked)
         rows = inference.answer(LinearAggregate(COUNT.of_values, None, present, present), estimate)
         rows = replace(rows, value=np.nan_to_num(rows.value))
         self.tell_limits(inference.moments.row_count, upper_bound=False)
 
         def share(places: IntArray) -> Estimate:
+            told = len(places)
+            if isinstance(below, int):
+                measured = LinearAggregate(AVG, 1, present, present)
+                shares = self.infer(cumulate(lines, below, places), cells * told, told).about(asked)
+            else:
+                measured = LinearAggregate(AVG, None, below[places].ravel().astype(float), np.tile(present, told))
+                shares = inference.about(asked.repeat(told))
+            sides = vars(shares.answer(measured, estimate)).values()
+            return Estimate(*(side.reshape(cells, told, -1).transpose(1, 0, 2) for side in sides))
+
+        def share_some(places: IntArray) -> Estimate:
             if not (len(places) and len(lines["cell"])):
                 return Estimate(*np.zeros((5, len(places), *rows.value.shape)))
-            if count is None:
-                found = [vars(inference.answer(averages[place], estimate)).values() for place in places]
-                return Estimate(*(np.stack(side) for side in zip(*found, strict=True)))
-            below = self.infer(cumulate(lines, count, places), cells * len(places), len(places)).narrow(chosen)
-            sides = vars(below.answer(averages[0], estimate)).values()
-            return Estimate(*(side.reshape(cells, len(places), -1).transpose(1, 0, 2) for side in sides))
+            step = max(1, TOGETHER // max(1, cells * len(asked.code)))
+            return join_estimates(
+                [share(places[start : start + step]) for start in range(0, len(places), step)], axis=0
+            )
 
-        return rows, share
+        return rows, share_some
 
     def limits_of(self, number: int) -> tuple[Piece, ...]:
         """Return the condition of FILTER of an aggregate, if it has one."""

@@ -57,7 +57,9 @@ class Session:
 
     def loading_statements(self, query: "Query") -> list[tuple[str, str]]:
         """Return the names and texts of what `load` runs."""
-        raise NotImplementedError
+        from sqlanon.estimation.temporary_tables import listed
+
+        return listed(self.loaded.loading_steps())
 
     def answer_together(self, queries: Sequence[str], name: str, estimate: "Estimator") -> "dict[int, Answered]":
         """Answer those of many queries that can be answered together, by their places: none, but for some forms."""

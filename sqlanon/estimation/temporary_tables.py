@@ -38,6 +38,10 @@ class Workspace:
         # of constants in queries that no row equals; "" where one does
         self.missing_constants: dict[Comparison, str] = {}
 
+    def loading_steps(self) -> list[Statement | Report | Loop]:
+        """Render what every query reads; a form's own."""
+        raise NotImplementedError
+
     def render(self, chapter: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render a chapter of one query; the release's own values are added where it reads them."""
         read = variables_of(chapter)

@@ -30,11 +30,15 @@ class LinearAggregate:
         """Return the power of e in the numerator."""
         return 0 if self.number is None else 1
 
+    def choose(self, inside: BoolArray) -> "LinearAggregate":
+        """Return the same of some of the selected values: where `inside` (n) is true."""
+        return replace(self, weights=self.weights[inside], present=self.present[inside])
+
     def parts(self) -> list[tuple[int, Array]]:
         """Return the sums that it is made of, as (power of e, weights)."""
         return self.function.parts(self)
 
-    def column(self, degree: int, weighting: str) -> str:
+    def column(self, degree: int, weighting: str = "uniform") -> str:
         """Return the moments' column for e^degree; weighting is `shared` or `uniform`."""
         if self.number is None:
             return weighting

@@ -73,9 +73,9 @@ class HitSums:
     All columns of all cells at once would not fit in memory, and one x reads few of them.
     """
 
-    def __init__(self, columns: Columns, classes: int, values: int) -> None:
-        """Take the lines: cell, case_number, place of a class (L: the rest's), code, and sums; L and V."""
-        self._columns, self._shape = columns, (classes + 1, values)
+    def __init__(self, columns: Columns, place: IntArray, classes: int, values: int) -> None:
+        """Take the lines (cell, case_number, code, sums), the place of each one's class (L: the rest's), L and V."""
+        self._columns, self._place, self._shape = columns, place, (classes + 1, values)
         self._lines = _split_lines(columns)
 
     def sum_hits(self, cell: int, case: int, summand: Summand) -> ClassSums:
@@ -106,10 +106,8 @@ class HitSums:
         """Return a column by class and value, L + 1 x V; NaN is NULL and adds nothing."""
         classes, values = self._shape
         lines = self._lines.get((cell, case), np.zeros(0, dtype=np.int64))
-        place, code = (self._columns[axis][lines].astype(np.int64) for axis in ("place", "code"))
-        sums = np.bincount(
-            place * values + code, np.nan_to_num(self._columns[name][lines].astype(float)), classes * values
-        )
+        place = self._place[lines] * values + self._columns["code"][lines].astype(np.int64)
+        sums = np.bincount(place, np.nan_to_num(self._columns[name][lines].astype(float)), classes * values)
         return sums.reshape(self._shape).astype(float, copy=False)
 
 

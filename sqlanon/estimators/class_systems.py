@@ -58,7 +58,7 @@ class Told:
         else:
             kind: Any = np.float32 if len(own.codes) > SINGLE else np.float64
             ends = 1 / own.scale
-            weighed = own.dense.astype(kind)
+            weighed = own.normal.toarray().astype(kind)
             weighed *= (own.scale / own.group_size).astype(kind)[:, None]
             weighed *= own.scale.astype(kind)
             weighed -= np.outer((ends * own.pull / self.t2).astype(kind), ends.astype(kind))
@@ -158,7 +158,7 @@ class ReleaseClass:
     """
 
     codes: IntArray
-    normal: sparse.csr_array | Array
+    normal: sparse.csr_array
     totals: Array
     groups: int
     shared: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
@@ -169,11 +169,6 @@ class ReleaseClass:
     def tell(self, own_place: int) -> Told:
         """Return what its groups say at a place of t2, which is made once."""
         return self._told.setdefault(own_place, Told(self, float(OWN_GRID[own_place])))
-
-    @property
-    def dense(self) -> Array:
-        """Return S with its zeros, which of merged values is held so."""
-        return np.asarray(self.normal.toarray() if isinstance(self.normal, sparse.csr_array) else self.normal)
 
     @property
     def reaches_all(self) -> bool:
@@ -221,7 +216,7 @@ class ReleaseClass:
     @cached_property
     def occurrences(self) -> Array:
         """Return F with F'F = S, rank x n: a Cholesky factor with pivots, which costs n² for each of few groups."""
-        normal = self.dense
+        normal = self.normal.toarray()
         factor, pivots, rank, _ = dpstrf(normal, tol=ROUNDING * float(np.diag(normal).max()) * len(normal))
         held = np.zeros((rank, len(normal)))
         held[:, pivots - 1] = np.triu(factor)[:rank]
@@ -333,16 +328,6 @@ class ClassSystems:
     def cell_count(self) -> int:
         """Return how many values all classes have, each by itself."""
         return sum(len(one.codes) for one in self.classes)
-
-    def merge(self, kind: IntArray) -> "ClassSystems":
-        """Return the classes prepared anew with one value in the place of all those of a `kind` (V, from 0 on)."""
-        count = int(kind.max()) + 1
-        merged = []
-        for one in self.classes:
-            codes, place = np.unique(kind[one.codes], return_inverse=True)
-            own = np.eye(len(codes))[place]  # n x kinds
-            merged.append(ReleaseClass(codes, own.T @ (one.normal @ own), one.totals @ own, one.groups))
-        return prepare_classes(merged, count)
 
     @cached_property
     def everywhere(self) -> EverywhereValues:

@@ -1,5 +1,6 @@
 """The evidence that a release holds about answers, and what every estimator, a function by its name, makes of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,6 +51,12 @@ class Estimate:
     low: Array
     high: Array
     centre: Array
+
+
+def join_estimates(found: Sequence[Estimate], axis: int) -> Estimate:
+    """Return estimates of some things each as one of all, along an axis."""
+    fields = zip(*(vars(one).values() for one in found), strict=True)
+    return Estimate(*(np.concatenate(field, axis=axis) for field in fields))
 
 
 def clip_to_bounds(values: Array, evidence: Evidence) -> Array:

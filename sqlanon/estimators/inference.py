@@ -8,6 +8,7 @@ value sets, as in `moments`.
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -40,13 +41,11 @@ class Inference:
         self.hits_everyone = self.rows == moments.row_count
         self.upper_bound, self.exact = False, True
 
-    def narrow(self, chosen: BoolArray) -> "Inference":
-        """Return the same inference about some of the selected values: where `chosen` (n) is true."""
-        if chosen.all():
-            return self
-        narrowed = copy(self)
-        narrowed.selected = self.selected.narrow(chosen)
-        return narrowed
+    def about(self, selected: SelectedValues) -> Self:
+        """Return the same inference about other selected values."""
+        found = copy(self)
+        found.selected = selected
+        return found
 
     def correlate(self, pair: Pair, other: "Inference", both: Moments | None = None) -> Array | None:
         """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.
@@ -123,7 +122,7 @@ class Inference:
     def _sum_uniform(self, aggregate: LinearAggregate, part: tuple[int, Array]) -> Array:
         """Return sum over groups of w_v n_g s_g(v)/|g|, C x J; what is whole but for rounding is made whole."""
         degree, weights = part
-        column = self.moments.columns[aggregate.column(degree, "uniform")]
+        column = self.moments.columns[aggregate.column(degree)]
         return round_whole(self.selected.sum_by_set(self.selected.gather(column), weights))
 
 

@@ -5,7 +5,7 @@ at random. Axes: C cells, K cases, V sensitive values, J value sets, as in `infe
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
@@ -16,6 +16,7 @@ from sqlanon.estimators.class_moments import ClassSums, HitSums, Summand, centre
 from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
+from sqlanon.estimators.merged_classes import MergedClasses, MergedPosterior
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair, correlate
 from sqlanon.estimators.ridge import SHARED_GRID, Posterior
@@ -34,11 +35,12 @@ TAILS = (0.025, 0.975)
 
 
 @dataclass(frozen=True)
-class _SolvedCase:
-    """One x over the hits of one cell and case: its posterior and its sums."""
+class _MergedSets:
+    """Value sets (Q) of which values of one case are merged, and the release's classes by their kinds."""
 
-    posterior: Posterior
-    sums: ClassSums
+    case: int
+    sets: IntArray
+    classes: MergedClasses
 
 
 @dataclass(frozen=True)
@@ -74,60 +76,65 @@ class ClassInference(Inference):
         super().__init__(moments, selected)
         self.thresholds = thresholds
         self.systems, self.hit_sums, self.left_out = systems, hit_sums, left_out
-        self._solved_cases: dict[tuple[int, int, Summand, bytes], _SolvedCase] = {}
-        self._kept = 0  # numbers in these
-        self._merged: dict[bytes, ClassSystems] = {}
+        self._merges = len(find_merged(systems, selected.code, selected.set)) > 0
+        self._posteriors: dict[tuple[int, int, Summand], Posterior] = {}
+        self._counted: dict[int, tuple[Array, Array]] = {}  # by the first cell of these hits
+        self._merged: list[_MergedSets] = []
 
     def _solve(self, aggregate: LinearAggregate) -> SolvedAggregate:
-        self._counted: dict[int, tuple[Array, Array]] = {}  # by the first cell of these hits
-        cells = [self._solve_cell(aggregate, cell) for cell in range(len(self.rows))]
-        return stack_cells(cells, self.selected.set_count)
+        """Solve some value sets at a time where values are merged: their classes are held for all cells."""
+        sets, found = self.selected.set_count, list[SolvedAggregate]()
+        step = max(1, CHUNK // _count_merged(self.systems)) if self._merges else max(sets, 1)
+        for start in range(0, max(sets, 1), step):
+            some, inside = self.selected.cut(start, min(start + step, sets))
+            part, of_part = self.about(some), aggregate.choose(inside)
+            part._counted, part._merged = {}, part._merge_sets(of_part.weights)
+            cells = [part._solve_cell(of_part, cell) for cell in range(len(self.rows))]
+            found.append(stack_cells(cells, some.set_count))
+            self.upper_bound |= part.upper_bound
+        fields = zip(*(vars(one).values() for one in found), strict=True)
+        return SolvedAggregate(*(np.concatenate(field, axis=1) for field in fields))
 
     # -- sums and averages, one cell ------------------------------------------------------------
 
     def _solve_cell(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
         """Return the estimate of one cell, each field of length J."""
-        if not aggregate.function.is_ratio:
-            return self._solve_sum(aggregate, cell)
-        if aggregate.number is None:
+        if aggregate.function.is_ratio and aggregate.number is None:
             return self._solve_average_of_values(aggregate, cell)
-        return self._solve_average(aggregate, aggregate.number, cell)
-
-    def _solve_sum(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
-        summand = HITS if aggregate.number is None else Summand(aggregate.number, 0.0)
-        value, error = self._weigh_sums(cell, summand, aggregate.weights, aggregate.weights)
+        summand = self._summand(aggregate, cell)
+        value, error = self._solve_sums(cell, summand)(aggregate.weights)
+        if aggregate.function.is_ratio:
+            return self._divide_sum(aggregate, summand, cell, (value, error))
         none = np.zeros_like(value)
         return SolvedAggregate(round_whole(value), error, none, none)
 
-    def _solve_average(self, aggregate: LinearAggregate, number: int, cell: int) -> SolvedAggregate:
-        """Solve c + Σ(e - c)/n with c the mean of e over all hits: sum and count are two outcomes.
+    def _divide_sum(
+        self, aggregate: LinearAggregate, summand: Summand, cell: int, above: tuple[Array, Array]
+    ) -> SolvedAggregate:
+        """Solve c + Σ(e - c)/n with c the mean of e over all hits: the sum, which is `above`, and n are two outcomes.
 
         Their errors are taken for independent: what e - c says of a value says nothing of how many rows count.
         """
-        count = self.moments.columns[f"count_uniform_{number}"][cell].sum()
-        centre = self.moments.columns[f"sum_uniform_{number}"][cell].sum() / count if count else 0.0
-        grades = aggregate.weights
-        above, above_error = self._weigh_sums(cell, Summand(number, centre), aggregate.weights, grades)
+        count, rows = (self.moments.columns[name][cell].sum() for name in (aggregate.column(0), "uniform"))
         # where no e is NULL all hits count, whatever e is: they are solved once for many expressions
-        counted = HITS if count == self.moments.columns["uniform"][cell].sum() else Summand(number)
+        counted = HITS if count == rows else Summand(aggregate.number)
         first = cell - cell % self.thresholds
         if first not in self._counted or counted != HITS:
-            self._counted[first] = self._weigh_sums(cell, counted, aggregate.present, grades)
-        return divide_sums(centre, (above, above_error), self._counted[first])
+            self._counted[first] = self._solve_sums(cell, counted)(aggregate.present)
+        return divide_sums(summand.centre or 0.0, above, self._counted[first])
 
     def _solve_average_of_values(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
         """Return the ratio r = A/B of two sums over the same shares; its variance is that of A - r B over B²."""
-        grades = aggregate.weights
-        top, top_error = self._weigh_sums(cell, HITS, aggregate.weights, grades)
-        rows, rows_error = self._weigh_sums(cell, HITS, aggregate.present, grades)
+        weigh = self._solve_sums(cell, HITS)
+        (top, top_error), (rows, rows_error) = weigh(aggregate.weights), weigh(aggregate.present)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(rows > 0, top / rows, np.nan)
             if (rows_error <= TOLERANCE * rows).all():  # all values count: how many rows do is known
                 return _bound_ratio(value, top_error / rows, *np.zeros((2, len(rows))))
             away = aggregate.weights - np.nan_to_num(value)[self.selected.set] * aggregate.present
-            _, away_error = self._weigh_sums(cell, HITS, away, grades)
+            _, away_error = weigh(away)
             # Cov(X, B) = (Var(X + B) - Var X - Var B) / 2 with X = A - r B: the posterior gives variances only.
-            _, both = self._weigh_sums(cell, HITS, away + aggregate.present, grades)
+            _, both = weigh(away + aggregate.present)
             crossed = np.clip(
                 (both**2 - away_error**2 - rows_error**2) / 2, -away_error * rows_error, away_error * rows_error
             )
@@ -138,7 +145,7 @@ class ClassInference(Inference):
 
         The posterior gives variances of one measure only: of the pair's directions, under the first's measure, from
         Var(a + a') = Var a + 2 Cov + Var a'. What the two measure differs on top of that as it does from row to row.
-        What e less its mean says of a value says nothing of how many rows count (as in `_solve_average`).
+        What e less its mean says of a value says nothing of how many rows count (as in `_divide_sum`).
         both: moments of the hits that both count, where these are not the same hits.
         """
         shape = (len(self.rows), self.selected.set_count)
@@ -155,14 +162,12 @@ class ClassInference(Inference):
         if rows is None or not rows.any():
             return None if rows is None else np.zeros(shape)
         joined, apart = copy(self), np.repeat([True, False], [len(self.selected.code), len(other.selected.code)])
-        joined.selected = self.selected.join(other.selected)
+        joined.selected, joined._merged = self.selected.join(other.selected), []
         weights = np.concatenate([pair.one.weights, pair.other.weights])
         correlations = np.zeros(shape)
         for cell in range(len(correlations)):
-            summand = self._summand(pair.one, cell)
-            together, variance, other_variance = (
-                joined._weigh_sums(cell, summand, weights * inside)[1] ** 2 for inside in (True, apart, ~apart)
-            )
+            weigh = joined._solve_sums(cell, self._summand(pair.one, cell))
+            together, variance, other_variance = (weigh(weights * inside)[1] ** 2 for inside in (True, apart, ~apart))
             correlations[cell] = correlate((together - variance - other_variance) / 2, variance, other_variance)
         return correlations * rows
 
@@ -170,7 +175,7 @@ class ClassInference(Inference):
         """Return what an aggregate sums: of an average what is measured less its mean over all hits."""
         if aggregate.number is None:
             return HITS
-        total, count = (self.moments.columns[aggregate.column(degree, "uniform")][cell].sum() for degree in (1, 0))
+        total, count = (self.moments.columns[aggregate.column(degree)][cell].sum() for degree in (1, 0))
         return Summand(aggregate.number, total / count if aggregate.function.is_ratio and count else 0.0)
 
     def _correlate_rows(self, pair: Pair, other: Moments, both: Moments | None, centred: bool) -> Array | None:
@@ -182,18 +187,16 @@ class ClassInference(Inference):
         if both is None and pair.one.number == pair.other.number:
             return np.ones((len(self.rows), 1))
         sides = (self.moments, other, both or self.moments)
-        columns = [pair.one.column(pair.one.degree, "uniform"), pair.other.column(pair.other.degree, "uniform")]
-        columns.append(pair.product_column("uniform"))
+        columns = [pair.one.column(pair.one.degree), pair.other.column(pair.other.degree)]
+        columns.append(pair.product_column)
         mean, other_mean, product = (_mean_column(*each) for each in zip(sides, columns, strict=True))
         square, other_square = (
-            _mean_column(side, pair.turned(turn).product_column("uniform"))
-            for turn, side in ((1, sides[0]), (2, sides[1]))
+            _mean_column(side, pair.turned(turn).product_column) for turn, side in ((1, sides[0]), (2, sides[1]))
         )
         if not centred:
             return correlate(product - mean * other_mean, square - mean**2, other_square - other_mean**2)[:, None]
         first, second = (
-            _mean_column(side, one.column(0, "uniform"))
-            for side, one in zip(sides, (pair.one, pair.other), strict=False)
+            _mean_column(side, one.column(0)) for side, one in zip(sides, (pair.one, pair.other), strict=False)
         )
         count = first if pair.product is None else _mean_column(sides[2], f"count_uniform_{pair.product}")
         if not count.any():
@@ -250,103 +253,100 @@ class ClassInference(Inference):
 
     # -- linear sums over p ---------------------------------------------------------------------
 
-    def _weigh_sums(
-        self, cell: int, summand: Summand, weights: Array, grades: Array | None = None
-    ) -> tuple[Array, Array]:
-        """Return sum over the selected v of w_v times the sum of x over v's rows, and its standard error, each J.
+    def _solve_sums(self, cell: int, summand: Summand) -> Callable[[Array], tuple[Array, Array]]:
+        """Return what finds sums over the selected v of w_v times the sum of x over v's rows, with standard errors.
 
-        Of cases the covariances are not followed: the standard errors' sum is an upper bound. grades: by which the
-        values of a set are merged (`_merge_sets`), length n; none are where it is None.
+        It takes w (n) and returns both (J). Of cases the covariances are not followed: the standard errors' sum is an
+        upper bound.
         """
-        value, error = np.zeros((2, self.selected.set_count))
-        uncertain = np.zeros(self.selected.set_count, dtype=int)
-        for case in np.unique(self.selected.case):
-            inside = self.selected.case == case
-            values = _WeighedValues(self.selected.code[inside], self.selected.set[inside], weights[inside])
-            merged = {} if grades is None else self._merge_sets(values, grades[inside])
-            estimated = [
-                self._estimate_merged(cell, int(case), summand, values.of(values.place == place), kind)
-                for place, kind in merged.items()
-            ]
-            if (apart := ~np.isin(values.place, list(merged))).any():
-                estimated += self._estimate_sets(self._solve_case(cell, int(case), summand), values.of(apart))
-            for value_sets, mean, variance in estimated:
-                value[value_sets] += mean
-                error[value_sets] += np.sqrt(variance)
-                uncertain[value_sets] += variance > 0
-        self.upper_bound |= bool((uncertain > 1).any())
-        return value, error
+        sums = {int(case): self.hit_sums.sum_hits(cell, int(case), summand) for case in np.unique(self.selected.case)}
+        merged = [
+            (one, MergedPosterior(one.classes, centre_outcome(self.systems, sums[one.case]))) for one in self._merged
+        ]
 
-    def _merge_sets(self, values: _WeighedValues, grades: Array) -> dict[int, IntArray]:
-        """Return a kind for each value of the release (V), for each value set in which several rare values are merged.
+        def weigh(weights: Array) -> tuple[Array, Array]:
+            value, error = np.zeros((2, self.selected.set_count))
+            uncertain = np.zeros(self.selected.set_count, dtype=int)
+            for case, hits in sums.items():
+                inside = self.selected.case == case
+                values = _WeighedValues(self.selected.code[inside], self.selected.set[inside], weights[inside])
+                apart, estimated = np.ones(len(values.code), dtype=bool), []
+                for one, posterior in merged:
+                    if one.case == case:
+                        some = np.isin(values.place, one.sets)
+                        apart &= ~some
+                        estimated.append(_estimate(posterior, hits, one.sets, values.of(some)))
+                if apart.any():
+                    solved = self._solve_apart(cell, case, summand, hits)
+                    estimated += self._estimate_sets(solved, hits, values.of(apart))
+                for value_sets, mean, variance in estimated:
+                    value[value_sets] += mean
+                    error[value_sets] += np.sqrt(variance)
+                    uncertain[value_sets] += variance > 0
+            self.upper_bound |= bool((uncertain > 1).any())
+            return value, error
+
+        return weigh
+
+    def _merge_sets(self, grades: Array) -> list[_MergedSets]:
+        """Return the value sets of which several rare values are merged.
 
         The prior takes values for unrelated: it draws each of many to the mean, and with them what they have in
         common, a trend. Merged they have moments of their own, of which the groups tell far more. What stands beside
-        them in groups is then as at random, which of frequent values would not be true: these are kept apart.
+        them in groups is then as at random, which of frequent values would not be true: these are kept apart. grades:
+        by which the values of a set are merged, n.
         """
-        totals, merged = self.systems.totals.sum(axis=0), dict[int, IntArray]()
-        often = _tell_frequent(self.systems)
-        for place in find_merged(self.systems, values.code, values.place):
-            inside = values.place == place
-            kind = np.zeros(len(totals), dtype=np.int64)
-            kind[values.code[inside]] = 1 + _grade(grades[inside], totals[values.code[inside]])
-            kind[often] = GRADES + 1 + np.arange(often.sum())
-            merged[int(place)] = np.unique(kind, return_inverse=True)[1]
+        if not self._merges:
+            return []
+        totals, often, merged = self.systems.totals.sum(axis=0), _tell_frequent(self.systems), []
+        for case in np.unique(self.selected.case):
+            chosen = self.selected.case == case
+            code, place = self.selected.code[chosen], self.selected.set[chosen]
+            if not len(sets := _find_rare(self.systems, code, place)):
+                continue
+            kind = np.zeros((len(sets), len(totals)), dtype=np.int64)
+            for line, value_set in zip(kind, sets, strict=True):
+                own = code[place == value_set]
+                line[own] = 1 + _grade(grades[chosen][place == value_set], totals[own])
+                line[often] = GRADES + 1 + np.arange(often.sum())
+                line[:] = np.unique(line, return_inverse=True)[1]
+            merged.append(_MergedSets(int(case), sets, MergedClasses(self.systems, kind)))
         return merged
 
-    def _estimate_merged(
-        self, cell: int, case: int, summand: Summand, values: _WeighedValues, kind: IntArray
-    ) -> tuple[IntArray, Array, Array]:
-        """Return the value set of these values with mean and variance, the release's values merged by their `kind`."""
-        solved = self._solve_case(cell, case, summand, kind)
-        weights = np.zeros((len(kind), int(kind.max()) + 1))
-        weights[values.code, kind[values.code]] = values.weight
-        amounts = self.systems.totals @ weights
-        mean, variance = solved.posterior.estimate_sums(np.ones((1, amounts.shape[1])), amounts)
-        alone = _WeighedValues(values.code, np.zeros_like(values.place), values.weight)
-        rest, rest_variance = _deal_rest(solved.sums, 1, alone)
-        return values.place[:1], mean + rest, np.maximum(variance, 0.0) + rest_variance
-
-    def _estimate_sets(self, solved: _SolvedCase, values: _WeighedValues) -> Iterator[tuple[IntArray, Array, Array]]:
+    def _estimate_sets(
+        self, posterior: Posterior, hits: ClassSums, values: _WeighedValues
+    ) -> Iterator[tuple[IntArray, Array, Array]]:
         """Yield value sets with mean and variance, as many at once as memory allows."""
         systems = self.systems
         all_sets, count = np.unique(values.place), systems.totals.shape[1]
         step = max(1, CHUNK // max(1, count, len(OWN_GRID) * len(systems.shared_codes)))
         for start in range(0, len(all_sets), step):
             value_sets = all_sets[start : start + step]
-            inside = np.isin(values.place, value_sets)
-            place = np.searchsorted(value_sets, values.place[inside])
-            code, weight = values.code[inside], values.weight[inside]
-            directions = np.zeros((len(value_sets), count))
-            np.add.at(directions, (place, code), weight)  # a pair of sums may name a value twice
-            mean, variance = solved.posterior.estimate_sums(directions)
-            rest, rest_variance = _deal_rest(solved.sums, len(value_sets), _WeighedValues(code, place, weight))
-            yield value_sets, mean + rest, np.maximum(variance, 0.0) + rest_variance
+            yield _estimate(posterior, hits, value_sets, values.of(np.isin(values.place, value_sets)))
 
-    def _solve_case(self, cell: int, case: int, summand: Summand, kind: IntArray | None = None) -> _SolvedCase:
-        """Solve one x of one cell and case once, as long as there is room to keep it: of all hits before any other.
-
-        kind: of each value (V) where values are merged.
-        """
-        merged = b"" if kind is None else kind.tobytes()
-        key = (cell, case, summand, merged)
-        if key not in self._solved_cases:
-            if self._kept > MOST_KEPT:
-                self._solved_cases.clear()
-                self._kept = 0
+    def _solve_apart(self, cell: int, case: int, summand: Summand, hits: ClassSums) -> Posterior:
+        """Solve one x of one cell and case once, as long as there is room to keep it: of all hits before any other."""
+        key = (cell, case, summand)
+        if key not in self._posteriors:
+            if sum(one.size for one in self._posteriors.values()) > MOST_KEPT:
+                self._posteriors.clear()
             elif summand != HITS:  # another expression, or another cell's, is not asked again
-                for other in [other for other in self._solved_cases if other[0] != cell and other[2] != HITS]:
-                    self._kept -= self._solved_cases.pop(other).posterior.size
-            sums = self.hit_sums.sum_hits(cell, case, summand)
-            systems, told = self.systems, sums
-            if kind is not None:
-                if merged not in self._merged:
-                    self._merged[merged] = systems.merge(kind)
-                systems = self._merged[merged]
-                told = replace(sums, shared=sums.shared @ np.eye(int(kind.max()) + 1)[kind])
-            self._solved_cases[key] = _SolvedCase(Posterior(systems, centre_outcome(systems, told)), sums)
-            self._kept += self._solved_cases[key].posterior.size
-        return self._solved_cases[key]
+                for other in [other for other in self._posteriors if other[0] != cell and other[2] != HITS]:
+                    del self._posteriors[other]
+            self._posteriors[key] = Posterior(self.systems, centre_outcome(self.systems, hits))
+        return self._posteriors[key]
+
+
+def _estimate(
+    posterior: Posterior | MergedPosterior, hits: ClassSums, value_sets: IntArray, values: _WeighedValues
+) -> tuple[IntArray, Array, Array]:
+    """Return value sets (D) with mean and variance; values: of these, in their order."""
+    place = np.searchsorted(value_sets, values.place)
+    directions = np.zeros((len(value_sets), hits.shared.shape[1]))
+    np.add.at(directions, (place, values.code), values.weight)  # a pair of sums may name a value twice
+    mean, variance = posterior.estimate_sums(directions)
+    rest, rest_variance = _deal_rest(hits, len(value_sets), replace(values, place=place))
+    return value_sets, mean + rest, np.maximum(variance, 0.0) + rest_variance
 
 
 def _mean_column(moments: Moments, name: str) -> Array:
@@ -358,10 +358,15 @@ def count_solved(systems: ClassSystems, cells: int, selected: SelectedValues) ->
     """Return how many numbers are kept of what is solved for so many cells: posteriors, and the one being solved."""
     values, shared = systems.cell_count, len(systems.shared_codes)
     if len(find_merged(systems, selected.code, selected.set)) == selected.set_count:
-        kinds = 1 + GRADES + int(_tell_frequent(systems).sum())
-        values, shared = min(values, kinds * len(systems.rows)), min(shared, kinds)
+        return 3 * max(CHUNK, _count_merged(systems))
     size = POSTERIOR * values + len(OWN_GRID) * len(SHARED_GRID) * shared**2
     return int(min(cells * size, MOST_KEPT) + 2 * size)
+
+
+def _count_merged(systems: ClassSystems) -> int:
+    """Return how many numbers are held of one value set that is merged."""
+    kinds, (classes, values) = 1 + GRADES + int(_tell_frequent(systems).sum()), systems.totals.shape
+    return int(max(len(OWN_GRID) * classes * kinds**2, values * kinds))
 
 
 def _tell_frequent(systems: ClassSystems) -> BoolArray:
@@ -375,8 +380,12 @@ def find_merged(systems: ClassSystems, code: IntArray, place: IntArray) -> IntAr
 
     code, place: the selected values, and the set of each.
     """
-    sets = np.flatnonzero(np.bincount(place[~_tell_frequent(systems)[code]]) > 1)
+    sets = _find_rare(systems, code, place)
     return sets if len(sets) * len(systems.rows) <= MOST_MERGED else sets[:0]
+
+
+def _find_rare(systems: ClassSystems, code: IntArray, place: IntArray) -> IntArray:
+    return np.flatnonzero(np.bincount(place[~_tell_frequent(systems)[code]]) > 1)
 
 
 def _grade(grades: Array, totals: Array) -> IntArray:
@@ -402,8 +411,7 @@ def _deal_rest(sums: ClassSums, count: int, values: _WeighedValues) -> tuple[Arr
 
 def stack_cells(cells: Sequence[SolvedAggregate], set_count: int) -> SolvedAggregate:
     """Return the estimates of C cells, each of J value sets, as one of C x J."""
-    lines = zip(*((solved.value, solved.std_error, solved.growth, solved.curve) for solved in cells), strict=True)
-    stacked = [np.stack(line) for line in lines]
+    stacked = [np.stack(line) for line in zip(*(vars(solved).values() for solved in cells), strict=True)]
     return SolvedAggregate(*(stacked or np.zeros((4, 0, set_count))))
 
 

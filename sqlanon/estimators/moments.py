@@ -46,6 +46,12 @@ class SelectedValues:
         code, case, value_set = both
         return SelectedValues(code, case, value_set, self.set_count)
 
+    def repeat(self, times: int) -> "SelectedValues":
+        """Return the values so many times, each time in sets of their own: set t J + j."""
+        turn = np.arange(times).repeat(len(self.code))
+        code, case, value_set = (np.tile(each, times) for each in (self.code, self.case, self.set))
+        return SelectedValues(code, case, turn * self.set_count + value_set, times * self.set_count)
+
     def pairs(self) -> list[tuple[int, int]]:
         """Return the pairs (set, case) that hold a value."""
         return sorted(set(zip(self.set.tolist(), self.case.tolist(), strict=True)))

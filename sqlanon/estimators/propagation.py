@@ -37,13 +37,14 @@ class Pair:
         single = (self.one, self.other)[turn - 1]
         return Pair(single, single, None)
 
-    def product_column(self, weighting: str) -> str:
-        """Return the moments' column of what the two measure, multiplied; weighting is `shared` or `uniform`."""
+    @property
+    def product_column(self) -> str:
+        """Return the moments' `uniform` column of what the two measure, multiplied."""
         if self.product is not None:
-            return f"sum_{weighting}_{self.product}"
+            return f"sum_uniform_{self.product}"
         if self.one.number is None:
-            return self.other.column(self.other.degree, weighting)
-        return self.one.column(2 if self.one.number == self.other.number else 1, weighting)
+            return self.other.column(self.other.degree)
+        return self.one.column(2 if self.one.number == self.other.number else 1)
 
 
 def correlate(top: Array, one: Array, other: Array) -> Array:

@@ -51,9 +51,7 @@ class Posterior:
             likelihood[place] = self._weigh_place(place, likelihood.max())
             if is_past(likelihood.max(axis=1), place):
                 break
-        weights = np.exp((likelihood - likelihood.max()) / 2)
-        weights[weights < NO_WEIGHT * weights.sum()] = 0.0
-        self.weights: Array = weights / weights.sum()  # T2 x T1, or T2 x 1
+        self.weights = weigh_places(likelihood)  # T2 x T1, or T2 x 1
         self.own_places = np.flatnonzero(self.weights.any(axis=1))
 
     @property
@@ -101,14 +99,12 @@ class Posterior:
         return found
 
     @on_one_core()
-    def estimate_sums(self, weights: Array, amounts: Array | None = None) -> tuple[Array, Array]:
-        """Return mean and variance of the sum over c, v of weight · amount · p_cv for D directions, each of length D.
+    def estimate_sums(self, weights: Array) -> tuple[Array, Array]:
+        """Return mean and variance of the sum over c, v of weight · f_cv · p_cv for D directions, each of length D.
 
-        weights: D x V. amounts: L x V; None: the values' totals f. By the law of total variance: that at each place of
-        the grid, and the spread of the means over the grid.
+        weights: D x V.
         """
-        systems, own = self.systems, self.own_places
-        amounts = systems.totals if amounts is None else amounts
+        systems, own, amounts = self.systems, self.own_places, self.systems.totals
         plain = weights @ (self.outcome.mean @ amounts)
         if not self.live:
             return plain, np.zeros_like(plain)
@@ -147,12 +143,8 @@ class Posterior:
             others = (np.delete(whole, systems.shared_codes, axis=1) ** 2).sum(axis=1)
             variances = variances + self._shared_variance(shift) + others[:, None, None] * SHARED_GRID
             priors = priors + (whole**2).sum(axis=1)[:, None, None] * SHARED_GRID
-        known = self.weights[own]
-        middle = np.einsum("dts,ts->d", means, known)
-        scatter = variances + (means - middle[:, None, None]) ** 2
-        hidden = self._hidden_deviation(means, variances, priors)
-        scatter, hidden = (np.einsum("dts,ts->d", each, known) for each in (scatter, hidden))
-        return plain + middle, scatter + hidden**2
+        middle, scatter = average_places(means, variances, priors, self.weights[own])
+        return plain + middle, scatter
 
     def _shared_variance(self, shift: Array) -> Array:
         """Return shift' Var θ shift at every place of the grid that has some weight, D x places of t2 x T1."""
@@ -164,19 +156,39 @@ class Posterior:
             variance[:, number, shared_place] = (half**2).sum(axis=0)
         return variance
 
-    @staticmethod
-    def _hidden_deviation(mean: Array, variance: Array, prior: Array) -> Array:
-        """Return by how much the mean may be pulled to x̄ beyond what the posterior knows, D x places of t2 x T1.
 
-        The prior takes values for unrelated; the truth may lie along the direction (a trend, a set of like values).
-        Of a prior variance K of which k is left, the mean is then 1 - k/K of what it should be, and |mean| k/(K - k)
-        is missing. Where the groups tell next to nothing (k/K near 1) that is noise without limit: by the prior the
-        mean's own variance is K - k, so that a mean of z² times as much speaks of a truth of size z √K, of which k/K
-        is missing. No more is added than `MOST_HIDDEN` times that; by measurement 2 costs trends no coverage, 1 does.
-        """
-        rest = np.divide(variance, prior, out=np.ones_like(prior), where=prior > 0)
-        hidden = np.abs(mean) * rest / np.maximum(1 - rest, np.sqrt(np.maximum(1 - rest, TOLERANCE)) / MOST_HIDDEN)
-        return np.where(rest < 1, hidden, 0.0)
+def weigh_places(likelihood: Array) -> Array:
+    """Return weights from twice the log likelihood of the places of t2 and t1, … x T2 x T1."""
+    axes = (-2, -1)
+    weights = np.exp((likelihood - likelihood.max(axis=axes, keepdims=True)) / 2)
+    weights[weights < NO_WEIGHT * weights.sum(axis=axes, keepdims=True)] = 0.0
+    return np.asarray(weights / weights.sum(axis=axes, keepdims=True))
+
+
+def average_places(means: Array, variances: Array, priors: Array, weights: Array) -> tuple[Array, Array]:
+    """Return mean and variance over the places of the grid, D, of D directions' at each of them, D x T2 x T1.
+
+    priors: their prior variances. weights: of the places, of each direction or of all. By the law of total variance:
+    that at each place, and the spread of the means over the grid; and what the prior hides.
+    """
+    middle = (means * weights).sum(axis=(1, 2))
+    scatter = ((variances + (means - middle[:, None, None]) ** 2) * weights).sum(axis=(1, 2))
+    hidden = (hide_deviation(means, variances, priors) * weights).sum(axis=(1, 2))
+    return middle, scatter + hidden**2
+
+
+def hide_deviation(mean: Array, variance: Array, prior: Array) -> Array:
+    """Return by how much the mean may be pulled to x̄ beyond what the posterior knows, D x places of t2 x T1.
+
+    The prior takes values for unrelated; the truth may lie along the direction (a trend, a set of like values).
+    Of a prior variance K of which k is left, the mean is then 1 - k/K of what it should be, and |mean| k/(K - k)
+    is missing. Where the groups tell next to nothing (k/K near 1) that is noise without limit: by the prior the
+    mean's own variance is K - k, so that a mean of z² times as much speaks of a truth of size z √K, of which k/K
+    is missing. No more is added than `MOST_HIDDEN` times that; by measurement 2 costs trends no coverage, 1 does.
+    """
+    rest = np.divide(variance, prior, out=np.ones_like(prior), where=prior > 0)
+    hidden = np.abs(mean) * rest / np.maximum(1 - rest, np.sqrt(np.maximum(1 - rest, TOLERANCE)) / MOST_HIDDEN)
+    return np.where(rest < 1, hidden, 0.0)
 
 
 def is_past(likelihood: Array, place: int) -> bool:

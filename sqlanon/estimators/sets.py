@@ -29,7 +29,7 @@ import numpy as np
 from scipy import sparse
 
 from sqlanon.estimators.aggregates import LinearAggregate
-from sqlanon.estimators.class_moments import Columns, Summand
+from sqlanon.estimators.class_moments import HitSums, Summand
 from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.estimators.inference import Inference, SolvedAggregate
 from sqlanon.estimators.inference_by_class import LIKELY, divide_sums, stack_cells
@@ -120,17 +120,14 @@ class SetInference(Inference):
     """Solve each value of a release of people who have several."""
 
     def __init__(
-        self, moments: Moments, selected: SelectedValues, values: PlacedValues, lines: Columns, left_out: float
+        self, moments: Moments, selected: SelectedValues, values: PlacedValues, hit_sums: HitSums, left_out: float
     ) -> None:
-        """Take moments, selected values, the release's values by class, and the lines of moments by class.
+        """Take moments, selected values, the release's values by class, and the hits' sums by class.
 
         left_out: people of the source that the release leaves out.
         """
         super().__init__(moments, selected)
-        self.values, self._lines, self.left_out = values, lines, left_out
-        self._key = lines["class"].astype(np.int64) * (values.value_count + 1) + lines["code"].astype(np.int64)
-        self._place = np.searchsorted(values.owner * (values.value_count + 1) + values.code, self._key)
-        self._everybody = lines["code"] == values.value_count
+        self.values, self.hit_sums, self.left_out = values, hit_sums, left_out
 
     def _bound(self, aggregate: LinearAggregate) -> tuple[Array, Array]:
         """Return bounds of each value's owners among the hits: a person's values are counted apart, not the person."""
@@ -158,7 +155,7 @@ class SetInference(Inference):
         crowded = np.zeros(values.value_count, dtype=bool)
         crowded[values.code[values.drawn > FULL]] = True
         likely = np.where(crowded, 1.0, np.minimum(LIKELY * self.moments.totals[:-1] / self.moments.row_count, 1.0))
-        column = self.moments.columns[aggregate.column(aggregate.degree, "uniform")][:, :, -1]
+        column = self.moments.columns[aggregate.column(aggregate.degree)][:, :, -1]
         each = self.left_out * likely[code] * column[:, self.selected.case] / self.moments.row_count
         ones = np.ones(len(code))
         low = self.selected.sum_by_set(np.minimum(each * aggregate.weights, 0.0), ones)
@@ -214,24 +211,9 @@ class SetInference(Inference):
 
     def _estimate(self, cell: int, case: int, summand: Summand) -> tuple[Array, Array, float, float]:
         """Return T and its variance by value, V each; and b with its standard error."""
-        values, lines = self.values, self._lines
-        inside = (lines["cell"] == cell) & (lines["case_number"] == case)
-        number, centre = summand.number, summand.centre
-
-        def add(name: str) -> tuple[Array, Array]:
-            column = np.nan_to_num(lines[name].astype(float))
-            everybody, valued = inside & self._everybody, inside & ~self._everybody
-            total = np.bincount(lines["class"][everybody].astype(np.int64), column[everybody], len(values.people))
-            return np.asarray(total), np.asarray(np.bincount(self._place[valued], column[valued], len(values.code)))
-
-        before, after = ("", "") if number is None else ("count_", f"_{number}")
-        shared = add(f"{before}shared{after}")[1]
-        total = square = add(f"{before}uniform{after}")[0]
-        if centre is not None:
-            count, added = total, add(f"sum_uniform_{number}")[0]
-            total = added - centre * count
-            square = add(f"square_uniform_{number}")[0] - 2 * centre * added + centre**2 * count
-            shared = add(f"sum_shared_{number}")[1] - centre * shared
+        values, sums = self.values, self.hit_sums.sum_hits(cell, case, summand)
+        shared = sums.shared[values.owner, values.code]
+        total, square = (of_class[:-1, -1] for of_class in (sums.uniform, sums.square))  # of everybody
         drawn, mean = values.drawn, total / values.people
         spread = np.maximum(square / values.people - mean**2, 0.0)
         noise = WIDER * values.others * (1 - drawn) + (UNEVEN * values.totals * (1 - drawn)) ** 2

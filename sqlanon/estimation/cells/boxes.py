@@ -123,10 +123,6 @@ class BoxSession(Session):
         """Return the published rows for the sensitive column, which is not generalized."""
         return select_columns(columns, self.loaded.tables["data"]) if set(columns) <= set(self.sensitive) else None
 
-    def loading_statements(self, query: Query) -> list[tuple[str, str]]:
-        """Return what every query reads."""
-        return self.loaded.loading_statements()
-
     def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
         """Answer plain counts that compare columns without a hierarchy."""
         if len(queries) < FEW or not self.loaded.engine.in_process:

@@ -73,14 +73,6 @@ class CellTables(Workspace):
         self._loaded = False
         self.relations |= relations_of(self.loading_steps())
 
-    def loading_steps(self) -> list[Statement | Report | Loop]:
-        """Render what the first query runs; a form's own."""
-        raise NotImplementedError
-
-    def loading_statements(self) -> list[tuple[str, str]]:
-        """Return the names and texts of what the first query runs."""
-        return listed(self.loading_steps())
-
     def load(self) -> None:
         """Make the tables at the first call; raise ReleaseError where the published ones are none of this form."""
         if not self._loaded:
@@ -135,10 +127,9 @@ class CellRun(QueryRun):
         super().__init__(loaded, query)
         self.refuse_aggregates()
         self.loaded, self.parts = loaded, split_query(query)
-        asked_values = inline(self.render_asked())
-        self.relations["asked"] = relation_name(loaded.prefix, "asked") if self.keeps_asked else asked_values
+        if not self.keeps_asked:
+            self.relations["asked"] = inline(self.render_asked())
         self.relations["hit"] = relation_name(loaded.prefix, "person_hit")
-        self.relations["figure"] = relation_name(loaded.prefix, "figure")
 
     def refuse_aggregates(self) -> None:
         """Raise QueryError where the query asks for more than COUNT(*)."""

@@ -134,7 +134,3 @@ class UncertainSession(Session):
     def load(self, run: QueryRun) -> None:
         """Make the tables of cells and of sets of values."""
         self.loaded.load()
-
-    def loading_statements(self, query: Query) -> list[tuple[str, str]]:
-        """Return what every query reads."""
-        return self.loaded.loading_statements()

@@ -30,7 +30,7 @@ from sqlanon.estimators import OF_GROUPS
 from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.moments import Moments, SelectedValues, lay_out
-from sqlanon.plans.plan import Loop, Report, relation_name
+from sqlanon.plans.plan import Loop, Report
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
@@ -74,8 +74,6 @@ class GroupRun(QueryRun):
         self.held = (6, 10, 3 if by_class else 1)
         super().__init__(loaded, query)
         self.loaded = loaded
-        for name in ("asked", "hit", "figure", *(["possible"] if query.parts else [])):
-            self.relations[name] = relation_name(loaded.prefix, name)
 
     # -- the statements ------------------------------------------------------------------------
 
@@ -111,19 +109,23 @@ class GroupRun(QueryRun):
     def infer(self, lines: "Mapping[str, Numbers]", cells: int, thresholds: int = 1) -> Inference:
         """Return what lines of moments say of so many cells, ready to be asked for evidence."""
         moments = self.arrange_moments(lines, cells)
-        if self.loaded.people and self.by_class:
-            from sqlanon.estimators.sets import SetInference
-
-            return SetInference(moments, self.selected, self.loaded.load_values(), lines, self.loaded.left_out)
-        systems = self.loaded.load_systems() if self.by_class else None
-        if systems is None:
+        if not self.by_class:
             return Inference(moments, self.selected)
         from sqlanon.estimators.class_moments import HitSums  # scipy is slow to load
+
+        left_out, classes, values = self.loaded.left_out, lines["class"].astype(np.int64), len(moments.totals)
+        if self.loaded.people:
+            from sqlanon.estimators.sets import SetInference
+
+            placed = self.loaded.load_values()
+            hit_sums = HitSums(lines, classes, len(placed.people), values)
+            return SetInference(moments, self.selected, placed, hit_sums, left_out)
         from sqlanon.estimators.inference_by_class import ClassInference
 
-        placed = {**lines, "place": self.loaded.place_classes(lines["class"].astype(np.int64))}
-        hit_sums = HitSums(placed, len(systems.rows), len(moments.totals))
-        return ClassInference(moments, self.selected, systems, hit_sums, self.loaded.left_out, thresholds)
+        systems = self.loaded.load_systems()
+        assert systems is not None  # else nothing is solved by class
+        hit_sums = HitSums(lines, self.loaded.place_classes(classes), len(systems.rows), values)
+        return ClassInference(moments, self.selected, systems, hit_sums, left_out, thresholds)
 
     def tell_limits(self, row_count: float, upper_bound: bool) -> None:
         """Say where an interval is only a bound, and what the release leaves out."""
@@ -139,9 +141,11 @@ class GroupRun(QueryRun):
 
     def count_lines(self, values: int) -> int:
         """Return how many lines are read of a cell and case at most: the values of every class."""
-        if self.loaded.people and self.by_class:
+        if not self.by_class:
+            return values
+        if self.loaded.people:
             return values + len(self.loaded.load_values().code)
-        systems = self.loaded.load_systems() if self.by_class else None
+        systems = self.loaded.load_systems()
         return values if systems is None else values + systems.cell_count
 
     def count_solved(self, cells: int, selected: SelectedValues) -> int:
@@ -218,10 +222,6 @@ class GroupSession(Session):
         if answer is not None and self.loaded.people and self.loaded.sensitive.lower() in sql.lower():
             answer.messages = [*answer.messages, FACTS]
         return answer
-
-    def loading_statements(self, query: Query) -> list[tuple[str, str]]:
-        """Return what every query reads."""
-        return listed(self.loaded.loading_steps())
 
     def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
         """Answer plain counts (`read_plain_count`) of releases that do not have many classes.

@@ -4,7 +4,7 @@ A query's run reads the published moments; then the randomization is undone: by 
 values, or by iterating.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +20,12 @@ from sqlanon.estimation.session import Session
 from sqlanon.estimation.temporary_tables import inline, listed
 from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.estimators.aggregates import LinearAggregate
-from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray
+from sqlanon.estimators.evidence import Array, BoolArray, Evidence, IntArray
 from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, iterate, states
 from sqlanon.estimators.moments import Moments, lay_out
 from sqlanon.estimators.randomized.recovery import Recovery
 from sqlanon.estimators.randomized.sums import Sums
-from sqlanon.plans.plan import Loop, Report, relation_name
+from sqlanon.plans.plan import Loop, Report
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
@@ -65,8 +65,6 @@ class PublishedRun(QueryRun):
         self.loaded, self.estimator, self.iteration = loaded, estimator, iteration
         self.touched = [place + 1 for place in query.touched]
         self.columns = [(place + 1, loaded.value(place)) for place in query.touched]
-        names = ("asked", "hit", "figure", *(["possible"] if self.query.parts else []))
-        self.relations |= {name: relation_name(self.loaded.prefix, name) for name in names}
         self.relations["value"] = self._combine(self.columns)
 
     def _combine(self, columns: Sequence[tuple[int, Sql]]) -> Sql:
@@ -179,14 +177,6 @@ class PublishedRun(QueryRun):
                 f" {spoken(option('max_iterations'))}"
             )
 
-    def prepare_shares(
-        self, averages: Sequence[LinearAggregate], chosen: BoolArray, count: int | None, estimate: Estimator
-    ) -> tuple[Estimate, Callable[[IntArray], Estimate]]:
-        """Return the rows that a quantile is of, and what finds shares of them below values."""
-        if self.iteration is not None:
-            raise QueryError(_NO_ITERATION)
-        return super().prepare_shares(averages, chosen, count, estimate)
-
     def check_size(self, what: str, number: int, shape: tuple[int, ...], limit: int) -> None:
         """Raise AnswerError where a query asks for more numbers at once than `limit`."""
         values = int(np.prod(shape, dtype=object))
@@ -218,6 +208,8 @@ class PublishedRun(QueryRun):
 
     def infer(self, lines: "Mapping[str, Numbers]", cells: int, thresholds: int = 1) -> Recovery:
         """Return what turns lines of moments into evidence."""
+        if self.iteration is not None and self.touched:
+            raise QueryError(_NO_ITERATION)
         loaded, touched = self.loaded, self.query.touched
         matrix, alone = (
             loaded.joint_matrix(touched),

@@ -61,7 +61,7 @@ class Randomized(Workspace):
     def _value_name(place: int) -> str:
         return f"value_{place + 1}"
 
-    def loading_steps(self, touched: Sequence[int]) -> list[Statement | Report | Loop]:
+    def loading_steps(self, touched: Sequence[int] = ()) -> list[Statement | Report | Loop]:
         """Render the rows, and the values of the columns that a query reads."""
         columns = {"quasi": self.quasi, "sensitive": self.sensitive}
         listed = [place + 1 for place in touched if f"values_{place + 1}" in self.tables]

@@ -7,12 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.estimators.aggregates import COUNT, SUM, LinearAggregate
 from sqlanon.estimators.channel import Array, Joint, Weighted
-from sqlanon.estimators.evidence import NORMAL_QUANTILE, BoolArray, Estimate, Evidence, score_interval
-from sqlanon.estimators.moments import Moments
+from sqlanon.estimators.evidence import (
+    NORMAL_QUANTILE,
+    BoolArray,
+    Estimate,
+    Evidence,
+    join_estimates,
+    score_interval,
+)
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.one_core import on_one_core
 from sqlanon.estimators.propagation import Pair, correlate
 from sqlanon.estimators.randomized.asked_sets import Linear
@@ -55,9 +61,9 @@ class Recovery:
         """Return the hits, C x K."""
         return self.sums.rows
 
-    def narrow(self, chosen: NDArray[np.bool_]) -> "Recovery":
-        """Return the same figures for some of the asked values: where `chosen` (n) is true."""
-        return self if chosen.all() else replace(self, sums=replace(self.sums, asked=self.sums.asked.narrow(chosen)))
+    def about(self, selected: SelectedValues) -> "Recovery":
+        """Return the same figures for other asked values."""
+        return replace(self, sums=replace(self.sums, asked=selected))
 
     @on_one_core()
     def answer(self, measured: LinearAggregate, estimate: Callable[[Evidence], Estimate]) -> Estimate:
@@ -66,14 +72,12 @@ class Recovery:
         step = max(1, SETS_AT_ONCE // max(1, self.rows.size * len(self.sums.mass)))
         for start in range(0, max(asked.set_count, 1), step):
             some, inside = asked.cut(start, min(start + step, asked.set_count))
-            part = replace(self, sums=replace(self.sums, asked=some))
-            of_part = replace(measured, weights=measured.weights[inside], present=measured.present[inside])
+            part, of_part = self.about(some), measured.choose(inside)
             estimated = estimate(part.evidence(of_part, self.estimator))
             if (highest := part.highest(of_part)) is not None:
                 estimated = replace(estimated, value=np.minimum(estimated.value, highest))
             found.append(estimated)
-        fields = zip(*(vars(one).values() for one in found), strict=True)
-        return Estimate(*(np.concatenate(field, axis=1) for field in fields))
+        return join_estimates(found, axis=1)
 
     def correlate(self, pair: Pair, other: "Recovery", both: Moments | None) -> Array | None:
         """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.
@@ -91,7 +95,7 @@ class Recovery:
         terms = []
         sides = (both or self.moments, self.moments, other.moments)
         for turn, (first, second) in enumerate([(0, 1), (0, 0), (1, 1)]):
-            published = sides[turn].columns[pair.turned(turn).product_column("uniform")][:, 0]
+            published = sides[turn].columns[pair.turned(turn).product_column][:, 0]
             terms.append(self.sums.closed.solved(published) @ self.sums.closed.spread(pulled[first], pulled[second]).T)
         return correlate(*terms)
 

@@ -80,7 +80,7 @@ class Sums:
 
     def published(self, measured: LinearAggregate, degree: int, case: int) -> Array:
         """Return the published sums of the `degree`-th power of what is `measured` over the hits of a case, C x V."""
-        return self.moments.columns[measured.column(degree, "uniform")][:, case]
+        return self.moments.columns[measured.column(degree)][:, case]
 
     def summed(self, part: Weighted, measured: LinearAggregate, channel: Channel | None) -> Array:
         """Return base Φ + <w, x> of a `part` of `measured`, x solved by a channel (None: as published): C x J."""

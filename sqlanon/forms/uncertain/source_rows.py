@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import AnswerError, ReleaseError
+from sqlanon.estimation.temporary_tables import listed
 from sqlanon.methods.uncertain.read_manifest import Described, described
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
@@ -144,7 +145,7 @@ REQUIRED = "certain <= true count <= possible, of every value that a column show
 def count_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of what `compare_counts` runs: a recipient's statements, then the source's counts."""
     session = _open_session(published)
-    original, queries = read_source_rows(published, source, types), session.loaded.loading_statements()
+    original, queries = read_source_rows(published, source, types), listed(session.loaded.loading_steps())
     loading = len(queries)  # once for all columns
     for column, internal in _quasi_and_sensitive(published):
         statements = session.statements(_count_values(column))[loading:]
