@@ -22,7 +22,7 @@ from sqlanon.completion.model_rows import Whole
 from sqlanon.estimators.evidence import Array
 
 FIRST_ROUNDS, ROUNDS = 8, 4  # of three turns each: from no effects to everybody's, from these to one table's
-MOST_ROWS, MOST_PAIRS = 1_000_000, 5_000_000  # that are learned from: rows, and rows with each possible kind
+MOST_ROWS, MOST_PAIRS = 250_000, 2_000_000  # that are learned from: rows, and rows with each possible kind
 WORTH = 0.5  # rows that are added to every count
 FURTHEST = 10.0  # turns that an extrapolation stands for, about
 
