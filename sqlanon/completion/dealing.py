@@ -1,14 +1,11 @@
 """Deal each group's values to its rows, as a model learned from the groups says.
 
-The model weighs a way π to deal a group's values by exp Σ_i Σ_j β_j(c_ij, k(π(i))), over its rows i and the quasi
-columns j with the rows' codes c; k is a value's kind: the value alone or, of numbers and rare values, with its
-neighbours. Its effects β are such that the completed tables have as many rows by code and kind as least squares finds
-without bias. Every table has effects of its own, from weights of the groups of its own (a Bayesian bootstrap, Rubin
-1981): tables differ by what the release leaves open about the model, too. Ways to deal are drawn by a Markov chain that
-swaps values of two rows of a group (heat bath).
+The model (`sqlanon.completion.learning`) weighs a way π to deal a group's values by exp Σ_i Σ_j β_j(c_ij, k(π(i))),
+over its rows i and the quasi columns j with the rows' codes c; k is a value's kind. While it is learned, the ways to
+deal are weighed as the learned adversary does (`sqlanon.adversary.groups`). Ways to deal are drawn by a Markov chain
+that swaps values of two rows of a group (heat bath), from values dealt evenly.
 
-Groups are dealt a portion at a time. Where they are many, what all tables share is learned from some of them: each
-table's own updates count all of its rows, and end at its own counts.
+Groups are dealt a portion at a time. Where they are many, the model is learned from some of them.
 """
 
 import logging
@@ -17,13 +14,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from sqlanon.completion.effects import count_dealt, find_step, keep_effects, salt_of
-from sqlanon.completion.group_evidence import read_level_counts
-from sqlanon.completion.model_rows import ModelRows
+from sqlanon.adversary.groups import Pairs
+from sqlanon.completion.learning import MOST_PAIRS, MOST_ROWS, Model
+from sqlanon.completion.model_rows import ModelRows, Whole, salt_of
 from sqlanon.engines.base import Engine
 from sqlanon.engines.chapter_run import ChapterRun
-from sqlanon.estimation.qit_st.tables import read_signature
 from sqlanon.estimation.sound_tables import load_readable, refuse_unsound
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import Array
@@ -31,12 +28,8 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, ident
 
 log = logging.getLogger("sqlanon")
-FIRST_UPDATES = 20  # of the effects, from none to those of all tables together
-UPDATES = 6  # of one table's, from these
-SWEEPS = 4  # turns of swaps between two updates
+SWEEPS = 24  # turns of swaps
 ROWS_AT_ONCE = 1_000_000  # that are dealt by one statement
-MOST_LEARNED = 250_000  # rows, about, from which what all tables share is learned: the steps after it are of all rows
-STRIDE = 1.7  # of a table's steps: a group's values are dealt among its rows, so that effects move counts by less
 
 
 class Dealing:
@@ -46,133 +39,108 @@ class Dealing:
         """Code the release's rows and number its values."""
         columns = manifest["columns"]
         self.seed, self.sensitive = seed, columns["sensitive"][0]
+        self.rows, self.groups = manifest["rows"], manifest["groups"]
         self.space = ModelRows(engine, tables["qit"], columns["quasi"], {columns["group"]: "group_id"})
-        counted, size = Sql(ident(columns["count"])), manifest["rows"] / manifest["groups"]
-        self.value, _, self.rows_of_kinds = self.space.number_values(
-            "value", tables["st"], self.sensitive, counted, size
+        counted = Sql(ident(columns["count"]))
+        self.value, codes = self.space.number_values(
+            "value", tables["st"], self.sensitive, counted, self.rows / self.groups
         )
+        self.kinds = int(codes.max())
         inputs = {"stored_st": tables["st"], "value": self.value}
         places = {"group_column": columns["group"], "count_column": columns["count"]}
         self.holding = self.space.make(
             "holding", "completion/groups/holding", inputs, sensitive=self.sensitive, **places
         )
-        self.coded = self.space.code(len(self.rows_of_kinds))
-        self.signature = read_signature(manifest)  # of the groups' classes: no column where there is one
-        self.turn = 0
+        self.coded = self.space.code(self.kinds)
 
     def complete(self, tables: int) -> Iterator[list[tuple[str, Sql, Sql]]]:
         """Yield for each completed table its sensitive column with the relation of what was dealt, and the values."""
-        targets = self.learn(tables)
-        rows = int(self.space.rows_of_levels[self.space.parts[0]].sum())
         log.info("learning what all tables share")
-        shared, none = targets.mean(axis=0), np.zeros(targets.shape[1:])
-        if rows <= MOST_LEARNED:
-            seats = self.seat_rows(rows)
-            starts, effects = self.run_chain(seats, self.start(seats), shared, none, 0, FIRST_UPDATES)
-        else:
-            learned = self._seat(self._sample(MOST_LEARNED / rows), "learned")
-            dealt, effects = self.run_chain([learned], self.start([learned]), shared, none, 0, FIRST_UPDATES)
-            self.space.forget([str(relation) for relation in (learned, *dealt)])
-            seats = self.seat_rows(rows)
-            starts = self.start(seats)
-        for number, target in enumerate(targets, start=1):
+        model = self.read_model()
+        shared = model.learn_shared()
+        seats = self.seat_rows()
+        for number in range(1, tables + 1):
             log.info("dealing table %d of %d", number, tables)
-            dealt, _ = self.run_chain(seats, starts, target, effects, number, UPDATES)
-            yield [(self.sensitive, self._join(dealt, number), self.value)]
+            effects = model.learn_table(shared, salt_of(self.seed, "weight", number))
+            yield [(self.sensitive, self.deal(seats, effects, number), self.value)]
 
     def close(self) -> None:
         """Drop what was made."""
         self.space.close()
 
-    def learn(self, tables: int) -> Array:
-        """Return how many rows by level and kind of value each table is to have, tables x T x K."""
-        inputs = {"numbered": self.space.numbered}
-        classes = self.space.make("group_class", "completion/groups/group_class", inputs, signature=self.signature)
-        relations = {"coded_row": self.coded, "holding": self.holding, "group_class": classes}
-        draws = {f"weight_{number}": salt_of(self.seed, "weight", number) for number in range(1, tables + 1)}
-        weights = self.space.make(
-            "group_weight", "completion/groups/group_weight", {"holding": self.holding}, draws=list(draws.items())
-        )
-        relations["group_weight"] = weights
-        targets = read_level_counts(self.space, relations, list(draws), self.rows_of_kinds)
-        self.space.forget([str(classes), str(weights)])
-        return targets
+    def read_model(self) -> Model:
+        """Read the rows of the groups that are learned from, with the kinds of values that they may have."""
+        (lines,) = self.space.engine.rows(f"select count(*) as n from {self.holding}")
+        share = min(1.0, MOST_ROWS / self.rows, MOST_PAIRS * self.groups / (self.rows * int(lines["n"])))
+        salt = salt_of(self.seed, "learned")
+        inputs = {"coded_row": self.coded}
+        learned = self.space.make("learned_row", "completion/groups/learned_row", inputs, salt=salt, share=share)
+        inputs = {"holding": self.holding, "learned_row": learned}
+        slots = self.space.engine.arrays(self.space.render_own("completion/groups/held_kind", inputs))
+        columns = ", ".join(self.space.levels)
+        order = "group_id asc nulls last, row_number asc nulls last"
+        read = self.space.engine.arrays(f"select group_id, {columns} from {learned} order by {order}")
+        self.space.forget([str(learned)])
+        _, group = np.unique(read["group_id"], return_inverse=True)
+        _, slot_group = np.unique(slots["group_id"], return_inverse=True)
+        kind, held = np.asarray(slots["code"], np.int64) - 1, np.asarray(slots["held"], float)
+        deals = _Deals(group.ravel(), slot_group.ravel(), kind, held, self.kinds)
+        codes = np.stack([np.asarray(read[level], np.int64) for level in self.space.levels], axis=1)
+        return Model(codes, self.space.parts, self.kinds, group.ravel(), deals)
 
-    def seat_rows(self, rows: int) -> list[Sql]:
+    def seat_rows(self) -> list[Sql]:
         """Return the rows in their groups' places: relations of whole groups, of about `ROWS_AT_ONCE` rows each."""
         sql = self.space.render_own("completion/groups/first_row", {"coded_row": self.coded}, most=ROWS_AT_ONCE)
         firsts = [int(row["first_row"]) for row in self.space.engine.rows(sql)]
         seats = []
-        for number, (first, after) in enumerate(pairwise([*firsts, rows + 1]), start=1):
-            portion = Sql(f"(select * from {self.coded} where row_number >= {first} and row_number < {after})")
-            seats.append(self._seat(portion, str(number)))
+        for number, (first, after) in enumerate(pairwise([*firsts, self.rows + 1]), start=1):
+            rows = Sql(f"(select * from {self.coded} where row_number >= {first} and row_number < {after})")
+            groups = Sql(f"(select * from {self.holding} where group_id in (select group_id from {rows}))")
+            slots = inline(self.space.render_own("completion/groups/slots", {"holding": groups}))
+            inputs, levels = {"coded_row": rows, "slots": slots}, self.space.levels
+            seats.append(self.space.make(f"seat_{number}", "completion/groups/seat", inputs, levels=levels))
         self.space.forget([str(self.coded), str(self.holding)])
         return seats
 
-    def _seat(self, rows: Sql, name: str) -> Sql:
-        """Return coded rows of whole groups in their places, with the values that the groups hold."""
-        groups = Sql(f"(select * from {self.holding} where group_id in (select group_id from {rows}))")
-        slots = inline(self.space.render_own("completion/groups/slots", {"holding": groups}))
-        inputs = {"coded_row": rows, "slots": slots}
-        return self.space.make(f"seat_{name}", "completion/groups/seat", inputs, levels=self.space.levels)
+    def deal(self, seats: Sequence[Sql], effects: Array, table: int) -> Sql:
+        """Return the number of every row's value, dealt by effects T x K."""
+        listed = self.space.keep_effects(effects)
+        dealt = [self._deal(seat, listed, table, portion) for portion, seat in enumerate(seats, start=1)]
+        whole = self.space.keep(f"dealt_{table}", " union all ".join(f"select * from {rows}" for rows in dealt))
+        self.space.forget([str(listed), *map(str, dealt)])
+        return whole
 
-    def _sample(self, share: float) -> Sql:
-        """Return the rows of about a share of the groups: a query."""
-        salt = salt_of(self.seed, "learned")
-        return inline(
-            self.space.render_own("completion/groups/learned_row", {"coded_row": self.coded}, salt=salt, share=share)
-        )
-
-    def start(self, seats: Sequence[Sql]) -> list[Sql]:
-        """Return the values dealt evenly to rows in their places: queries."""
-        salt = salt_of(self.seed, "start")
-        return [
-            inline(self.space.render_own("completion/groups/dealt_evenly", {"seat": seat}, salt=salt)) for seat in seats
-        ]
-
-    def run_chain(
-        self, seats: Sequence[Sql], starts: Sequence[Sql], target: Array, effects: Array, chain: int, updates: int
-    ) -> tuple[list[Sql], Array]:
-        """Deal until counts are those of the target, T x K, as far as draws allow; return what was dealt, and β.
-
-        seats, starts: rows in their places, and the slots that they begin with; some of the groups are dealt in the
-        target's proportions. β(c, k) grows by the logarithm of what is wanted over what was dealt, less and less.
-        """
-        space, before = self.space, list(starts)
-        for update in range(updates + 1):
-            listed = keep_effects(space, effects)
-            dealt = [
-                self._deal(seat, rows, listed, f"dealt_{chain}_{update}_{number}")
-                for number, (seat, rows) in enumerate(zip(seats, before, strict=True), start=1)
-            ]
-            self.turn += SWEEPS
-            space.forget([str(listed), *(map(str, before) if update else ())])
-            before = dealt
-            if update < updates:
-                counts = sum(
-                    (count_dealt(space, rows, self.value, target.shape) for rows in dealt), np.zeros(target.shape)
-                )
-                step = find_step(target * round(counts.sum()) / round(target.sum()), counts, update)
-                effects = effects + (STRIDE if chain else 1) * (step - step.mean(axis=1, keepdims=True))
-        return before, effects
-
-    def _deal(self, seat: Sql, dealt: Sql, effects: Sql, name: str) -> Sql:
-        """Return the rows with what they hold after some turns of swaps."""
-        space, inputs = self.space, {"seat": seat, "dealt": dealt, "effects": effects}
-        scored = space.make("scored", "completion/groups/scored", inputs, levels=space.levels)
-        for turn in range(self.turn + 1, self.turn + SWEEPS + 1):
-            values = {"salt": salt_of(self.seed, "swap", turn), "turn": turn}
+    def _deal(self, seat: Sql, effects: Sql, table: int, portion: int) -> Sql:
+        space = self.space
+        inputs = {"seat": seat, "effects": effects}
+        salt = salt_of(self.seed, "start", table)
+        scored = space.make("scored", "completion/groups/scored", inputs, levels=space.levels, salt=salt)
+        for turn in range(1, SWEEPS + 1):
+            values = {"salt": salt_of(self.seed, "swap", table, turn), "turn": turn}
             scored = space.replace(f"scored_{turn}", scored, "completion/groups/swapped", {"scored": scored}, **values)
-        rows = space.make(name, "completion/groups/dealt", {"seat": seat, "scored": scored}, levels=space.levels)
+        rows = space.make(f"dealt_{table}_{portion}", "completion/groups/dealt", {"seat": seat, "scored": scored})
         space.forget([str(scored)])
         return rows
 
-    def _join(self, dealt: Sequence[Sql], number: int) -> Sql:
-        """Return the number of every row's value, of all portions."""
-        texts = (f"select row_number, value_number from {rows}" for rows in dealt)
-        whole = self.space.keep(f"dealt_{number}", " union all ".join(texts))
-        self.space.forget([str(rows) for rows in dealt])
-        return whole
+
+class _Deals:
+    """How likely each row has each kind of value of its group, over all ways to deal the group's values."""
+
+    def __init__(self, group: Whole, slot_group: Whole, slot_kind: Whole, held: Array, kinds: int) -> None:
+        """Pair rows, by their groups, with what the groups hold of each kind, both in the order of the groups."""
+        slots = np.bincount(slot_group)
+        width, first = slots[group], (np.cumsum(slots) - slots)[group]
+        self.ends = np.concatenate(([0], np.cumsum(width)))
+        row = np.repeat(np.arange(len(group)), width)
+        slot = first[row] + np.arange(len(row)) - self.ends[row]
+        self.pairs = Pairs(np.ones(len(group)), row, slot, slot_group, slot_kind, held, kinds, passes=3)
+
+    def __call__(self, chances: Array, combination: Whole, _weights: Array) -> sparse.csr_array:
+        """Return N x K, of the model's chances by combination, U x K, and each row's combination."""
+        pairs = self.pairs
+        score = np.log(chances[combination[pairs.person], pairs.value])
+        weights, _ = pairs.weigh(score, np.zeros(0))
+        return sparse.csr_array((weights, pairs.value, self.ends), shape=(len(self.ends) - 1, pairs.values))
 
 
 def open_groups(engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any], seed: int) -> Dealing:

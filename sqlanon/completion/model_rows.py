@@ -1,10 +1,12 @@
 """The rows of a release as a model reads them: quasi values as levels, sensitive values as numbers, of kinds."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from math import ceil
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Engine
@@ -21,6 +23,12 @@ ROWS_PER_HIDDEN = 300  # a kind of sensitive values needs so many for each value
 FEW_VALUES = 20  # so many are kinds each, however rare
 ROWS_PER_KIND = 10  # a level needs so many rows per kind of sensitive values; fewer tell nothing of it
 Whole = NDArray[np.int64]
+
+
+def salt_of(seed: int, *purpose: object) -> int:
+    """Return what tells the draws of one purpose from all others: 62 bits, added to a row's number and hashed."""
+    digest = hashlib.sha256(repr((seed, *purpose)).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 2
 
 
 class ModelRows(Workspace):
@@ -52,10 +60,14 @@ class ModelRows(Workspace):
             self.forget([str(before)])
         return relation
 
-    def number_values(
-        self, name: str, published: Sql, column: str, rows: Sql, hidden: float
-    ) -> tuple[Sql, Whole, Array]:
-        """Number and code the values of a sensitive column; return the relation, each value's code, and rows by code.
+    def keep_effects(self, effects: Array) -> Sql:
+        """Keep effects, T x K, as a relation: a list for each level."""
+        level, number = np.divmod(np.arange(effects.size), effects.shape[1])
+        frame = pd.DataFrame({"level": level, "number": number, "effect": effects.ravel()})
+        return self.make("effects", "completion/rows/effects", {"effect": self.keep_frame("effect", frame)})
+
+    def number_values(self, name: str, published: Sql, column: str, rows: Sql, hidden: float) -> tuple[Sql, Whole]:
+        """Number and code the values of a sensitive column; return the relation, and each value's code.
 
         published: a table with the column. rows: for how many rows a row of it stands. hidden: among how many values
         a row's own one hides. Codes are numbered from 1.
@@ -67,9 +79,8 @@ class ModelRows(Workspace):
             least = ceil(min(ROWS_PER_HIDDEN * hidden, int(read["whole"]) / FEW_VALUES))
         # numbers may be codes of what is no scale: each value that is frequent is a kind, also of numbers
         value = self._code(name, published, column, rows, least=least, bins=MOST_CODES, is_ordered=False)
-        values = self.engine.frame(f"select code, row_count from {value} order by value_number asc nulls last")
-        codes: Whole = values["code"].to_numpy(dtype=np.int64)
-        return value, codes, np.bincount(codes - 1, values["row_count"].to_numpy(dtype=float)).astype(float)
+        values = self.engine.arrays(f"select code from {value} order by value_number asc nulls last")
+        return value, np.asarray(values["code"], dtype=np.int64)
 
     def _code(self, name: str, published: Sql, column: str, rows: Sql, **values: object) -> Sql:
         columns = {"column": column, "rows": rows, "most": MOST_CODES, **values}
@@ -78,17 +89,16 @@ class ModelRows(Workspace):
     def code(self, kinds: int) -> Sql:
         """Code the rows for a model of so many kinds of sensitive values; return them with their levels.
 
-        `rows_of_levels` holds the rows of each level, T; `parts`, for each column, the levels that are its own.
+        `parts` has for each column the levels that are its own.
         """
         types = self.engine.columns(f"select * from {self.numbered}")
-        codes, counts = [], []
+        codes, counts = [], list[int]()
         for name in self.quasi.values():
             least = {"least": ROWS_PER_KIND * kinds, "bins": BINS, "is_ordered": is_ordered(types[name])}
             codes.append(self._code(f"codes_of_{name}", self.numbered, name, Sql("1"), **least))
-            query = f"select code, cast(sum(row_count) as bigint) as row_count from {codes[-1]} group by code"
-            counts.append(self.engine.frame(f"{query} order by code asc nulls last")["row_count"].to_numpy(dtype=float))
-        firsts = list(accumulate((len(count) for count in counts), initial=0))
-        self.rows_of_levels: Array = np.concatenate(counts)
+            (most,) = self.engine.rows(f"select max(code) as code from {codes[-1]}")
+            counts.append(int(most["code"]))
+        firsts = list(accumulate(counts, initial=0))
         self.parts = [slice(first, last) for first, last in pairwise(firsts)]
         coded = list(zip(codes, self.quasi.values(), self.levels, firsts, strict=False))
         kept_columns = list(self.kept.values())

@@ -45,7 +45,7 @@ VERBS = {"complete": complete, "attack": attack, "verify": verify, "compare": co
 @pytest.mark.thorough
 @pytest.mark.parametrize("verb", VERBS)
 def test_twice_the_rows_bring_no_more(verb, monkeypatch):
-    monkeypatch.setattr(dealing, "FIRST_UPDATES", 1)
+    monkeypatch.setattr(dealing, "MOST_ROWS", 800)
     monkeypatch.setattr(learned, "MOST_PEOPLE", 300)
     largest = []
     for rows in (4200, 8400):

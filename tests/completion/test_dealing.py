@@ -1,4 +1,4 @@
-"""Values are dealt as the model says: every way with its probability, and counts as least squares finds them."""
+"""Values are dealt as the model says: every way with its probability."""
 
 import itertools
 
@@ -43,8 +43,7 @@ def test_ways_have_the_probabilities_of_an_enumeration(deal, held, monkeypatch):
     chain = deal(kinds, held, groups)
     effects = np.random.default_rng(2).normal(size=(4, len(held)))  # of values: each is a kind of its own
     space = chain.space
-    seats = chain.seat_rows(4 * groups)
-    (dealt,), _ = chain.run_chain(seats, chain.start(seats), np.ones_like(effects), effects, 0, 0)
+    dealt = chain.deal(chain.seat_rows(), effects, 1)
     found = shares(space.engine, dealt, kinds, 4)
 
     values = [number for number, (_, count) in enumerate(held, start=1) for _ in range(count)]
@@ -57,9 +56,7 @@ def test_ways_have_the_probabilities_of_an_enumeration(deal, held, monkeypatch):
     assert distance < 0.05
 
 
-def test_groups_of_one_row_keep_their_value(deal, monkeypatch):
-    monkeypatch.setattr(dealing, "FIRST_UPDATES", 1)
-    monkeypatch.setattr(dealing, "UPDATES", 1)
+def test_groups_of_one_row_keep_their_value(deal):
     chain = deal(["a"], [("x", 1)], 30)
     for dealt in chain.complete(2):
         ((column, relation, _),) = dealt
