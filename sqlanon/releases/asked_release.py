@@ -229,6 +229,7 @@ class AskedRelease:
                 f"these files are not those of the release's manifest: {names} (sha256 mismatch);"
                 " get a fresh copy from its publisher"
             )
+        self.form.verification.check_manifest(self.manifest, "the release")
         promised = self.form.verification.guarantee(self.manifest, self.manifest["rows"])
         if not equal_figures(promised, self.manifest.get("guarantee")):
             raise ReleaseError(

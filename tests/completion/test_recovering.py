@@ -62,5 +62,5 @@ def test_nothing_but_the_tables_is_left(people, completed):
 def test_a_release_that_does_not_say_its_gamma_is_refused(people):
     release = sqlanon.splu(people, "people", **ROLES, gamma=3)
     release.manifest["parameters"].pop("gamma")
-    with pytest.raises(sqlanon.ReleaseError, match="does not say the gamma"):
+    with pytest.raises(sqlanon.ReleaseError, match="does not say how its sensitive columns were randomized"):
         release.complete(1)
