@@ -14,6 +14,7 @@ from tests.cluster import Cluster, binaries
 
 ASKED = {name for name in os.environ.get("SQLANON_TEST_ENGINES", "").split(",") if name}
 # fixture -> the worker that all tests with it run in
+THOROUGH = Path(__file__).with_name("thorough.txt")  # tests that take long, one a line
 GROUPS = {"server": "postgres", "spark": "spark"}
 SPARK = {
     "spark.ui.enabled": "false",
@@ -78,8 +79,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def grouped(items: list[pytest.Item]) -> None:
-    """Mark the tests of engines, and keep together what shares a server, a session, or the fixtures of a module."""
+    """Mark the tests of engines and those that take long, and keep together what shares a server or fixtures."""
+    slow = {*THOROUGH.read_text().splitlines()}
     for item in items:
+        if item.nodeid.partition("[")[0] in slow:
+            item.add_marker("thorough")
         names = set(getattr(item, "fixturenames", ()))
         chosen = getattr(item, "callspec", None) and item.callspec.params.get("engine")
         group = next((group for name, group in GROUPS.items() if name in names or group == chosen), None)

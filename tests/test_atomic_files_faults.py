@@ -12,7 +12,6 @@ from tests.faults import KINDS
 ROLES = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("target", "places"),
     [
@@ -35,7 +34,6 @@ def test_a_fault_at_a_file_leaves_a_whole_release_or_the_old_one(shell, target, 
     assert shell.left() == before
 
 
-@pytest.mark.thorough
 def test_runs_that_are_killed_leave_release_and_ledger_in_step(shell):
     (shell.folder / "hospital.duckdb").unlink()
     people(shell, 2000)
@@ -44,7 +42,6 @@ def test_runs_that_are_killed_leave_release_and_ledger_in_step(shell):
     assert not left
 
 
-@pytest.mark.thorough
 def test_associations_that_were_not_written_to_their_end_go_with_the_next_run(shell):
     views = ("--view", "SELECT ssn, age FROM base", "--view", "SELECT age, disease FROM base")
     secret = "SELECT ssn, disease FROM base WHERE age < 25"

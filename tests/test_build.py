@@ -42,6 +42,12 @@ def wanted(extras):
             yield requirement
 
 
+def test_what_takes_long_is_there():
+    for line in (ROOT / "tests" / "thorough.txt").read_text().splitlines()[1:]:
+        file, _, name = line.partition("::")
+        assert f"\ndef {name}(" in (ROOT / file).read_text(), line
+
+
 @pytest.mark.skipif(not LOCK.exists(), reason="the lock file is not in a source distribution")
 def test_what_is_written_down_is_what_the_project_asks_for():
     pinned = [pin for pin, _ in pins()]
@@ -68,7 +74,6 @@ def test_every_package_has_hashes_and_no_place_of_its_own():
     assert "pip install --quiet --require-hashes -r .ci/everything.txt" in (ROOT / ".ci" / "run").read_text()
 
 
-@pytest.mark.thorough
 def test_two_builds_are_equal_byte_for_byte(tmp_path):
     """In folders of other names and at other times, of files of other times, rights and order."""
     pytest.importorskip("hatchling", reason="hatchling is in the test extra")

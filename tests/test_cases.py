@@ -70,7 +70,6 @@ def settled(text: str) -> str:
     return SECONDS.sub(lambda table: table[1] + re.sub(r"(?m)\s+\S+$", "", table[2]), text)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("case", [case for case in CASES if case.stem != WITH_ENGINES], ids=lambda case: case.stem)
 def test_a_case_runs_and_prints_what_is_kept(case, tmp_path):
     compare(case, run(read(case), tmp_path))

@@ -256,7 +256,6 @@ def test_several_sensitive_columns_can_be_said_everywhere(method):
         assert script.count(SEVERAL[method][1])
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "dialect"), SAID)
 def test_scripts_can_be_read_back(method, dialect):
     plan = PLANS[method](dialect)

@@ -36,7 +36,6 @@ def heard():
         signal.signal(number, handler)
 
 
-@pytest.mark.thorough
 @pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize(
     ("number", "code", "where"),

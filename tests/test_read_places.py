@@ -97,7 +97,6 @@ def test_no_verb_writes_into_its_own_source(patients, tmp_path):
     assert sqlanon.anatomy(patients, f"{tmp_path}/*.parquet", l=3, out=tmp_path / "release", **roles).verify().holds
 
 
-@pytest.mark.thorough
 def test_no_verb_writes_into_a_release_that_is_read(shell):
     roles = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn")
     for name in ("release", "earlier"):

@@ -320,7 +320,6 @@ def test_bad_tables_are_refused(correlated, tmp_path):
         assert correlated.execute(temporary).fetchone() == before, name
 
 
-@pytest.mark.thorough
 def test_the_command_line_says_what_an_adversary_reaches(shell, con, monkeypatch):
     published = ("publish", "anatomy", "patients.parquet", "--quasi", "age,sex", "--sensitive", "disease", "-l", "5")
     assert shell(*published, "--out", "rel").returncode == 0

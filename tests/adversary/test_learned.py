@@ -137,7 +137,6 @@ def test_randomized_values_are_told_where_few_are_possible(con):
     assert above.claimed == pytest.approx(above.right, abs=0.1)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["anatomy", "robust"])
 def test_the_adversary_is_as_sure_as_it_is_right(con, method):
     """Of three in ten the value depends on nothing, of others on one of two columns, of some on a pair of them."""
@@ -191,7 +190,6 @@ def test_releases_that_tell_nothing_are_attacked_all_the_same(con, rows):
     assert result.scored and not result.told and all(each.people in (0, each.of) for each in result.sure)
 
 
-@pytest.mark.thorough
 def test_hundreds_of_values_hide_nothing(con):
     """A value comes in twenty-four forms, each as likely: who knows it by quasi columns names as many."""
     con.execute(

@@ -79,7 +79,6 @@ def test_voters_are_judged_as_one_by_one(con):
     assert report.figures["presence"]["mean_risk"] == pytest.approx(statistics.fmean(risks))
 
 
-@pytest.mark.thorough
 def test_the_first_voters_are_shown_and_all_are_saved(shell):
     shell("publish", "anatomy", "patients.parquet", *PUBLISHED, "--out", "ward")
     voters = ["--voters", "patients.parquet"]
@@ -97,7 +96,6 @@ def test_the_first_voters_are_shown_and_all_are_saved(shell):
     assert "ssn" not in path.read_text() + done.stdout
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("options", "told"),
     [

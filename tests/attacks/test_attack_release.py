@@ -54,7 +54,6 @@ def test_a_clean_release_stays_at_its_promise(con):
     ).fetchone() == (0,)
 
 
-@pytest.mark.thorough
 def test_an_attack_finds_the_same_whenever_it_runs(con):
     # everybody is many: their shares are thirds and sevenths, which threads add up in any order
     con.execute(
@@ -87,7 +86,6 @@ def test_rows_in_the_order_of_their_values_are_found(con):
     assert "100.0%" in result.headline and "promised 33.3%" in result.headline
 
 
-@pytest.mark.thorough
 def test_group_numbers_that_tell_values_are_found(con):
     """A group's number, divided by 3, leaves the place of its youngest member's value."""
     known_people(con)
@@ -106,7 +104,6 @@ def test_group_numbers_that_tell_values_are_found(con):
     assert shifted.leak and "shifted" in shifted.attack and shifted.reached > 0.5
 
 
-@pytest.mark.thorough
 def test_learning_finds_what_depends_on_quasi_values(con):
     con.execute(
         "create table people as select i as id, i % 6 as job, i % 6 + (hash(i) % 2)::integer as pay, i % 97 as age,"
@@ -121,7 +118,6 @@ def test_learning_finds_what_depends_on_quasi_values(con):
     assert "told by sqlanon attack with the source" in own.headline and own.best.family == "background knowledge"
 
 
-@pytest.mark.thorough
 def test_releases_of_the_same_people_are_intersected(con):
     people(con)
     con.execute("create or replace table people as select id, id::integer as age, area, value from people")
@@ -146,7 +142,6 @@ def test_releases_of_the_same_people_are_intersected(con):
     assert any("it is about others" in note for note in others.notes)
 
 
-@pytest.mark.thorough
 def test_randomized_values_that_are_drawn_again_are_pooled(con):
     people(con)
     con.execute("create or replace table people as select id, id as age, area, value from people")
@@ -224,7 +219,6 @@ def test_what_cannot_be_attacked(con):
         sqlanon.attack(release, against="short")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("first", range(3))
 def test_any_name_works(first):
     con, names = connect(), NASTY_NAMES[first::3]
@@ -235,7 +229,6 @@ def test_any_name_works(first):
     assert result.scored and "<td" in result._repr_html_()
 
 
-@pytest.mark.thorough
 def test_the_command_line(shell):
     asked = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", "3")
     assert shell("publish", "anatomy", "patients.parquet", *asked, "--out", "one").returncode == 0

@@ -42,7 +42,6 @@ def compare_methods(release):
 VERBS = {"complete": complete, "attack": attack, "verify": verify, "compare": compare_methods}
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("verb", VERBS)
 def test_twice_the_rows_bring_no_more(verb, monkeypatch):
     monkeypatch.setattr(dealing, "MOST_ROWS", 800)

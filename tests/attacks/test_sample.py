@@ -41,7 +41,6 @@ def test_the_same_groups_are_drawn_whenever_that_is(release, few):
         assert low == pytest.approx(bound_share(finding.reached * people, people)[0], abs=6e-4)
 
 
-@pytest.mark.thorough
 def test_what_no_group_is_needed_for_is_of_all_rows(release, monkeypatch):
     whole = sqlanon.attack(release, against="people", id="id")
     monkeypatch.setattr(attack_release, "MOST_ROWS", 600)

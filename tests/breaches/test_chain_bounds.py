@@ -57,7 +57,6 @@ def find_both(con, views, where, **options):
     return found, [(got[pair], figures) for pair, figures in truth.items()]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("views", "where"), VIEWS.values(), ids=VIEWS)
 def test_bounds_hold_the_enumerated_truth(con, views, where, monkeypatch):
     monkeypatch.setattr(analysis, "LARGEST_JOIN", 0)
@@ -72,7 +71,6 @@ def test_bounds_hold_the_enumerated_truth(con, views, where, monkeypatch):
     assert sum(widths) / len(widths) < 0.2
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("views", "where"), VIEWS.values(), ids=VIEWS)
 def test_small_pieces_are_exact_and_the_others_bounded(con, views, where, monkeypatch):
     monkeypatch.setattr(analysis, "LARGEST_JOIN", 0)

@@ -63,7 +63,6 @@ def fault_of(rows, expected) -> str:
     return ""
 
 
-@pytest.mark.thorough
 def test_the_script_makes_what_the_analysis_finds(people, expected):
     before = people.execute("select count(*) from duckdb_tables()").fetchone()
     for asked, there in zip(ASKED, expected, strict=True):
@@ -73,7 +72,6 @@ def test_the_script_makes_what_the_analysis_finds(people, expected):
     assert people.execute("select count(*) from duckdb_tables()").fetchone() == before
 
 
-@pytest.mark.thorough
 def test_every_dialect_says_it():
     for dialect in ENGINES:
         text = script_of(ASKED[-1], dialect)

@@ -21,7 +21,6 @@ CHARTS = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_figure_holds_words_only(name):
     caption = f"about {BREAKOUT}"
@@ -32,7 +31,6 @@ def test_a_figure_holds_words_only(name):
     assert not re.search(r"(?:href|src|@import|url\()", html.replace(BREAKOUT, "").replace("src=x", ""))
 
 
-@pytest.mark.thorough
 def test_intervals_without_true_values_name_none():
     lines = [{key: value for key, value in line.items() if key != "truth"} for line in LINES]
     assert "in the source" in write_svg(draw_intervals(LINES, "people"))

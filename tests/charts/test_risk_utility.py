@@ -30,7 +30,6 @@ def points(lines, target=None):
     return drawn_layers(named, target)
 
 
-@pytest.mark.thorough
 @given(LINES)
 @example([("anatomy", 1.0, 1.0, 0.0), ("anatomy", 1.0, 1.0, 6.103515625e-05)])
 @example([("anatomy", 0.5, 1.0, 0.0), ("robust", 0.4, 1.0, 6.103515625e-05)])

@@ -68,7 +68,6 @@ def test_the_tour_runs_and_shows_estimate_error_bar_and_truth(shell):
     assert shell.left() == {"tmp", "hospital.duckdb", "patients.parquet"}
 
 
-@pytest.mark.thorough
 def test_the_tour_can_be_kept(shell):
     assert shell("demo", "--keep", "tour").returncode == 0
     assert (

@@ -23,7 +23,6 @@ def ends_well(folder, words):
     assert not faults, (words, done.stderr)
 
 
-@pytest.mark.thorough
 def test_the_commands_that_are_changed_are_valid(folder):
     for verb in ("estimate", "complete", "adopt", "ledger", "run", "breach"):
         done = folder.shell(*verb.split(), *VALID[verb][0])
@@ -36,7 +35,6 @@ SELDOM = ("publish splu", "publish robust", "publish uncertain", "compare", "com
 OFTEN = [verb for verb in VALID if verb not in SELDOM]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("verb", OFTEN)
 def test_nasty_commands(folder, verb):
     @given(commands(verb))

@@ -36,7 +36,6 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_letters_that_an_encoding_lacks_are_replaced(accented, encoding):
     for code, *words in COMMANDS:

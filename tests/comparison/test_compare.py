@@ -50,7 +50,6 @@ def test_every_truth_is_the_sources(compared):
     assert (asked[asked["workload"] == "conjunctions"]["truth"] > 0).all()
 
 
-@pytest.mark.thorough
 def test_errors_and_coverage_are_what_their_names_say(compared):
     _, found = compared
     lines = found.df()
@@ -91,7 +90,6 @@ def test_the_command_is_the_strongest_promise_within_the_target(compared):
     assert "robust (r = 3)" in found.summary
 
 
-@pytest.mark.thorough
 def test_the_same_seed_asks_the_same_queries():
     con = people(200)
     asked = [
@@ -142,7 +140,6 @@ def test_a_file_of_queries_names_what_it_leaves_out(tmp_path):
         sqlanon.compare(con, "people", **ROLES, queries=str(tmp_path / "missing.sql"))
 
 
-@pytest.mark.thorough
 def test_a_usual_strength_that_is_not_possible_gives_way_to_the_largest_that_is():
     con, few = people(90), {"queries": 6, "methods": "anatomy,splu"}
     con.execute("create table frequent as select * replace (if(rowid % 7 < 2, 'x', disease) as disease) from people")
@@ -175,7 +172,6 @@ def test_what_this_data_does_not_allow_is_left_out_and_said():
         sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=90, queries=6)
 
 
-@pytest.mark.thorough
 def test_several_sensitive_columns_are_compared_by_every_method_that_takes_them():
     con = people(120)
     con.execute("alter table people add column ward varchar")
@@ -277,7 +273,6 @@ def test_nobody_and_nothing():
         sqlanon.compare(con, "people", **ROLES)
 
 
-@pytest.mark.thorough
 def test_columns_that_say_nothing():
     con = connect()
     con.execute(
@@ -305,7 +300,6 @@ def test_columns_that_say_nothing():
         sqlanon.compare(con, "people", quasi="age", sensitive="disease", methods="mondrian", l=1000, quick=True)
 
 
-@pytest.mark.thorough
 def test_the_command_line(shell):
     con = people(150)
     con.execute(f"copy people to '{shell.folder}/people.parquet'")

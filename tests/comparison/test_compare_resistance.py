@@ -27,7 +27,6 @@ def con():
     return connection
 
 
-@pytest.mark.thorough
 def test_what_is_reached_is_what_attack_reaches_on_the_published_release(con):
     found = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=3, queries=4, resist=1)
     (line,) = found.overall
@@ -40,7 +39,6 @@ def test_what_is_reached_is_what_attack_reaches_on_the_published_release(con):
     assert again.answers.equals(found.answers)
 
 
-@pytest.mark.thorough
 def test_the_most_accurate_release_that_resists_comes_first_and_is_the_command(con):
     found = sqlanon.compare(con, "people", **ROLES, l=[2, 3], gamma=3, queries=6, resist=0.6, max_suppressed=0.4)
     resisting = [line for line in found.overall if line["reached"] is not None and line["reached"] <= 0.6]
@@ -53,7 +51,6 @@ def test_the_most_accurate_release_that_resists_comes_first_and_is_the_command(c
     assert "no proof against other attacks" in found.summary
 
 
-@pytest.mark.thorough
 def test_where_none_resists_the_nearest_is_said(con):
     found = sqlanon.compare(
         con, "people", **{**ROLES, "quasi": ["age"]}, methods="anatomy", l=[2, 5], queries=4, resist=0.2
@@ -127,7 +124,6 @@ def test_some_rows_rule_out_what_is_beyond_chance(named, sure, ruled_out):
     assert may_resist(Resistance(named, "learning", 0.0, sure), 0.3) is False
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("target", [0.4, 0.205])
 def test_a_column_that_gives_values_away_is_left_out_and_its_questions_count_as_lost(target):
     con = connect()
@@ -166,7 +162,6 @@ def test_a_column_that_gives_values_away_is_left_out_and_its_questions_count_as_
     assert again.answers.equals(found.answers) and again.command == found.command
 
 
-@pytest.mark.thorough
 def test_candidates_are_tried_as_they_are_and_coarser(con):
     roles = {**ROLES, "methods": "anatomy", "l": 2, "queries": 4}
     found = sqlanon.compare(con, "people", **roles, coarsen={"age": 2})
@@ -180,7 +175,6 @@ def test_candidates_are_tried_as_they_are_and_coarser(con):
         sqlanon.compare(con, "people", **roles, coarsen={"disease": "1 letter"})
 
 
-@pytest.mark.thorough
 def test_without_a_target_each_is_attacked_and_one_to_begin_with_is_named(con):
     found = sqlanon.compare(con, "people", **ROLES, methods="anatomy,splu", l=[2, 4], gamma=2, queries=4)
     attacked = [line for line in found.overall if line["reached"] is not None]

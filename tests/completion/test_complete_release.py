@@ -98,7 +98,6 @@ def deviations(frame):
     return (shares - frame["value"].value_counts(normalize=True)).to_numpy()
 
 
-@pytest.mark.thorough
 @pytest.mark.usefixtures("quickly")
 def test_portions_of_groups_are_dealt_as_all_groups_together(release, monkeypatch):
     (whole,) = release.complete(1, seed=3)
@@ -107,7 +106,6 @@ def test_portions_of_groups_are_dealt_as_all_groups_together(release, monkeypatc
     pd.testing.assert_frame_equal(whole, in_portions)
 
 
-@pytest.mark.thorough
 def test_what_is_learned_from_some_of_the_groups_is_kept_as_what_all_say(connection, release, completed, monkeypatch):
     monkeypatch.setattr(dealing, "MOST_ROWS", 3000)
     monkeypatch.setattr(dealing, "ROWS_AT_ONCE", 2000)
@@ -119,7 +117,6 @@ def test_what_is_learned_from_some_of_the_groups_is_kept_as_what_all_say(connect
     assert some.own_value_share == pytest.approx(completed.own_value_share, abs=0.05)
 
 
-@pytest.mark.thorough
 def test_what_depends_on_a_value_is_kept_where_dealing_evenly_loses_it(connection, release, completed):
     true = deviations(connection.execute("select * from people").df())
     dealt_evenly = connection.execute(
@@ -165,7 +162,6 @@ def test_a_seed_gives_the_same_tables_and_leaves_nothing_else(release):
     assert release.engine.rows(sql) == before
 
 
-@pytest.mark.thorough
 @pytest.mark.usefixtures("quickly")
 @pytest.mark.parametrize("place", range(0, len(NASTY_NAMES), 3))
 def test_names_that_sql_reads_differently(con, place):
@@ -247,7 +243,6 @@ def test_too_many_randomized_values_are_refused(con, wide):
         release.complete()
 
 
-@pytest.mark.thorough
 def test_means_and_slopes_of_a_fine_scale_are_kept_and_their_intervals_hold(con):
     """Of hundreds of different wages neighbours share their effects."""
     con.execute(
@@ -288,7 +283,6 @@ def figures(table):
     )
 
 
-@pytest.mark.thorough
 def test_hundreds_of_values_are_dealt_to_their_rows(wide):
     (completed,) = wide.complete(tables=1, seed=1)
     assert completed["value"].value_counts().to_dict() == dict.fromkeys(range(600), 3)
@@ -303,7 +297,6 @@ def test_a_damaged_release_is_refused(connection, release):
         damaged.complete(1)
 
 
-@pytest.mark.thorough
 @pytest.mark.usefixtures("quickly")
 def test_complete_on_the_command_line(shell, tmp_path, con):
     publish(con, 40, ["area", "job"], l=3, out=tmp_path / "release")

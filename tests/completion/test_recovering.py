@@ -33,7 +33,6 @@ def deviations(frame):
     return (shares - frame["value"].value_counts(normalize=True)).to_numpy()
 
 
-@pytest.mark.thorough
 def test_what_depends_on_a_value_is_found_again(people, completed):
     true = deviations(people.execute("select * from people").df())
     found = np.mean([deviations(one) for one in completed], axis=0)
@@ -48,7 +47,6 @@ def test_totals_are_near_the_published_ones(people, completed):
         assert len(counts) == 11 and (counts - true["o'ther"].value_counts(dropna=False)).abs().max() < 100
 
 
-@pytest.mark.thorough
 def test_nothing_but_the_tables_is_left(people, completed):
     sql = "select count(*) from duckdb_tables() where temporary and table_name like 'sqlanon_%'"
     before = people.execute(sql).fetchall()

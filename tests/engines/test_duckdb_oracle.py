@@ -57,7 +57,6 @@ def published(connection, method, source):
     return {name: release.engine.rows(f"select * from {table}") for name, table in release.tables.items()}
 
 
-@pytest.mark.thorough
 @pytest.mark.property
 @pytest.mark.parametrize("method", REQUESTS)
 @examples(2)

@@ -28,7 +28,6 @@ def usual():
     return results
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -116,7 +115,6 @@ def point_to(connection, address, folder):
     connection.execute(f"set extension_directory = '{folder}'").fetchall()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("url", ["https://localhost:1/patients.parquet", "s3://bucket/patients.csv", "az://box/p.json"])
 @pytest.mark.parametrize("ours", [True, False])
 def test_a_url_makes_duckdb_fetch_no_extension(repository, tmp_path, url, ours):

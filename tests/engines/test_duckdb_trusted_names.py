@@ -30,7 +30,6 @@ def planted(shell):
     return shell
 
 
-@pytest.mark.thorough
 def test_a_planted_macro_is_not_called_by_the_command_line(planted, patients):
     expected = sqlanon.anatomy(patients, "patients", **ASKED)
     database = ("--database", "hospital.duckdb", *ROLES, "-l", 4)
@@ -77,7 +76,6 @@ def test_stored_macros_and_scripts_refuse_such_a_database(shell):
     assert connection.execute("select count(*) from sqlanon_qit").fetchall() == [(600,)]
 
 
-@pytest.mark.thorough
 def test_macros_are_stored_in_the_file_whatever_it_is_called(shell):
     for name in ("memory", "temp", "a b'c"):
         duckdb.connect(str(shell.folder / f"{name}.duckdb")).close()

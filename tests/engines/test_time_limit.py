@@ -49,7 +49,6 @@ def test_no_time_is_refused(con, seconds):
         pass
 
 
-@pytest.mark.thorough
 def test_a_slow_question_leaves_nothing_behind(con):
     con.execute("create table t as select range as id, range % 50 as age, 'd' || range % 5 as d from range(40000)")
     release = sqlanon.anatomy(con, "t", quasi=["age"], sensitive="d", id="id", l=4)

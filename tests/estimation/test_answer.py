@@ -68,7 +68,6 @@ def test_files_are_images_and_no_file_is_lost(release, tmp_path):
         answer.plot().save(tmp_path / "n.pdf")
 
 
-@pytest.mark.thorough
 def test_the_command_line_draws_beside_the_answer(shell, release):
     release.write(shell.folder / "ward")
     asked = ["estimate", "ward", "SELECT disease, COUNT(*) AS n FROM release GROUP BY disease", "--plot"]

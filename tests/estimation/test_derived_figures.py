@@ -235,7 +235,6 @@ EXPRESSIONS = {
 }
 
 
-@pytest.mark.thorough
 def test_intervals_hold_the_truth(source):
     """12 releases under fixed keys; over 150 releases of 3,000 rows each of these holds in .94 to .97 of them."""
     truth = {name: source.execute(f"select {sql.format('t')}").fetchone()[0] for name, sql in EXPRESSIONS.items()}

@@ -62,7 +62,6 @@ def ask(release, keys, aggregate):
         tracemalloc.stop()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "keys", "aggregate"), QUESTIONS)
 def test_a_question_is_refused_where_it_would_exceed_what_the_limit_leaves(
     releases, monkeypatch, method, keys, aggregate

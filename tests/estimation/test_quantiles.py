@@ -103,7 +103,6 @@ def test_a_decimal_lies_between_two_as_a_number(source, releases):
         assert answer["x"][0] == pytest.approx(number[0], rel=1e-12)
 
 
-@pytest.mark.thorough
 @given(st.lists(st.one_of(st.none(), st.integers(-5, 5)), min_size=2, max_size=15), st.integers(0, 16))
 @examples(10)
 def test_any_rows_at_any_level(values, sixteenths):
@@ -158,7 +157,6 @@ ASKED = [
 ]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["anatomy", "robust", "splu"])
 def test_intervals_hold_the_truth(source, method):
     """Of 1,020 intervals over 60 keys 98.7 % (anatomy), 99.4 % (robust), 96.7 % (splu) hold it; no query below 93."""
@@ -203,7 +201,6 @@ def test_among_many_questions_and_in_a_chart(releases):
         answers[1].plot()
 
 
-@pytest.mark.thorough
 def test_a_sensitive_column_of_several(source):
     options = {"quasi": ["age", "sex"], "sensitive": ["cost", "born"], "l": 3, "id": "id"}
     release = sqlanon.anatomy(source, "t", key=sqlanon.Key.of("0" * 64), **options)

@@ -72,7 +72,6 @@ def test_nothing_over_nothing_counts_as_nothing():
     assert len(iterative.iterate(np.zeros((0, 2, 2)), [5]).asked) == 0
 
 
-@pytest.mark.thorough
 def test_what_has_converged_moves_no_more_and_what_has_not_is_said():
     draws = np.random.default_rng(1)
     published = draws.integers(5, 400, size=(20, 2, 2, 2)) * np.array([[20.0, 3.0], [3.0, 1.0]])

@@ -310,7 +310,6 @@ ASKED = {
 }
 
 
-@pytest.mark.thorough
 def test_intervals_hold_the_truth():
     """12 releases by sex and area, whose ages rise with values and areas: 94 of 100 intervals hold, 88 of each kind.
 
@@ -349,7 +348,6 @@ def concentrated(random, count=4000):
     return school, age, married, work
 
 
-@pytest.mark.thorough
 def test_intervals_hold_where_values_stand_in_every_group_of_a_class():
     """6 fixed draws of 4,000 rows, 72 values: groups cannot tell what a school's own work does there."""
     random, held = np.random.default_rng(529), []
@@ -415,7 +413,6 @@ def surplus_of(most_frequent):
     return kept, [(1, 0, i % 7, "v0" if i < most_frequent else "v2", -1) for i in range(198)]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("most_frequent", [0, 99, 131, 198])
 def test_the_reach_of_counts_is_what_is_possible(most_frequent):
     """Rows left out can only add: nothing below what is published, nothing above all of them, and the truth inside."""

@@ -228,7 +228,6 @@ def test_departures_that_are_expected_are_published(ward, tmp_path):
         release(con, tmp_path, "changed", out="none", expect_departures=True)
 
 
-@pytest.mark.thorough
 def test_quasi_columns_shrink_and_come_back_and_new_ones_are_said(ward, tmp_path):
     con, _ = ward
     release(con, tmp_path, "first", out="one")
@@ -239,7 +238,6 @@ def test_quasi_columns_shrink_and_come_back_and_new_ones_are_said(ward, tmp_path
     assert "no release before had ward: who keeps them learns it" in " ".join(more.notes)
 
 
-@pytest.mark.thorough
 def test_an_outdated_copy_and_another_ledger_are_refused(ward, tmp_path):
     con, _ = ward
     release(con, tmp_path, "first", out="ward")
@@ -358,7 +356,6 @@ def test_what_a_newer_version_says_in_a_ledger_is_kept_and_told(ward, tmp_path, 
     assert sqlanon.ledger(tmp_path / "ward.ledger").check(KEY).holds is not False
 
 
-@pytest.mark.thorough
 def test_robust_follows_class_by_class(ward, tmp_path):
     con, _ = ward
     given = {**ROLES, "r": 3, "background_from": "sex", "max_suppressed": 0.2, "key": KEY}
@@ -376,7 +373,6 @@ def test_robust_follows_class_by_class(ward, tmp_path):
         release(con, tmp_path, "second", ledger=tmp_path / "l")
 
 
-@pytest.mark.thorough
 def test_randomized_values_stay(ward, tmp_path):
     con, _ = ward
     given = {**ROLES, "quasi": ["age", "sex", "ssn_too"], "gamma": 3, "key": KEY, "unique_quasi": "keep"}

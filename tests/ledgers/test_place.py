@@ -78,7 +78,6 @@ def kill_at(step, folder, number, target):
         os._exit(0)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("before", "target"), [(False, "ward"), (True, "ward"), (True, "ward_2")])
 def test_killed_at_every_step_both_stand_or_neither(tmp_path, before, target):
     for step in range(1, MOST_STEPS):

@@ -115,7 +115,6 @@ EDITS = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", EDITS)
 def test_an_edit_is_noticed(copied, name):
     con, folder = copied
@@ -156,7 +155,6 @@ def test_a_ledger_that_nobody_touched_is_followed(copied):
 TYPES = {"code": "bigint", "group_id": "bigint", "sensitive": "varchar", "standing": "varchar", "person": "uuid"}
 
 
-@pytest.mark.thorough
 @examples(25, HealthCheck.function_scoped_fixture)
 @given(
     table=st.sampled_from(["person", "value"]),
@@ -193,7 +191,6 @@ def test_any_edit_of_any_cell_is_noticed(wards, table, place, column, number, wo
     assert fits == same
 
 
-@pytest.mark.thorough
 @examples(25)
 @given(data=st.data())
 def test_any_edit_of_what_a_ledger_says_is_noticed(wards, data):

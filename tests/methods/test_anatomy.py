@@ -76,7 +76,6 @@ def largest_l(values):
     return len(values) // max(collections.Counter(values).values()) if values else 0
 
 
-@pytest.mark.thorough
 @given(
     values=st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", None]), min_size=2, max_size=60),
     l=st.integers(2, 6),
@@ -111,7 +110,6 @@ def test_every_table_is_grouped_or_refused(con, values, l, block, key):
     assert release.verify().figures["reconstruction_error"] == pytest.approx(error)
 
 
-@pytest.mark.thorough
 def test_every_row_of_a_value_meets_every_slot_equally_often(con):
     """Given the counts, ranks are uniform: a row's group must not depend on its quasi values or its id."""
     con.execute("create table t as select i as person, i as q, 'abc'[1 + i % 3] as s from range(6) r(i)").fetchall()
@@ -153,7 +151,6 @@ def test_one_key_gives_one_release_on_any_number_of_threads_and_in_any_order(pat
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.thorough
 def test_one_key_gives_one_release_at_scale_on_any_number_of_threads(con):
     con.execute(
         "create table t as select i as person, i % 97 as q, (i * i) % 23 as s from range(200000) r(i)"

@@ -92,7 +92,6 @@ def penalty_of(release, quasi):
     return sum(row) / len(quasi)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("l", "partition"), [(1, "strict"), (3, "strict"), (1, "relaxed")])
 def test_boxes_lose_no_more_than_the_papers_recursion(con, l, partition):
     con.execute(
@@ -114,7 +113,6 @@ def test_boxes_lose_no_more_than_the_papers_recursion(con, l, partition):
     assert min(map(len, classes_of(release).values())) >= 10
 
 
-@pytest.mark.thorough
 @pytest.mark.property
 @examples(12, HealthCheck.function_scoped_fixture)
 @given(data=st.data())

@@ -63,7 +63,6 @@ def people(columns):
     return con, [f"c{place}" for place, _ in enumerate(columns)]
 
 
-@pytest.mark.thorough
 @each([("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT"), ("INTEGER", "UTINYINT"), ("UINTEGER", "TINYINT"), ("BIGINT",)])
 def test_packed_columns_make_the_release_that_columns_make(kinds):
     con, quasi = people([*((kind, COLUMNS[kind]) for kind in kinds), ("INTEGER", "if(i % 3 > 0, i % 4, null)")])
@@ -82,7 +81,6 @@ def test_other_values_and_ranges_that_do_not_fit_stay_columns(column):
     assert not tables(con, quasi)[1]
 
 
-@pytest.mark.thorough
 @each(METHODS)
 def test_every_method_makes_the_release_that_columns_make(method):
     con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "case when i % 11 > 0 then i % 3 end")])
@@ -138,7 +136,6 @@ def test_no_statement_holds_a_number_of_the_source():
     assert not [number for number in ("7654321", "98765", "7654620", "98777", "300") if number in release.sql]
 
 
-@pytest.mark.thorough
 @pytest.mark.property
 @examples(25)
 @given(

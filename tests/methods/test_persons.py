@@ -60,7 +60,6 @@ def posteriors(sets):
 SETS = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", "g", None]), min_size=1, max_size=3, unique=True)
 
 
-@pytest.mark.thorough
 @given(
     people=st.lists(SETS, min_size=2, max_size=30).filter(lambda sets: any(len(one) > 1 for one in sets)),
     l=st.integers(2, 4),
@@ -91,7 +90,6 @@ def test_nobody_of_a_group_shares_a_value_with_anybody_or_it_is_refused(con, peo
     assert release.verify(against="t", id="person").holds
 
 
-@pytest.mark.thorough
 def test_every_value_of_a_group_is_as_likely_each_members(con):
     """Of all releases with the same tables, as many give a value to each of a group's people."""
     people = [["a"], ["b", "c"], ["d", "e"], ["a", "f"], ["g"], ["b", "h"]]
@@ -222,7 +220,6 @@ def visits():
     return con
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "asked"), [
     ("anatomy", {"l": 3}), ("anatomy", {"l": 2, "known_size": True}), ("robust", {"r": 2, "background_from": "sex"}),
 ])  # fmt: skip
@@ -259,7 +256,6 @@ def test_intervals_hold_the_truth_in_95_of_100(visits, method, asked):
     assert abs(np.mean(errors)) < 0.03
 
 
-@pytest.mark.thorough
 def test_intervals_hold_where_how_many_values_somebody_has_goes_with_what_is_asked(con):
     """One of 60 values at 20 years, ten at 79: who sits with somebody of many values has few."""
     con.execute("""
@@ -339,7 +335,6 @@ def test_weights_in_plain_sql_count_as_answers_do(visits, tmp_path):
     assert paper == pytest.approx(sqlanon.open(tmp_path / "release").estimate(asked, estimator="uniform")["n"][0])
 
 
-@pytest.mark.thorough
 def test_an_attack_is_as_sure_as_it_is_right(con):
     con.execute(RANDOM.format(people=3000))
     con.execute("alter table visits add column code integer")

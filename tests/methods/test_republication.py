@@ -118,7 +118,6 @@ def test_the_oracle_sees_what_independent_releases_tell(session):
     assert max(largest) > Fraction(1, 2)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("changed", ["leave", "keep"])
 def test_robust_groups_arrivals_class_by_class_and_lets_go_who_changes_class(session, changed):
     chance = random.Random(changed)
@@ -210,7 +209,6 @@ def test_all_worlds_of_those_who_wait(policy, largest):
     assert largest_posterior((2, 2), 2, policy) == largest
 
 
-@pytest.mark.thorough
 def test_those_who_come_new_are_shown_all_together_or_not_at_all(session):
     for method in ("anatomy", "splu", "robust"):
         chance, shown_together, waited_together = random.Random(method), 0, 0
@@ -272,7 +270,6 @@ def test_enough_have_come_where_a_binomial_tail_says_so(session, shown):
     assert decided == ({False} if max(shown) * 3 == sum(shown) else {False, True})
 
 
-@pytest.mark.thorough
 def test_a_coin_puts_off_those_who_would_all_find_a_group(session):
     shown, arrived = (20, 20, 20, 20, 20), (12, 12, 12, 12, 12)
     rows = [wave(session, shown, arrived, release) for release in range(2, 62)]

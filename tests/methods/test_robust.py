@@ -68,7 +68,6 @@ def test_the_papers_women_are_published_without_him(con):
 ROW = st.tuples(st.sampled_from(["m", "f", None]), st.integers(0, 2), st.sampled_from(["a", "b", "c", "d", None]))
 
 
-@pytest.mark.thorough
 @given(
     rows=st.lists(ROW, min_size=1, max_size=40),
     r=st.sampled_from([1.5, 2, 2.5, 3, 4]),
@@ -454,7 +453,6 @@ def left_over(con, size, table="t"):
     return sum(max(0, count - most_groups(counts, size)) for counts in wards.values() for count in counts)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_random_tables_with_zeros_and_gaps_give_nobody_away(con, seed):
     drawn = random.Random(seed)
@@ -536,7 +534,6 @@ def test_a_row_that_no_group_may_take_is_left_out_and_no_reason_to_fail(con):
     assert "1 of 2 values of a background are none of the data's" in release.notes
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(2))
 def test_a_table_that_leaves_values_out_is_completed_alike_by_publisher_and_recipient(con, seed):
     con.execute(
@@ -576,7 +573,6 @@ def test_the_promise_says_of_whom_it_is_not(con, shell):
 # -- draws, names, real data ---------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("identifier", [["person"], []])
 def test_one_key_gives_one_release_in_any_order(con, identifier):
     crowded(con)
@@ -592,7 +588,6 @@ def test_one_key_gives_one_release_in_any_order(con, identifier):
     assert other.table("st").fetchall() != tables[0][1]
 
 
-@pytest.mark.thorough
 def test_hostile_names_and_values(con):
     columns = ", ".join('"' + name.replace('"', '""') + '" varchar' for name in NASTY_NAMES)
     con.execute(f'create table hostile ({columns}, "sens\'it""ive" varchar)').fetchall()

@@ -48,7 +48,6 @@ def differ(first, second):
 VALUES = st.sampled_from(["a", "b", "c", "d", "e", "f", None])
 
 
-@pytest.mark.thorough
 def test_no_quasi_value_decides_who_is_in_whose_group(con):
     """Draws are made of the identifier alone, so that other quasi values leave everybody where they were."""
     rows = [(f"s{n * n % 7}", f"t{n * n % 7 + n % 2}") for n in range(300)]
@@ -59,7 +58,6 @@ def test_no_quasi_value_decides_who_is_in_whose_group(con):
     assert before == {1000 - q: group for q, group in after}
 
 
-@pytest.mark.thorough
 @given(
     rows=st.one_of(
         st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=40),
@@ -95,7 +93,6 @@ def test_rows_of_a_group_differ_in_every_column_or_it_is_refused(con, rows, l, b
     assert release.verify(against="t").holds
 
 
-@pytest.mark.thorough
 def test_columns_that_go_together_are_left_out_as_far_as_is_allowed(con):
     fill(con, CROSSED)
     asked = {"sensitive": ["s", "t", "u"], "l": 2, "key": KEY, **ASKED}
@@ -204,7 +201,6 @@ def test_a_value_that_stands_twice_in_a_group_is_seen_in_any_column(published):
     assert release.verify().holds
 
 
-@pytest.mark.thorough
 def test_attacks_look_at_every_column_and_two_releases_intersect(published):
     con, release, asked = published
     other = sqlanon.anatomy(con, "t", l=4, **{**asked, "sensitive": "in come"})

@@ -55,7 +55,6 @@ def test_decoy_groups_hold_gamma_different_values(con, rows, gamma, residue):
     assert sum(size * count for size, count in sizes.items()) == rows - (rows % gamma if residue != "keep" else 0)
 
 
-@pytest.mark.thorough
 def test_counts_are_unbiased_with_the_binomials_variance(con):
     """E f' = f and Var f' = f (1 - 1/gamma), over a hundred values of 10 rows, and forty of 25."""
     con.execute(
@@ -76,7 +75,6 @@ def test_counts_are_unbiased_with_the_binomials_variance(con):
         assert 0.75 < sum((one - mean) ** 2 for one in found) / (len(found) - 1) / expected < 1.3
 
 
-@pytest.mark.thorough
 def test_the_residue_is_drawn_evenly_whatever_its_value(con):
     table(con, 13)
     dropped = collections.Counter()

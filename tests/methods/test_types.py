@@ -57,7 +57,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("method", METHODS)
 def test_what_is_published_holds_or_the_type_is_refused(con, tmp_path, method):
     """All types at once as quasi-identifiers; as the sensitive attribute, each method has a part of the types."""

@@ -161,7 +161,6 @@ ROW = st.tuples(
 )
 
 
-@pytest.mark.thorough
 @examples(10, HealthCheck.function_scoped_fixture)
 @given(
     rows=st.lists(ROW, min_size=4, max_size=24),
@@ -301,7 +300,6 @@ def uncertain_people(con, rows):
     return con
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("identifier", [["ssn"], []])
 def test_one_key_gives_one_release_on_any_number_of_threads_and_in_any_order(con, identifier):
     uncertain_people(con, 600).execute("create table shuffled as select * from people order by random()").fetchall()
@@ -312,7 +310,6 @@ def test_one_key_gives_one_release_on_any_number_of_threads_and_in_any_order(con
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.thorough
 def test_keys_matter_and_fresh_keys_differ(con):
     con.execute(
         "create table t as select 'Master' as education, 30 as age, 'F' as sex,"
@@ -325,7 +322,6 @@ def test_keys_matter_and_fresh_keys_differ(con):
 # -- what is learned ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_a_learned_matrix_is_association_and_rarity(con, tmp_path):
     con.execute("create table t as select case when i % 2 = 0 then 'F' else 'M' end as sex, i % 3 as noise,"
                 " 20 + i % 40 as age, case when i % 2 = 0 then 'a' when i % 10 = 1 then 'rare' else 'b' end as disease"
@@ -408,7 +404,6 @@ def test_the_correlation_ratio_is_the_statistic_of_the_oracle(con):
             assert line[place] == next((grade for bound, grade in scale if strength >= bound), 0)
 
 
-@pytest.mark.thorough
 def test_values_of_equal_mass_are_of_one_grade_in_any_order_and_on_any_number_of_threads(con):
     """Thirds, sevenths and whole rows that come to the same mass: no float sum decides a grade."""
     con.execute(
@@ -713,7 +708,6 @@ def test_names_that_meet_ours(con):
     assert release.verify(against="t").holds
 
 
-@pytest.mark.thorough
 def test_names_and_values_of_every_kind(con, tmp_path):
     names = [*NASTY_NAMES, "x"]
     columns = ", ".join(f"{ident(name)} varchar[]" for name in names)

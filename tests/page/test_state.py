@@ -85,7 +85,6 @@ def test_without_roles_or_a_directory_nothing_begins(state):
     assert "publish" not in state.work.runs
 
 
-@pytest.mark.thorough
 def test_a_release_that_had_appeared_is_no_cancelled_one(state, monkeypatch):
     """An interruption may come when the directory stands already: it is told as published, for so it is."""
     publish = sqlanon.publish

@@ -61,7 +61,6 @@ def standing(folder):
         return json.loads(text)["parameters"]["release"], ledger
 
 
-@pytest.mark.thorough
 def test_releases_in_schemas_follow_each_other(hospital):
     release(hospital)
     with duckdb.connect(str(hospital / "hospital.duckdb")) as con:
@@ -77,7 +76,6 @@ def test_releases_in_schemas_follow_each_other(hospital):
     assert {path.name for path in hospital.iterdir()} == {"hospital.duckdb", "ward.ledger", "ward.ledger.last"}
 
 
-@pytest.mark.thorough
 def test_a_directory_of_the_schemas_name_is_another_release(hospital, monkeypatch):
     monkeypatch.chdir(hospital)
     with duckdb.connect(str(hospital / "hospital.duckdb")) as con:
@@ -90,7 +88,6 @@ def test_a_directory_of_the_schemas_name_is_another_release(hospital, monkeypatc
         release(hospital, "ward_3", since="ward")
 
 
-@pytest.mark.thorough
 def test_what_fails_leaves_both_as_they_were(hospital, monkeypatch):
     def full(*_):
         raise TargetError("disk full")
@@ -109,7 +106,6 @@ def test_what_fails_leaves_both_as_they_were(hospital, monkeypatch):
     assert standing(hospital) == (2, 2)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("moment", "number"), [("before", 1), ("after", 2)])
 def test_killed_around_the_commit_both_stand_or_neither(hospital, moment, number):
     release(hospital)
@@ -125,7 +121,6 @@ def test_killed_around_the_commit_both_stand_or_neither(hospital, moment, number
     assert {path.name for path in hospital.iterdir()} == {"hospital.duckdb", "ward.ledger", "ward.ledger.last"}
 
 
-@pytest.mark.thorough
 def test_the_run_that_follows_a_dead_one_mends_in_its_own_session(hospital):
     done = subprocess.run([sys.executable, "-c", DYING, str(hospital), "before"], check=False)
     assert done.returncode == -signal.SIGKILL and (hospital / "ward.ledger").is_file()

@@ -143,7 +143,6 @@ def test_whatever_is_read_is_as_the_schema_says(tmp_path_factory, text):
     validator("job").validate(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-@pytest.mark.thorough
 def test_lines_of_the_log_are_as_the_schema_says(shell):
     required = "require: {attack: '<= 1'}\n"  # which attacks the release, and tells of its steps
     for text, code in ((JOB + required, 0), (JOB, 2), (JOB.replace("l: 4", "l: 9").replace("ward", "new"), 3)):

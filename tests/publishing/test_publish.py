@@ -145,7 +145,6 @@ def test_robust_does_not_say_that_rows_without_a_value_had_a_frequent_one(shell)
     assert "11.1% of the rows are left out" in shown(done, "promised")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "asked"), [
     ("splu", ["--gamma", 4]), ("uncertain", ["-k", 4, "-L", 2, "--threshold", 0.3, "--influence", "learn"]),
 ])  # fmt: skip
@@ -179,7 +178,6 @@ SKEWED = (
 )
 
 
-@pytest.mark.thorough
 def test_what_is_advised_for_a_skewed_column_works_and_nothing_else_is_advised(shell):
     """600 of 1000 rows have one value; the next stands in 60, so that without it l = 400 // 60 = 6 is possible."""
     roles = ["--quasi", "q", "--sensitive", "s", "--out"]
@@ -253,7 +251,6 @@ def test_a_release_tells_nothing_else_and_is_replaced_by_a_whole_one_alone(shell
     assert shell("verify", "release").returncode == 0
 
 
-@pytest.mark.thorough
 def test_overwriting_an_earlier_release_says_that_two_releases_intersect(shell):
     def printed(done):
         return " ".join(done.stdout.split())
@@ -390,7 +387,6 @@ def large(shell):
     return ["publish", "anatomy", "large.parquet", *UNIQUE, "-l", 10]
 
 
-@pytest.mark.thorough
 def test_a_killed_run_leaves_no_half_release_and_the_next_cleans_up(shell, large):
     before = shell.left()
 
@@ -407,7 +403,6 @@ def test_a_killed_run_leaves_no_half_release_and_the_next_cleans_up(shell, large
     assert shell("verify", "release", "--against", "large.parquet").returncode == 0
 
 
-@pytest.mark.thorough
 def test_a_killed_run_into_a_schema_leaves_the_database_as_it_was(shell, large):
     size = (shell.folder / "hospital.duckdb").stat().st_size
 
@@ -523,7 +518,6 @@ def together(shell, *commands):
     return [process.returncode for process in running], said
 
 
-@pytest.mark.thorough
 def test_of_two_runs_to_one_absent_target_one_publishes(shell):
     other = ["publish", "splu", "patients.parquet", *ROLES, "--gamma", 3, "--out", "release"]
     codes, said = together(shell, PUBLISH, other)
@@ -556,7 +550,6 @@ def test_of_two_transactions_to_one_schema_one_publishes(patients, monkeypatch):
 # -- what comes next ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("place", [["--out", "my release"], ["--into", "my release"]])
 def test_the_next_commands_run_as_they_are_printed(shell, place):
     """Attack and page are printed with source, identifier and database, and name the folder that is handed over."""

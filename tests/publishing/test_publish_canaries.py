@@ -89,7 +89,6 @@ def test_what_is_refused_names_no_value(shell, asked):
     assert seen(shell, done) == set()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("method", PUBLISHED)
 def test_what_is_published_holds_the_sensitive_column_and_no_other_secret(shell, method, tmp_path):
     (tmp_path / "tmp").mkdir()

@@ -110,7 +110,6 @@ def test_a_level_of_a_hierarchy_labels_values(con, tmp_path):
         publish(coarsen=f"job={path}@1")
 
 
-@pytest.mark.thorough
 def test_values_and_columns_of_any_name_have_labels(con, tmp_path):
     for number, name in enumerate(NASTY_NAMES[::4]):
         quoted = name.replace('"', '""')

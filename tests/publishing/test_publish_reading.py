@@ -70,7 +70,6 @@ def test_a_file_cut_off_is_named(shell, kept):
     cannot(shell, "cut.parquet", "'cut.parquet' is no whole Parquet file: its end is missing")
 
 
-@pytest.mark.thorough
 def test_a_damaged_file_is_named_and_is_no_fault_of_ours(shell):
     write(shell, "good.parquet")
     whole = (shell.folder / "good.parquet").read_bytes()

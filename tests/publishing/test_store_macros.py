@@ -140,7 +140,6 @@ def test_draws_at_random_need_no_key_and_differ(made):
 # -- refusals ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("call", "asked"),
     [
@@ -158,7 +157,6 @@ def test_refusals_have_the_words_of_the_command_line(client, shell, call, asked)
     assert client.refusal(f"from anatomy_groups({call})") == said
 
 
-@pytest.mark.thorough
 def test_a_macro_takes_one_row_a_person(client):
     said = client.refusal("from anatomy_groups('doubled', 'disease', 4, id := ['ssn'])")
     assert said.startswith("300 persons have more than one row (600 rows of 300 persons): the guarantee is per row")
@@ -219,7 +217,6 @@ def test_no_question_gets_around_a_refusal(client, ask):
     assert "the largest l that works is 6" in client.refusal(ask.format("anatomy_groups('patients', 'disease', 9)"))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("key", [None, "ab" * 32 + "a", "zz" * 32])
 def test_without_a_key_nothing_runs(made, key):
     said = Client(made, key).refusal(CALL)
@@ -243,7 +240,6 @@ def test_null_sensitive_values_published_or_dropped(client):
         assert max(Counter((row[-2], row[-1]) for row in rows).values()) == 1
 
 
-@pytest.mark.thorough
 def test_hostile_names_of_tables_and_columns(client):
     asked = [f"select count(*) as n from anatomy_groups({NAMED}, {literal(name)}, 3)" for name in NASTY_NAMES]
     done = client.run(";\n".join(asked) + ";", "-json", "-readonly")
@@ -319,7 +315,6 @@ def macros_in(path) -> set[str]:
 NAMES = {macro.name for macro in MACROS}
 
 
-@pytest.mark.thorough
 def test_store_again_and_drop(shell):
     path = shell.folder / "hospital.duckdb"
     done = shell("macros", "--database", "hospital.duckdb", "--format", "json")

@@ -95,7 +95,6 @@ PEOPLE = (
 ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "key": "ab" * 32}
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "robust"])  # whose form is anatomy's
 def test_what_attacks_reach_is_what_attack_says_of_the_release(method, tmp_path):
     con = connect()
@@ -112,7 +111,6 @@ def test_what_attacks_reach_is_what_attack_says_of_the_release(method, tmp_path)
     assert sqlanon.open(tmp_path / "ward").verify().holds
 
 
-@pytest.mark.thorough
 def test_a_family_of_attacks_is_required_by_its_name_and_under_a_ledger(tmp_path):
     con = connect()
     con.execute(PEOPLE)

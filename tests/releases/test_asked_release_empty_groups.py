@@ -11,7 +11,6 @@ GROUPED = ("sex", "disease", "sex, disease")
 AGGREGATES = ("COUNT(*)", "SUM(age) - COUNT(*)")
 
 
-@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::sqlanon.AnswerWarning")
 @pytest.mark.parametrize(
     ("publish", "size", "estimators"),

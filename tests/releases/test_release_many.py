@@ -108,7 +108,6 @@ def test_what_fails_among_many_is_answered_alone_and_says_why(caplog):
         release.estimate_many([good] * 9 + ["select count(*) from release where cast(code as date) > '2020-01-01'"])
 
 
-@pytest.mark.thorough
 def test_boxes_answer_counts_together_as_alone():
     # ranges of whole numbers, of measured ones, of dates and moments; sets; NULLs among them
     con = connect()

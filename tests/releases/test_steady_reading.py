@@ -54,7 +54,6 @@ def test_an_answer_is_one_releases(patients, replaced):
     assert release.estimate(COUNT)["n"][0] == 300
 
 
-@pytest.mark.thorough
 def test_a_release_that_changes_again_and_again_is_not_called_forged(replaced):
     release, often = replaced
     often(9)

@@ -71,7 +71,6 @@ def test_a_strangers_database_reads_nothing_of_the_readers(ward, shell):
     assert release.estimate(COUNT)["n"][0] > 0
 
 
-@pytest.mark.thorough
 def test_files_that_the_reader_names_are_read_beside_it(ward, shell, monkeypatch):
     assert opened(shell).verify(against=str(shell.folder / "patients.parquet")).holds
     assert opened(shell).verify(against="patients").holds

@@ -67,7 +67,6 @@ def test_earlier_releases_hold_and_answer_alike(version, name):
     assert_answers(release, said_of(version, name).get("answers", {}), (version, name) in MENDED)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("version", "name"), [(version, name) for version, name in RELEASES if "night" not in name])
 def test_earlier_releases_agree_with_their_source_are_attacked_and_completed(version, name):
     con = connect()

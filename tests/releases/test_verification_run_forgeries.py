@@ -170,7 +170,6 @@ def test_a_forged_table_fails_its_check(published, connection, tmp_path, method,
     assert check in failed(release, connection)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "change", "check"), FORGED_MANIFESTS)
 def test_a_forged_manifest_fails_its_check(published, connection, tmp_path, method, change, check):
     release = shutil.copytree(published / method, tmp_path / method)
@@ -202,7 +201,6 @@ def excused(release, parameters, classes=None):
     return sqlanon.open(release)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("parameters", EXCUSES, ids=str)
 def test_an_excuse_for_mixed_groups_proves_nothing(published, connection, tmp_path, parameters):
     release, background = shutil.copytree(published / "robust", tmp_path / "robust"), tmp_path / "background.parquet"

@@ -65,7 +65,6 @@ def test_the_public_page_is_about_the_release_alone(pages):
     assert len(public.html) < 200_000
 
 
-@pytest.mark.thorough
 def test_a_public_page_has_no_advice_for_the_publisher(con, tmp_path):
     con.execute("create table rows_alone as select i % 7 as q, i % 5 as s from range(200) t(i)")
     sqlanon.anatomy(con, "rows_alone", quasi="q", sensitive="s", l=3, out=tmp_path / "r")
@@ -76,7 +75,6 @@ def test_a_public_page_has_no_advice_for_the_publisher(con, tmp_path):
     assert "--with RELEASE" in read_safely(sqlanon.report(release, against="rows_alone").html).text
 
 
-@pytest.mark.thorough
 def test_the_internal_page_scores_attacks_and_shows_true_values(pages, hospital):
     _, internal = pages
     page = read_safely(internal.html)
@@ -268,7 +266,6 @@ def _fail_to_load(name):
     raise ValueError("Invalid version: 'None'")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("looked_for", [{"find_spec": lambda name: None}, {"import_module": _fail_to_load}])
 def test_without_altair_a_page_has_bars_and_says_what_is_missing(anatomized, monkeypatch, tmp_path, looked_for):
     for name, found in looked_for.items():

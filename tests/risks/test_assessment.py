@@ -47,7 +47,6 @@ ROWS = st.lists(
 )
 
 
-@pytest.mark.thorough
 @given(rows=ROWS)
 @examples(40)
 def test_every_measure_equals_its_definition(rows):

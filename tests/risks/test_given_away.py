@@ -38,7 +38,6 @@ def confidence(rows, columns, size):
     return total / len(rows)
 
 
-@pytest.mark.thorough
 @given(rows=ROWS, size=st.integers(2, 6))
 @examples(40)
 def test_what_columns_give_away_is_what_a_literal_count_says(rows, size):
@@ -50,7 +49,6 @@ def test_what_columns_give_away_is_what_a_literal_count_says(rows, size):
         assert line["named"] == pytest.approx(confidence(rows, [column], size)) and line["by_chance"] == 1 / size
 
 
-@pytest.mark.thorough
 def test_check_and_publish_warn_with_the_column_before_an_attack_shows_it(con):
     con.execute(WAGES).fetchall()
     year, sex = sqlanon.check(con, "wages", **ASKED, l=10).given_away

@@ -301,7 +301,6 @@ from pair where changed.rowid in (first, second)
 COLUMNS = {"splitting": ("code", "code_2"), "box": ("partition", "code_2")}
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("method", "asked", "step", "is_text"),
     [

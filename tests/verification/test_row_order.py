@@ -25,7 +25,6 @@ def standing(line):
     return [(value is None, value != value, 0 if value is None or value != value else value) for value in line]
 
 
-@pytest.mark.thorough
 def test_lines_out_of_place_are_counted_in_files_and_between_them():
     con, drawn, faulty = duckdb.connect(), random.Random(3), 0
     file, place = PLACE_COLUMNS.values()
@@ -65,7 +64,6 @@ def test_a_line_whose_place_does_not_follow_is_out_of_place(given):
     assert con.execute(told).fetchone()[0] == wanted
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("given", ["b", "File_Row_Number"])
 def test_a_long_file_is_read_in_stretches_that_meet(given, tmp_path, monkeypatch):
     monkeypatch.setattr(duckdb_engine, "STRETCH", 2)

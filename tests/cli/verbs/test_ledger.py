@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 KEY = "5e" * 32
 ROLES = ["--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn", "-l", 4]
 PUBLISH = ["publish", "anatomy", "patients.parquet", *ROLES, "--ledger", "ward.ledger"]
@@ -17,7 +15,6 @@ key_env: WARD_KEY
 """
 
 
-@pytest.mark.thorough
 def test_a_ledger_from_the_first_release_to_the_second(shell):
     first = shell(*PUBLISH, "--out", "one", SQLANON_KEY=KEY)
     assert first.returncode == 0, first.stderr
@@ -54,7 +51,6 @@ def test_without_a_key_or_with_a_verb_that_needs_a_ledger(shell):
     assert done.returncode == 2 and "no ledger" in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.thorough
 def test_a_ledger_is_checked(shell):
     for night in ("one", "two"):
         assert shell(*PUBLISH, "--out", night, SQLANON_KEY=KEY).returncode == 0
@@ -80,7 +76,6 @@ def test_a_ledger_is_checked(shell):
         assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
-@pytest.mark.thorough
 def test_a_job_names_its_ledger(shell):
     (shell.folder / "nightly.yml").write_text(JOB)
     for number in (1, 2):
@@ -95,7 +90,6 @@ def test_a_job_names_its_ledger(shell):
     assert done.returncode == 0 and "published under one ledger (--ledger FILE) tell no more together" in done.stderr
 
 
-@pytest.mark.thorough
 def test_a_job_whose_releases_are_schemas(shell):
     database = JOB.replace("patients.parquet", "{database: hospital.duckdb, table: patients}")
     for number, output in ((1, "into: ward"), (2, "into: ward_2")):

@@ -53,7 +53,6 @@ def test_no_comparison_is_proposed_where_the_engine_has_none_or_persons_have_sev
     assert coarser_command(release, "age", "people", ()) == []
 
 
-@pytest.mark.thorough
 def test_attack_ends_with_a_command_that_can_be_typed(shell):
     told = (
         "select i as ssn, 20 + i % 40 as age, hash(i) % 2 as sex, 'd' || (i % 40 // 10 + 4 * (hash(i) % 3)) as disease"

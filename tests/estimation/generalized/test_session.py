@@ -125,7 +125,6 @@ def test_sets_nodes_and_unknown_values_are_equally_likely(tmp_path):
         assert answer[["n", "n_low", "n_high"]].values[0].tolist() == pytest.approx([expected, low, high]), where
 
 
-@pytest.mark.thorough
 @pytest.mark.property
 @examples(20, HealthCheck.function_scoped_fixture)
 @given(data=st.data())

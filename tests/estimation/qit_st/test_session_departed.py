@@ -56,7 +56,6 @@ def opened(con, number=2):
     return GroupSession(DuckDBEngine(con), {"qit": Sql("qit"), "st": Sql("st")}, manifest)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("share", [0.2, 0.6])
 def test_intervals_hold_the_truth_and_the_uniform_estimate_is_unbiased(con, share):
     chance, held, errors = np.random.default_rng(5), 0, []

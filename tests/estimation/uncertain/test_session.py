@@ -168,7 +168,6 @@ KEYS = {
 }
 
 
-@pytest.mark.thorough
 @examples(40)
 @given(release=releases(), conditions=st.lists(pieces(), max_size=3), key=st.sampled_from([None, *KEYS]))
 def test_counts_are_those_of_the_worlds(tmp_path_factory, release, conditions, key):
@@ -203,7 +202,6 @@ ROWS = st.lists(
 )
 
 
-@pytest.mark.thorough
 @examples(6)
 @given(rows=ROWS, undiverse=st.sampled_from(["merge", "suppress"]), data=st.data())
 def test_the_truth_lies_between_certain_and_possible(rows, undiverse, data):

@@ -96,7 +96,6 @@ def compared(releases, estimator=None):
     return {name: np.moveaxis(np.array(each, dtype=float), -1, 0) for name, each in found.items()}
 
 
-@pytest.mark.thorough
 def test_ranges_that_depend_on_other_columns_are_near_and_their_intervals_hold(wages):
     found, inverted = compared(wages), compared(wages, "closed_form")
     for name, (truth, value, low, high) in found.items():

@@ -50,7 +50,6 @@ def releases():
     return job, np.array(published), np.array(errors), np.array(bars), np.array(covered)
 
 
-@pytest.mark.thorough
 def test_published_counts_are_unbiased(releases):
     job, published, *_ = releases
     counts = np.bincount(job)
@@ -58,28 +57,24 @@ def test_published_counts_are_unbiased(releases):
     assert (np.abs(z) < 3.5).all()
 
 
-@pytest.mark.thorough
 def test_their_variance_is_f_less_a_share_of_gamma(releases):
     job, published, *_ = releases
     ratio = published.var(axis=0, ddof=1) / (np.bincount(job) * (1 - 1 / 5))
     assert ratio.mean() == pytest.approx(1, abs=4 * np.sqrt(2 / (RELEASES - 1) / len(ratio)))
 
 
-@pytest.mark.thorough
 def test_the_95_percent_interval_covers_at_least_94_percent(releases):
     covered = releases[4]
     assert covered.mean() >= 0.94
     assert covered.mean(axis=0).min() >= 0.8  # of any single answer
 
 
-@pytest.mark.thorough
 def test_standard_errors_are_the_spread_or_a_little_more(releases):
     _, _, errors, bars, _ = releases
     ratio = errors.std(axis=0, ddof=1) / bars.mean(axis=0)
     assert 0.5 < np.median(ratio) < 1.1 and ratio.max() < 1.4
 
 
-@pytest.mark.thorough
 def test_the_closed_form_has_little_bias(releases):
     _, _, errors, _, _ = releases
     assert np.median(np.abs(errors.mean(axis=0)) / errors.std(axis=0, ddof=1)) < 0.4
@@ -114,7 +109,6 @@ def departed():
     return np.array(off), np.array(present), np.concatenate(covered)
 
 
-@pytest.mark.thorough
 def test_published_counts_stay_unbiased_after_departures(departed):
     off, present, _ = departed
     z = off.mean(axis=0) / (off.std(axis=0, ddof=1) / np.sqrt(len(off)))
@@ -124,7 +118,6 @@ def test_published_counts_stay_unbiased_after_departures(departed):
     assert ratio.mean() == pytest.approx(2 - (0.4 * 0.4 * 3000 + 0.7 * 0.7 * 600) / (0.4 * 3000 + 0.7 * 600), abs=0.1)
 
 
-@pytest.mark.thorough
 def test_intervals_hold_after_departures(departed):
     assert departed[2].mean() >= 0.94
 
@@ -144,7 +137,6 @@ def test_an_enumeration_of_all_draws_gives_the_binomial():
     np.testing.assert_allclose(counts, wanted)
 
 
-@pytest.mark.thorough
 def test_a_cell_that_stands_out_of_two_columns_is_held_by_its_interval():
     """Two jobs of twenty have a pay of their own; most other cells are as their margins say."""
     random = np.random.default_rng(4)

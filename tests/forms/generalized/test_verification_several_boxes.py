@@ -35,7 +35,6 @@ def tables_of(release):
     return found
 
 
-@pytest.mark.thorough
 @pytest.mark.property
 @examples(10, HealthCheck.function_scoped_fixture)
 @given(data=st.data())

@@ -175,7 +175,6 @@ def test_unbiased_weights_are_those_of_the_definition(ask, method):
             assert total == pytest.approx(told)
 
 
-@pytest.mark.thorough
 def test_unbiased_weights_count_what_depends_on_the_value():
     """Over 16 keys their mean is within half an error of the count but for noise; the paper's is far off.
 

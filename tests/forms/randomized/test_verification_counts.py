@@ -4,7 +4,6 @@ import math
 
 import duckdb
 import numpy as np
-import pytest
 from scipy.stats import binom
 
 import sqlanon
@@ -47,7 +46,6 @@ def test_a_count_that_cannot_be_has_no_probability(given):
     assert math.isclose(_least_probability(rows, 10, drops=False), wanted, rel_tol=1e-9)
 
 
-@pytest.mark.thorough
 def test_rows_that_are_kept_beyond_a_multiple_of_gamma_are_no_fault(tmp_path):
     """A value of one row may be published gamma + 1 times: its group may have so many rows."""
     con, most = duckdb.connect(), 0

@@ -47,7 +47,6 @@ def replaced(column, expression, person):
     return f"select * replace (if(num = '{person}', {expression}, {column}) as {column}) from this {SORTED}"
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "sql", "fails"),
     [
@@ -111,7 +110,6 @@ def test_values_of_another_type_are_told_and_break_nothing(release):
     assert "the release's tables cannot be read as uncertain data" in counts.found["unreadable"]
 
 
-@pytest.mark.thorough
 def test_quasi_columns_called_as_our_queries_call_theirs(con):
     names = ["mark", "marks", "read", "counted", "suppressed", "part"]
     columns = ", ".join(f"case when i % 5 = {n % 5} then [i % 7, i % 3] else [i % 7] end as {name}"
@@ -232,7 +230,6 @@ def published(con, source, **options):
     return sqlanon.uncertain(con, source, **{**ROLES, **FILES, **options})
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("options", "undiverse"),
     [
@@ -265,7 +262,6 @@ CHANGES = {
 }
 
 
-@pytest.mark.thorough
 def test_another_source_is_told(con):
     release = published(con, str(PAPER / "table_6.parquet"))
     for change, checks in CHANGES.items():
@@ -379,7 +375,6 @@ def test_verify_on_the_command_line(shell):
     assert "a release of uncertain has no groups of exact values to look voters up in" in voters.stderr
 
 
-@pytest.mark.thorough
 def test_a_schema_is_read_as_a_directory_is(tmp_path):
     con = duckdb.connect(str(tmp_path / "survey.duckdb"))
     release = published(con, str(PAPER / "table_6.parquet"), into="rel", undiverse="suppress")
@@ -392,7 +387,6 @@ def test_a_schema_is_read_as_a_directory_is(tmp_path):
     assert written.estimate("SELECT COUNT(*) FROM release WHERE age < 30").values.tolist() == [[2, 5, 3.5]]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["double", "float", "varchar"])
 def test_a_zero_of_either_sign_is_one_number_and_two_texts(con, kind):
     con.execute(

@@ -185,7 +185,6 @@ def dealt_out(cells, k, l, threshold, most_rows):
     return False
 
 
-@pytest.mark.thorough
 @given(
     rows=st.lists(st.tuples(quasi, held), min_size=2, max_size=40),
     importances=st.tuples(importance, importance, importance),
@@ -325,7 +324,6 @@ def a_table(con, size=300):
     return table(con, rows, attributes, VALUES)
 
 
-@pytest.mark.thorough
 def test_neither_threads_nor_the_order_of_rows_show(con):
     asked = Clustering(a_table(con), 3, 3, 0.05, "merge")
     found = [clustered(con, asked)[0]]
@@ -370,7 +368,6 @@ def test_statements_hold_nothing_of_the_data(con):
     assert [statement.sql for statement in plan(asked).statements] == before
 
 
-@pytest.mark.thorough
 def test_clusters_of_adult_are_as_good_as_greedy_k_member_clustering(con):
     adult, folder = real_data("adult_arx.parquet"), real_data("hierarchies/adult__race.csv").parent
     found = ratios(con, adult, folder, 6, 500)

@@ -29,7 +29,6 @@ def judged(con, values, k, l, threshold, **further):
     return sizes, found
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("values", "k", "l", "threshold", "largest", "turns"),
     [
@@ -54,7 +53,6 @@ def test_what_is_grave_and_rare_does_not_gather_what_is_harmless(con):
     assert sizes[-1] <= 9 and len(sizes) >= 190 and found["merges"]["turns"] > 2
 
 
-@pytest.mark.thorough
 @given(
     values=st.lists(st.sampled_from("uuuuvvwwxyz"), min_size=4, max_size=60),
     k=st.integers(2, 4),
@@ -80,7 +78,6 @@ def test_what_a_refusal_advises_works(con, values, k, l, threshold):
         judged(con, values, k, l, threshold, max_group=int(found[1]))
 
 
-@pytest.mark.thorough
 def test_which_of_alike_rows_goes_where_is_drawn(con):
     """Two groups of two from rows 0 to 3, one of each value in each: ST alone tells who has which."""
     seen = set()

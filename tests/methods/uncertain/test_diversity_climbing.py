@@ -52,7 +52,6 @@ ROW = st.tuples(
 )
 
 
-@pytest.mark.thorough
 @examples(6, HealthCheck.function_scoped_fixture)
 @given(rows=st.lists(ROW, min_size=8, max_size=40), k=st.integers(2, 3), l=st.integers(2, 3), wide=st.booleans())
 def test_rows_show_what_lies_above_them_in_diverse_groups(con, rows, k, l, wide):
@@ -130,7 +129,6 @@ def test_every_column_has_a_hierarchy_to_climb(con, shell):
     assert done.returncode == 2 and "and 'q', 'r' has none; give --hierarchy for each" in done.stderr
 
 
-@pytest.mark.thorough
 def test_what_climbed_tells_less_than_what_was_merged_and_more_than_stars(con):
     """The width between certain and possible, where half a decade of age decides on the disease."""
     rows = [(["abc"[n // 40]], [str(20 + n % 40)], DISEASES[n % 10 > 4]) for n in range(120)]
@@ -169,7 +167,6 @@ def test_marks_of_a_group_that_climbed_are_checked(tmp_path, people, parameters,
     assert [check.name for check in report.checks if check.holds is False] == ([] if failed is None else [failed])
 
 
-@pytest.mark.thorough
 def test_estimates_and_attacks_read_what_climbed(con):
     release = published(con, [*LIKE, *LIKE[::-1], *MIXED], k=3)
     frame = release.estimate("SELECT school, COUNT(*) AS n FROM release GROUP BY school ORDER BY school")

@@ -86,7 +86,6 @@ QUERY = (
 ROLES = ["--sensitive", "disease", "--id", "ssn", "-l", 4]
 
 
-@pytest.mark.thorough
 def test_a_query_is_published_and_not_repeated(shell):
     with duckdb.connect(str(shell.folder / "hospital.duckdb")) as con:
         con.execute("create macro upper(text) as 'false'")
@@ -124,7 +123,6 @@ VERBS = [  # with what is asked beside the query: the same of a source with a na
 SAME = {"check": ("figures", "measures"), "verify": ("checks",), "attack": ("headline",)}
 
 
-@pytest.mark.thorough
 def test_every_verb_that_reads_a_source_takes_a_query(shell):
     roles = {"quasi": "age", "sensitive": "disease"}
     with connect() as con:
@@ -148,7 +146,6 @@ def test_every_verb_that_reads_a_source_takes_a_query(shell):
         assert both.returncode == 2 and "not both" in both.stderr
 
 
-@pytest.mark.thorough
 def test_python_takes_a_query(con, tmp_path):
     con.execute("create table patients as select i as ssn, i % 40 as age, 'd' || i % 8 as disease from range(400) r(i)")
     query = "SELECT ssn, age, disease FROM patients WHERE age < 30"
