@@ -89,16 +89,18 @@ class ModelRows(Workspace):
     def code(self, kinds: int) -> Sql:
         """Code the rows for a model of so many kinds of sensitive values; return them with their levels.
 
-        `parts` has for each column the levels that are its own.
+        `rows_of_levels` holds the rows of each level, T; `parts`, for each column, the levels that are its own.
         """
         types = self.engine.columns(f"select * from {self.numbered}")
-        codes, counts = [], list[int]()
+        codes, counts = [], list[Array]()
         for name in self.quasi.values():
             least = {"least": ROWS_PER_KIND * kinds, "bins": BINS, "is_ordered": is_ordered(types[name])}
             codes.append(self._code(f"codes_of_{name}", self.numbered, name, Sql("1"), **least))
-            (most,) = self.engine.rows(f"select max(code) as code from {codes[-1]}")
-            counts.append(int(most["code"]))
-        firsts = list(accumulate(counts, initial=0))
+            query = f"select code, cast(sum(row_count) as bigint) as row_count from {codes[-1]} group by code"
+            counted = self.engine.arrays(f"{query} order by code asc nulls last")
+            counts.append(np.asarray(counted["row_count"], float))
+        firsts = list(accumulate(map(len, counts), initial=0))
+        self.rows_of_levels: Array = np.concatenate(counts)
         self.parts = [slice(first, last) for first, last in pairwise(firsts)]
         coded = list(zip(codes, self.quasi.values(), self.levels, firsts, strict=False))
         kept_columns = list(self.kept.values())

@@ -1,20 +1,20 @@
 """Draw plausible true values of randomized rows.
 
 A row with codes c that shows y has the true value x of the kind k with probability in proportion to
-exp(Σ_j β_j(c_j, k)) f_x/f_k T_xy; T is the channel of the closed form, f how many rows have each value, of what is
-published. The effects β are learned as those of groups are (`sqlanon.completion.learning`), each row weighed by itself.
-Each sensitive column is recovered on its own.
+exp(Σ_j β_j(c_j, k)) f_x/f_k T_xy; T is the channel of the closed form. The effects β are such that tables have as many
+rows by code and kind as the closed form finds without bias, in draws of weights of the rows (a Bayesian bootstrap): by
+the greatest likelihood, as those of groups, they are found too slowly where a row tells little of its own value. Each
+sensitive column is recovered on its own.
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from sqlanon.completion.learning import MOST_PAIRS, MOST_ROWS, Model
+from sqlanon.completion.feasible_counts import make_feasible
 from sqlanon.completion.model_rows import ModelRows, Whole, salt_of
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
@@ -24,7 +24,10 @@ from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
 
 log = logging.getLogger("sqlanon")
-MOST_VALUES = 500  # of a randomized column: every row is weighed with each
+FIRST_UPDATES = 12  # of the effects, from none to those of all tables together
+UPDATES = 3  # of one table's, from these
+WORTH = 1.0  # rows that are added to a count before its logarithm is taken
+MOST_VALUES = 500  # of a randomized column: every row is weighed with each, in every update
 Recovered = list[tuple[str, Sql, Sql]]
 
 
@@ -52,7 +55,7 @@ class Recovering:
                 " randomized"
             )
         self.coded = self.space.code(int(max(codes.max() for _, codes in numbered)))
-        models = [_Column(self, place, value, codes) for place, (value, codes) in enumerate(numbered)]
+        models = [_Column(self, place, value, codes, tables) for place, (value, codes) in enumerate(numbered)]
         for number in range(1, tables + 1):
             log.info("recovering table %d of %d", number, tables)
             yield [model.draw(number) for model in models]
@@ -64,61 +67,105 @@ class Recovering:
 
 
 class _Column:
-    """One randomized column of numbered rows: its channel, and the model of its true values."""
+    """One randomized column of numbered rows: its channel, what each table is to hold of it, and the shared effects."""
 
-    def __init__(self, release: Recovering, place: int, value: Sql, codes: Whole) -> None:
-        self.release, self.place, self.value, self.codes = release, place, value, codes - 1
-        space = self.space = release.space
+    def __init__(self, release: Recovering, place: int, value: Sql, codes: Whole, tables: int) -> None:
+        self.release, self.column, self.place, self.value = release, release.sensitive[place], place, value
+        self.codes, self.kinds = codes - 1, np.eye(codes.max())[codes - 1]  # V, and V x K
+        self.space, self.loaded = release.space, release.loaded
         # the level of the rows that show the first value; levels of quasi columns come before
-        first = space.parts[-1].stop
-        columns = {"levels": space.levels, "shown": f"shown_{place + 1}", "first": first}
+        self.first = len(self.space.rows_of_levels)
+        columns = {"levels": self.space.levels, "shown": f"shown_{place + 1}", "first": self.first}
         inputs = {"coded_row": release.coded, "value": value}
-        self.shown = space.make(f"shown_row_{place}", "completion/randomized/shown_row", inputs, **columns)
-        release.loaded.load([place])
-        self.form, self.of_kind = release.loaded.closed_form(place), np.eye(codes.max())[self.codes]
-        self.channel = self._find_channel(self.form)
+        self.shown = self.space.make(f"shown_row_{place}", "completion/randomized/shown_row", inputs, **columns)
+        self.target = self._learn(tables)
         log.info("learning what all tables share of one column")
-        self.model = self._read_model()
-        self.shared = self.model.learn_shared()
+        none = np.zeros(self.target.shape[1:])
+        relation, self.effects = self._converge(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
+        self.space.forget([str(relation)])
 
-    def _find_channel(self, form: ClosedForm) -> Array:
-        """Return how likely a row of each value's kind has the value (column) and shows each one (row), V x V."""
-        inside = form.counts / np.maximum(form.counts @ self.of_kind, 1e-12)[self.codes]
-        return np.maximum(form.expected(np.eye(len(inside))), 1e-12) * np.maximum(inside, 1e-12)
+    def _find_targets(self, weights: Sql, draws: Sequence[str]) -> Array:
+        """Return how many rows by level and kind the closed form finds in each draw of weights, draws x T x K."""
+        inputs = {"shown_row": self.shown, "row_weight": weights}
+        shown_counts = np.zeros((len(draws), self.first, len(self.codes)))
+        for level in self.space.levels:
+            sql = self.space.render_own("completion/randomized/shown_product", inputs, level=level, draws=draws)
+            frame = self.space.engine.frame(sql)
+            place = (frame["level"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
+            shown_counts[:, *place] = frame[list(draws)].to_numpy(dtype=float).T
+        self.channel = self._write_channel()
+        return np.stack([self._solve(counts) for counts in shown_counts])
 
-    def _read_model(self) -> Model:
-        """Read the rows that are learned from, with what each shows."""
-        rows, (values, kinds) = self.form.rows, self.of_kind.shape
-        sample = {
-            "salt": salt_of(self.release.seed, "learned", self.place),
-            "share": min(1.0, MOST_ROWS / rows, MOST_PAIRS / (rows * kinds)),
-        }
-        inputs, levels = {"shown_row": self.shown}, self.space.levels
-        sql = self.space.render_own("completion/randomized/learned_row", inputs, levels=levels, **sample)
-        read = {name: np.asarray(column, np.int64) for name, column in self.space.engine.arrays(sql).items()}
-        shown = read["shown_number"] - 1
+    def _write_channel(self) -> Array:
+        """Return ln(T_xy f_x / f_k) as effects of the level that a row shows: V (y) x V (x).
 
-        def weigh(chances: Array, combination: Whole, weights: Array) -> sparse.csr_array:
-            # weighed rows have published counts, and by these a channel, of their own; true counts are nearly those
-            counts = np.bincount(shown, weights, minlength=values) * rows / weights.sum()
-            drawn = replace(self.form, counts=np.minimum(counts, np.floor(rows / self.form.gamma)))
-            likely = chances[combination] * (self._find_channel(drawn) @ self.of_kind)[shown]
-            likely /= likely.sum(axis=1, keepdims=True)
-            whole = drawn.counts @ self.of_kind * weights.sum() / drawn.counts.sum()
-            return sparse.csr_array(likely * (whole / np.maximum(weights @ likely, 1e-12)))
+        Effects say how many rows have values of a kind; inside it values x are as frequent as they are everywhere.
+        """
+        self.loaded.load([self.place])
+        self.form: ClosedForm = self.loaded.closed_form(self.place)
+        shares = self.form.expected(np.eye(len(self.form.counts)))  # row y: what is shown as y, by true value
+        inside = self.form.counts / (self.form.counts @ self.kinds)[self.codes]
+        return np.asarray(np.log(np.maximum(shares, 1e-12)) + np.log(np.maximum(inside, 1e-12)))
 
-        codes = np.stack([read[level] for level in levels], axis=1)
-        return Model(codes, self.space.parts, kinds, np.arange(len(codes)), weigh)
+    def _solve(self, counts: Array) -> Array:
+        """Return feasible counts by kind of the true values, T x K, of weighed rows by level and shown value."""
+        levels, parts = self.space.rows_of_levels, self.space.parts
+        rows, whole = levels[parts[0]].sum(), counts[parts[0]].sum(axis=0)
+        # every draw has published counts, and by these a channel, of its own: with another's, totals would be far off
+        values = np.minimum(whole * self.form.rows / whole.sum(), np.floor(self.form.rows / self.form.gamma))
+        drawn = replace(self.form, counts=values)
+        solved = drawn.solved(counts * (levels / np.maximum(counts.sum(axis=1), 1e-12))[:, None]) @ self.kinds
+        values = values @ self.kinds * rows / values.sum()
+        return np.concatenate([make_feasible(solved[part], levels[part], values) for part in parts])
+
+    def _learn(self, tables: int) -> Array:
+        """Return how many rows by level and kind of value each table is to have, tables x T x K."""
+        draws = {f"weight_{n}": salt_of(self.release.seed, "weight", self.place, n) for n in range(1, tables + 1)}
+        inputs = {"numbered": self.space.numbered}
+        weights = self.space.make(
+            f"row_weight_{self.place}", "completion/randomized/row_weight", inputs, draws=list(draws.items())
+        )
+        targets = self._find_targets(weights, list(draws))
+        self.space.forget([str(weights)])
+        return targets
 
     def draw(self, number: int) -> tuple[str, Sql, Sql]:
         """Return a table's values of this column: its name, the relation of numbers by row, the relation of values."""
-        seed, place = self.release.seed, self.place
-        effects = self.model.learn_table(self.shared, salt_of(seed, "weight", place, number))
-        listed = self.space.keep_effects(np.concatenate([effects[:, self.codes], np.log(self.channel)]))
-        inputs = {"shown_row": self.shown, "effects": listed}
-        values = {"levels": self.space.levels, "salt": salt_of(seed, "recover", place, number)}
-        relation = self.space.make(
-            f"recovered_{place}_{number}", "completion/randomized/recovered", inputs, values=len(self.codes), **values
-        )
-        self.space.forget([str(listed)])
-        return self.release.sensitive[place], relation, self.value
+        relation, _ = self._converge(self.target[number - 1], self.effects, number, UPDATES)
+        return self.column, relation, self.value
+
+    def _converge(self, target: Array, effects: Array, table: int, updates: int) -> tuple[Sql, Array]:
+        """Draw until counts are those of the target, T x K, as far as draws allow; return the last draw, and β."""
+        before: Sql | None = None
+        for update in range(updates + 1):
+            listed = self.space.keep_effects(np.concatenate([effects[:, self.codes], self.channel]))
+            name, inputs = f"recovered_{self.place}_{table}_{update}", {"shown_row": self.shown, "effects": listed}
+            salt = salt_of(self.release.seed, "recover", self.place, table, update)
+            values = {"levels": self.space.levels, "salt": salt, "values": len(self.codes)}
+            before = self.space.replace(name, before, "completion/randomized/recovered", inputs, **values)
+            self.space.forget([str(listed)])
+            if update < updates:
+                effects = effects + find_shared_step(target, self._count(before), update, self.space.parts)
+        assert before is not None
+        return before, effects
+
+    def _count(self, dealt: Sql) -> Array:
+        """Return how many rows were given values by level and kind, T x K."""
+        inputs = {"dealt": dealt, "value": self.value}
+        sql = self.space.render_own("completion/rows/level_count", inputs, levels=self.space.levels)
+        counted, counts = self.space.engine.arrays(sql), np.zeros(self.target.shape[1:])
+        place = (np.asarray(counted["level"], np.int64), np.asarray(counted["code"], np.int64) - 1)
+        counts[place] = np.asarray(counted["row_count"], float)
+        return counts
+
+
+def find_step(target: Array, dealt: Array, update: int) -> Array:
+    """Return how far effects move: the logarithm of what is wanted over what was dealt, less and less."""
+    return np.asarray(np.log((target + WORTH) / (dealt + WORTH)) / (1 + update / 10))
+
+
+def find_shared_step(target: Array, dealt: Array, update: int, parts: Sequence[slice]) -> Array:
+    """Return how far effects move; every column finds the same fault in a value's total: together they mend it once."""
+    step, part = find_step(target, dealt, update), parts[0]
+    shared = find_step(target[part].sum(axis=0), dealt[part].sum(axis=0), update)
+    return np.asarray(step - shared * (1 - 1 / len(parts)))
