@@ -112,7 +112,7 @@ def _faults_in_one_line() -> Iterator[None]:
             raise UsageError(
                 "the release is missing; it stands before the query: sqlanon estimate RELEASE 'SELECT …'"
             ) from None
-        _refuse_missing_value(sys.argv[1:], names if type(error).__name__ == "MissingParameter" else ())
+        _refuse_missing_value(sys.argv[1:], getattr(context, "command", None))
         text = error.format_message().rstrip(".").replace(". Did you", "; did you")
         for pattern, words in _WORDS.items():
             text = re.sub(pattern, words, text)
@@ -135,10 +135,12 @@ def _refuse_option(verb: str, names: Sequence[str | None], in_script: bool) -> N
             raise UsageError(f"{name} is an option of {', '.join(owners)}; {verb} asks for {asked}")
 
 
-def _refuse_missing_value(words: Sequence[str], lacking: Sequence[str | None]) -> None:
-    """Raise UsageError where an option is missing because one without a value before it has swallowed it."""
+def _refuse_missing_value(words: Sequence[str], command: Any) -> None:
+    """Raise UsageError where another option stands in the place of an option's value."""
+    params = [each for each in getattr(command, "params", ()) if not getattr(each, "is_flag", True)]
+    options = {name for each in params for name in each.opts}
     for before, word in pairwise(words):
-        if before.startswith("-") and word in lacking:
+        if before in options and word in options:
             raise UsageError(f"{before} has no value: {word} stands where it should be")
 
 

@@ -129,10 +129,12 @@ class Coarsening:
                 f" where one is: read the column as CAST({column} AS TIMESTAMP) AS {column} in a {option('query')}",
                 about=["coarsen"],
             )
+        dates = sql_type == "VARCHAR" and self.rule in (*UNITS, *YEARS)
         raise UsageError(
-            f"{option('coarsen')} {column}={self.rule!r} is not for values of type {sql_type}: steps are for numbers"
-            " (with no more decimals than these have), units of time for dates and timestamps (decade and"
-            " century for numbers of years, too), letters for texts",
+            f"{option('coarsen')} {column}={self.rule!r} is not for values of type {sql_type}: "
+            + (f"a file's texts are read as dates with {option('types', f'{column}=DATE')}; " if dates else "")
+            + "steps are for numbers (with no more decimals than these have), units of time for dates and timestamps"
+            " (decade and century for numbers of years, too), letters for texts",
             about=["coarsen"],
         )
 

@@ -94,7 +94,7 @@ def _replaceable_files(target: Path, overwrite: bool) -> frozenset[str]:
     if not os.path.lexists(target):
         return frozenset()
     if target.is_symlink() or not target.is_dir():
-        raise TargetError(f"{str(target)!r} is not a directory; remove it or choose another {option('out')}")
+        raise TargetError(f"{str(target)!r} is not a directory, and a release is one: choose another {option('out')}")
     held: frozenset[str] = frozenset()
     if any(target.iterdir()):
         try:

@@ -26,13 +26,14 @@ from sqlanon.plans.roles import NAMELESS, is_nameless
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.check import Check
 from sqlanon.risks.failing import write_failing
-from sqlanon.risks.given_away import find_given_away
+from sqlanon.risks.given_away import find_given_away, look_at_source
 from sqlanon.risks.limits import judge, read_measures
 from sqlanon.risks.question import USUAL_SIZE, CheckQuestion, select_columns
 from sqlanon.risks.suggestion import (
     NEARLY_UNIQUE,
     NOT_RECOGNIZED,
     SAYS_NOTHING,
+    ColumnProfile,
     describe_columns,
     mondrian_command,
     profile_columns,
@@ -232,12 +233,29 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
         notes.insert(0, NAMELESS)
     if any(why == SAYS_NOTHING for _, why in roles):
         notes.append(NOT_RECOGNIZED)
+    notes += _look_at_others(engine, source, types, columns, roles)
     return Check(
         {"rows": rows},
         columns=tuple(describe_columns(columns, roles)),
         notes=(*notes, *source.note_columns(types)),
         command=command,
     )
+
+
+def _look_at_others(
+    engine: Engine, source: Source, types: Any, columns: Sequence[ColumnProfile], roles: Sequence[tuple[str, str]]
+) -> list[str]:
+    """Say which columns whose names say nothing would give the suggested sensitive one away."""
+    judged = list(zip(columns, roles, strict=True))
+    others = [column.name for column, (_, why) in judged if why.startswith(SAYS_NOTHING) and not column.unique_rows]
+    sensitive = [column.name for column, (role, _) in judged if role == "sensitive"][:1]
+    found = look_at_source(engine, source, types, others, sensitive, drop=True)
+    return [
+        f"{each.known}, which is left out here, gives {each.sensitive} away where others know it ({each.named:.0%} sure"
+        f" of somebody's in the mean, {1 / each.size:.0%} by chance): then name it with {option('quasi')}, too"
+        for each in found
+        if each.is_notable and len(each.columns) == 1
+    ]
 
 
 def _assess(checked: Checked) -> Check:

@@ -142,7 +142,7 @@ class Report:
     def failed(self) -> str:
         """Return the failed checks in words."""
         return "; ".join(
-            f"{check.name}: required {check.required}, found {check.found}"
+            f"{check.name}: required {words(plain(check.required))}, found {words(plain(check.found))}"
             for check in self.checks
             if check.holds is False
         )

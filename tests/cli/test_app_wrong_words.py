@@ -48,7 +48,7 @@ WRONG = {
     "text": (["{}/b.parquet.txt", *ROLES], ["no column 'age'", "the first line is to hold the names"]),
     "xlsx": (["{}/people.xlsx", *ROLES], ["install excel", "people.parquet'"]),
     "a text for a database": (["t", *ROLES, "--database", "{}/short.csv"],
-                              ["short.csv' is no DuckDB database; what it holds is read as the source itself"]),
+                              ["short.csv' is no DuckDB database; to read its rows name it in the place of a table"]),
     "a server": (["t", *ROLES, "--database", "postgresql://host/people"], ["--database is a DuckDB file"]),
     "sqlite": (["{}/people.sqlite", *ROLES], ["install sqlite", "people.parquet'"]),
     "database": (["t", *ROLES, "--database", "{}/people.sqlite"], ["install sqlite"]),
@@ -274,3 +274,23 @@ def test_a_beginners_mistake_is_one_line_that_says_what_to_type(beginner, name):
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
     assert remedy in done.stderr, done.stderr
     assert beginner.left() == before
+
+
+def test_a_source_of_the_same_people_with_other_values_scores_nothing(shell):
+    roles = ("--quasi", "age,sex,zipcode", *ROLES[2:])
+    assert shell("publish", "anatomy", "patients.parquet", *roles).returncode == 0
+    other = duckdb.sql(f"select * replace ('d' || (ssn + 3) % 7 as disease) from '{shell.folder}/patients.parquet'")
+    other.write_parquet(str(shell.folder / "others.parquet"))
+    for verb in (["attack", "ward"], ["report", "ward", "--out", "ward.html"]):
+        done = shell(*verb, "--against", "others.parquet")
+        assert done.returncode == 3 and "it is not the source that was published, and nothing is scored" in done.stderr
+    assert shell("attack", "ward", "--against", "patients.parquet").returncode == 0
+
+
+def test_what_columns_without_a_telling_name_give_away_is_told(shell):
+    told = "select i as ssn, 20 + i % 40 as age, i % 12 as batch, 'd' || (i % 12 + i // 900) as disease"
+    duckdb.execute(f"copy ({told} from range(1000) t(i)) to '{shell.folder}/told.parquet'").fetchall()
+    assert (
+        "batch, which is left out here, gives disease away where others know it"
+        in shell("check", "told.parquet").stderr
+    )

@@ -72,7 +72,7 @@ def report(release: ReleaseArgument, values: Values, session: SessionOptions) ->
     display.show_mapping(summary, session.how.value)
     if session.how is Format.table and page.facts.is_internal:
         say("it holds figures of the source, so keep it as the source; only you can read it")
-        if opened.directory is not None:
+        if opened.directory is not None and page.holds is not False:
             say(f"next: hand over the folder {release}, and nothing beside it")
     if page.facts.compared and not is_installed():
         say(f"note: errors by selectivity have a table and no chart; what draws it: {INSTALL}")

@@ -65,6 +65,7 @@ _SAID = {
         r"Could not cast value -?\d+ to DECIMAL\(38,0\)(?: when casting from source column ([^\n]+))?": (
             "{digits} holds whole numbers of more than 38 digits, which no file holds: publish a view with it as text"
         ),
+        r"Type with name (\w+) does not exist": "{1!r} is no type; write VARCHAR, BIGINT, DOUBLE, DATE or TIMESTAMP",
         r"required extension '(?P<name>\w+)": MISSING_EXTENSION,
         r'No files found that match the pattern "([^"\n]+)"': (
             "no file matches {1!r}; say the pattern from this folder, or whole, in quotes"
@@ -96,8 +97,8 @@ def describe_unopened(file: str, error: Exception) -> str:
             " name a copy of the file"
         )
     if "not a valid DuckDB database" in text:
-        other = f"; what it holds is read as the source itself: {file}" if not describe_convertible(file) else ""
-        return describe_convertible(file) or f"{file!r} is no DuckDB database{other}"
+        instead = f"name it in the place of a table, without {option('database')}"
+        return describe_convertible(file) or f"{file!r} is no DuckDB database; to read its rows {instead}"
     return describe_convertible(file) or f"cannot open the database {file!r}: {first_line(error)}"
 
 
