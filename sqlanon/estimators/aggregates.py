@@ -197,7 +197,7 @@ class Moment(Function):
     """A function of means, which is asked for as an expression over averages.
 
     formula: SQL over x, y, xx, yy and xy, the means of the arguments (less what is near their means) and of their
-    products, and n, the rows where none is NULL.
+    products, and n, the rows where none is NULL: of something that a number added to an argument does not change.
     """
 
     name: str
