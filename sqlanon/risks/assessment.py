@@ -23,7 +23,7 @@ from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import NAMELESS, is_nameless
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.risks.check import Check
 from sqlanon.risks.failing import write_failing
 from sqlanon.risks.given_away import find_given_away, look_at_source
@@ -229,7 +229,7 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
     roles = suggest_roles(columns)
     command, reason = suggest_command(question.source, columns, roles)
     notes = [reason] if reason else []
-    if is_nameless(types):
+    if is_nameless(types) or _are_values(engine, source, types):
         notes.insert(0, NAMELESS)
     if any(why == SAYS_NOTHING for _, why in roles):
         notes.append(NOT_RECOGNIZED)
@@ -240,6 +240,16 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
         notes=(*notes, *source.note_columns(types)),
         command=command,
     )
+
+
+def _are_values(engine: Engine, source: Source, types: Mapping[str, str]) -> bool:
+    """Tell whether several columns of texts are called as one of their own values, as where a first row was lost."""
+    texts = [name for name, kind in types.items() if kind == "VARCHAR"]
+    if len(texts) < 2:
+        return False
+    held = (f"coalesce(max(case when {ident(name)} = {literal(name)} then 1 end), 0)" for name in texts)
+    (row,) = engine.rows(f"select {' + '.join(held)} as called from {source.relation}")
+    return int(row["called"]) > 1
 
 
 def _look_at_others(

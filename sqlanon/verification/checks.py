@@ -15,7 +15,7 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import LOOKED_UP, Coarsening
 from sqlanon.plans.manifest import Manifest, of_people
 from sqlanon.plans.plan import LinkedRows, Row, Source
-from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.sources.queried_source import CoarserSource
 from sqlanon.verdicts import Colour, Section, Verdict, write_card, write_summary
@@ -200,6 +200,7 @@ class PublishedTables:
             columns, drops = self.manifest["columns"], self.manifest["parameters"].get("nulls") == "drop"
             required = [*columns["sensitive"], *columns.get("beside", ())] if drops else []
             source = source.of_people(list(types), told.identifier, columns["quasi"], told.vary, required)
+        resolve_names(list(types), split_columns(told.identifier, list(types)))
         self._refuse_texts(types)
         rules = self._typed_rules(told.rules)
         source, types = coarsen_source(self.engine, source, types, rules, resolve_names(list(types), rules))

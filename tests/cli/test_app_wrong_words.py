@@ -287,6 +287,21 @@ def test_a_source_of_the_same_people_with_other_values_scores_nothing(shell):
     assert shell("attack", "ward", "--against", "patients.parquet").returncode == 0
 
 
+def test_a_first_row_that_was_taken_for_names_is_told(shell):
+    rows = [f"p{n},{'FM'[n % 2]},{('flu', 'gout', 'cold')[n % 3]}" for n in range(40)]
+    (shell.folder / "texts.csv").write_text("\n".join(rows))
+    assert "is to hold the names of its columns, and seems not to" in shell("check", "texts.csv").stderr
+    (shell.folder / "texts.csv").write_text("\n".join(["who,sex,disease", *rows]))
+    assert "seems not to" not in shell("check", "texts.csv").stderr
+
+
+def test_a_misspelled_identifier_is_refused_wherever_a_source_is_compared(shell):
+    assert shell("publish", "anatomy", "patients.parquet", *ROLES).returncode == 0
+    for verb in ("verify", "attack"):
+        done = shell(verb, "ward", "--against", "patients.parquet", "--id", "sn")
+        assert done.returncode == 2 and "no column 'sn'" in done.stderr, done.stderr
+
+
 def test_what_columns_without_a_telling_name_give_away_is_told(shell):
     told = "select i as ssn, 20 + i % 40 as age, i % 12 as batch, 'd' || (i % 12 + i // 900) as disease"
     duckdb.execute(f"copy ({told} from range(1000) t(i)) to '{shell.folder}/told.parquet'").fetchall()
