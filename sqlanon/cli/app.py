@@ -1,6 +1,7 @@
 """The application object and its verbs, each loaded when it is asked for."""
 
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -68,14 +69,7 @@ _INSTEAD = {
     "--pseudonym": "say --coarsen COLUMN=pseudonym:FILE; FILE holds a key of its own: openssl rand -hex 32",
     "--keep-suppressed": "there is no --keep-suppressed; --missing '*' reads cells that are suppressed as no value",
 }
-_SENTENCES = {  # options whose values hold blanks, each with an example
-    "--require": "'rows >= 500'",
-    "--coarsen": "'zip=3 letters'",
-    "--query": "'SELECT * FROM people'",
-    "--vary": "'latest visit_date'",
-    "--view": "'SELECT name, zip FROM base'",
-    "--secret": "'SELECT name, disease FROM base'",
-}
+_SENTENCES = ("--require", "--coarsen", "--query", "--vary", "--view", "--secret")  # their values hold blanks
 # how the library says what a value is not
 _WORDS = {
     r"Option '(--explain)' requires 2 arguments": r"\1 takes an id and a property, with a blank between: \1 Ada HIV",
@@ -153,7 +147,7 @@ def _explain_arguments(words: Sequence[str], command: Any) -> None:
         # compare takes several numbers for what publish takes one for
         are_numbers = command.name == "compare" and all(each.replace(".", "").isdecimal() for each in several)
         if word in _SENTENCES and len(several) > 1:
-            raise UsageError(f"{word} takes one text: put it into quotes, for example {word} {_SENTENCES[word]}")
+            raise UsageError(f"{word} takes one text: put it into quotes, {word} {shlex.quote(' '.join(several))}")
         if len(several) > 1 and (word in lists or (word.startswith("-") and are_numbers)):
             raise UsageError(f"a blank ends a list: write {word} {','.join(several)}")
     files = [word for word in words if Path(word).is_file()]

@@ -86,7 +86,7 @@ def lower_end(value, step):
 
 
 def test_floats_that_are_no_step_s_stay_as_they_are():
-    made = coarsen("10", "DOUBLE", [math.inf, -math.inf, math.nan, -0.0])
+    made = coarsen("10", "DOUBLE", ["inf", "-inf", "nan", "-0.0"])  # a list of numbers holds no NaN in DuckDB 1.4
     assert made[:2] == [math.inf, -math.inf] and math.isnan(made[2]) and math.copysign(1, made[3]) == 1
 
 
