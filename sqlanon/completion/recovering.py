@@ -159,13 +159,9 @@ class _Column:
         return counts
 
 
-def find_step(target: Array, dealt: Array, update: int) -> Array:
-    """Return how far effects move: the logarithm of what is wanted over what was dealt, less and less."""
-    return np.asarray(np.log((target + WORTH) / (dealt + WORTH)) / (1 + update / 10))
-
-
 def find_shared_step(target: Array, dealt: Array, update: int, parts: Sequence[slice]) -> Array:
     """Return how far effects move; every column finds the same fault in a value's total: together they mend it once."""
-    step, part = find_step(target, dealt, update), parts[0]
-    shared = find_step(target[part].sum(axis=0), dealt[part].sum(axis=0), update)
+    part = parts[0]
+    counts = ((target, dealt), (target[part].sum(axis=0), dealt[part].sum(axis=0)))
+    step, shared = (np.log((wanted + WORTH) / (found + WORTH)) / (1 + update / 10) for wanted, found in counts)
     return np.asarray(step - shared * (1 - 1 / len(parts)))

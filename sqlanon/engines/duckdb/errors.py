@@ -134,20 +134,15 @@ _LONGEST = "exceeded maximum execution time"
 _FAULT = re.compile(r"\A(INTERNAL|FATAL) Error|\AInvalid Error: (unordered_map|vector|map|basic_string|deque|std)::")
 OLDEST, NEWEST = (1, 4), 2  # the versions of DuckDB that tests run on; pyproject.toml says the same
 _FULL_DISK = ("No space left on device", "Disk quota exceeded", "failed to offload data block")
-# whose words are not passed on: the first three quote a value
-_TOLD: dict[type[duckdb.Error], tuple[type[SqlanonError], str]] = {
-    duckdb.ConversionException: (DataError, "a value of the source cannot be read as what its column holds"),
-    duckdb.OutOfRangeException: (
-        DataError,
-        "a number of the source is larger than what its column, or a sum of it, can hold",
-    ),
-    duckdb.InvalidInputException: (DataError, "DuckDB cannot read a value of the source"),
-    duckdb.ConnectionException: (
-        UsageError,
-        "the DuckDB connection is closed, and a release in a session ends with it: ask before it is closed, or"
-        f" publish with {option('out')} and read the directory with sqlanon.open",
-    ),
+_VALUE_ERRORS = {
+    duckdb.ConversionException: "a value of the source cannot be read as what its column holds",
+    duckdb.OutOfRangeException: "a number of the source is larger than what its column, or a sum of it, can hold",
+    duckdb.InvalidInputException: "DuckDB cannot read a value of the source",
 }
+_CLOSED = (
+    "the DuckDB connection is closed, and a release in a session ends with it: ask before it is closed, or publish with"
+    f" {option('out')} and read the directory with sqlanon.open"
+)
 
 
 def refuse_older_version(version: str = duckdb.__version__) -> None:
@@ -209,9 +204,9 @@ def translate_error(error: duckdb.Error, files: Sequence[str] = (), template: st
     if isinstance(error, duckdb.TransactionException) and "conflict" in line:
         return TargetError(f"another run has written there meanwhile, which stays: {line}")
     # these quote the value that could not be read, which may be a sensitive one: only their kind is told
-    for error_type, (kind, words) in _TOLD.items():
+    for error_type, words in _VALUE_ERRORS.items():
         if isinstance(error, error_type):
-            return kind(words)
+            return DataError(words)
     if isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
         return UsageError(line)
-    return SqlanonError(line)
+    return UsageError(_CLOSED) if isinstance(error, duckdb.ConnectionException) else SqlanonError(line)
