@@ -64,7 +64,7 @@ class Key:
         if count_bits(text) < LEAST_BITS:
             raise UsageError(
                 "the key can be guessed, and whoever guesses it can undo the release: it counts fewer than"
-                f" {LEAST_BITS} bits (sqlanon guide keys tells how they are counted);"
+                f" {LEAST_BITS} bits (sqlanon guide verify tells how they are counted);"
                 " make one with: openssl rand -hex 32"
             )
         warnings.warn(

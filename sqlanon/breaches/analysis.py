@@ -210,7 +210,7 @@ def _require_value(run: ChapterRun, column: str, name: str, text: str) -> None:
     rows = run.engine.rows(f"select value from ({values}) as known where {like} order by value asc nulls last")
     alike = [str(row["value"]) for row in rows]
     if text not in alike:
-        near = f"; did you mean {alike[0]!r}?" if alike else ""
+        near = f"; did you mean {alike[0]!r}?" if alike else "; write it without the comma" * text.endswith(",")
         raise UsageError(f"the base has no {name} {text!r}{near}")
 
 

@@ -66,6 +66,7 @@ VERBS = {
 # what people type that there is in another form
 _INSTEAD = {
     "--where": "there is no --where; in the place of SOURCE say --query 'SELECT … FROM … WHERE …'",
+    "--explain": "--explain belongs to breach: sqlanon breach … --explain Ada HIV",
     "--pseudonym": "say --coarsen COLUMN=pseudonym:FILE; FILE holds a key of its own: openssl rand -hex 32",
     "--keep-suppressed": "there is no --keep-suppressed; --missing '*' reads cells that are suppressed as no value",
 }
@@ -95,7 +96,8 @@ def _faults_in_one_line() -> Iterator[None]:
         for name in filter(None, names):
             if words := removed(name, value[1] if value else "") or removed(verb, name):
                 raise UsageError(words) from None
-        if instead := next((_INSTEAD[name] for name in names if name in _INSTEAD), ""):
+        unknown = names if type(error).__name__ == "NoSuchOption" else ()
+        if instead := next((_INSTEAD[name] for name in unknown if name in _INSTEAD), ""):
             raise UsageError(instead) from None
         group = getattr(getattr(context, "parent", None), "info_name", None)
         if group in (PUBLISH, COMPILE):

@@ -39,7 +39,7 @@ class WholePerColumn(ParameterType):
         if len(given) == 1 and is_whole(given[0]):
             return int(given[0])
         pairs = (pair for text in given for pair in _pairs(text))
-        words = "is neither a whole number, for all columns, nor COLUMN=NUMBER, for one"
+        words = "is no COLUMN=NUMBER; say one whole number for all columns, or disease=3,zip=5"
         return _by_column(option, pairs, words, lambda _, number: int(number) if is_whole(number) else None)
 
     def check(self, name: str, value: Any) -> int | dict[str, int]:

@@ -76,7 +76,8 @@ class PieceWriter:
             names = list(self.spelling.values())
             near = "".join(f"; did you mean {candidate!r}?" for candidate in find_near(node.name, names, most=1))
             columns = ", ".join(map(repr, names))
-            text = f"; a text stands in single quotes, '{node.name}'" if not near else ""
+            is_text = node.this.quoted or (isinstance(node.parent, exp.Binary) and node.parent.expression is node)
+            text = f"; a text stands in single quotes, '{node.name}'" if is_text and not near else ""
             raise QueryError(f"no column {node.name!r} in the release{text}{near or ';'} its columns are {columns}")
         self.touched.add(name)
         return name

@@ -109,7 +109,7 @@ def test_a_closed_connection_is_told(tmp_path):
     con.execute("create table people as select i % 9 as age, 'd' || i % 5 as disease from range(60) t(i)")
     release = sqlanon.anatomy(con, "people", quasi="age", sensitive="disease", l=3)
     con.close()
-    with pytest.raises(sqlanon.UsageError, match="the DuckDB connection is closed, and a release in a session ends"):
+    with pytest.raises(sqlanon.UsageError, match="the DuckDB connection is closed: open another one"):
         release.estimate("SELECT COUNT(*) FROM release")
 
 

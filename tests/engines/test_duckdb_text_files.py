@@ -82,10 +82,10 @@ def test_types_and_missing_are_said_on_the_command_line_in_python_and_in_jobs(fo
     path.write_text(json.dumps(rows) if ending == "json" else pd.DataFrame(rows).to_csv(index=False))
     shell = Shell(folder)
     said = shell("check", path.name)
-    assert "9 rows of 'age' say NA: --missing NA" in said.stderr
+    assert "9 rows of 'age' say NA, a value as any other; --missing NA" in said.stderr
     roles = ("--quasi", "zip,age", "--sensitive", "d", "-l", "2", "--out")
     plain = shell("publish", "anatomy", path.name, *roles, "plain")
-    assert "9 rows of 'age' say NA: --missing NA" in plain.stdout
+    assert "9 rows of 'age' say NA, a value as any other; --missing NA" in plain.stdout
     asked = ("--types", "zip=VARCHAR,age=INTEGER", "--missing", "NA,?")
     done = shell("publish", "anatomy", path.name, *roles, "typed", *asked)
     assert done.returncode == 0, done.stderr

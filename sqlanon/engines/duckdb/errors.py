@@ -140,8 +140,8 @@ _VALUE_ERRORS = {
     duckdb.InvalidInputException: "DuckDB cannot read a value of the source",
 }
 _CLOSED = (
-    "the DuckDB connection is closed, and a release in a session ends with it: ask before it is closed, or publish with"
-    f" {option('out')} and read the directory with sqlanon.open"
+    "the DuckDB connection is closed: open another one. A release in a session ends with it: ask before, or publish"
+    f" with {option('out')} and read the directory with sqlanon.open"
 )
 
 

@@ -183,7 +183,8 @@ def _type_of(bits: int, digits: list[Any]) -> str:
 
 def _say_missing(column: str, words: Mapping[str, int]) -> str:
     rows, said = sum(words.values()), ", ".join(sorted(words))
-    return f"{rows:,} rows of {column!r} say {said}: {option('missing', shlex.quote(','.join(sorted(words))))}"
+    way = option("missing", shlex.quote(",".join(sorted(words))))
+    return f"{rows:,} rows of {column!r} say {said}, a value as any other; {way} reads it as no value"
 
 
 def read_folders(engine: "DuckDBEngine", reader: str, path: str, options: str, paths: Iterable[str]) -> str:
