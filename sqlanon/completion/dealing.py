@@ -14,11 +14,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from sqlanon.adversary.groups import Pairs
-from sqlanon.completion.learning import MOST_PAIRS, MOST_ROWS, Model
-from sqlanon.completion.model_rows import ModelRows, Whole, salt_of
+from sqlanon.completion.learning import MOST_PAIRS, MOST_ROWS, Deals, Model
+from sqlanon.completion.model_rows import ModelRows, salt_of
 from sqlanon.engines.base import Engine
 from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.estimation.sound_tables import load_readable, refuse_unsound
@@ -84,9 +82,9 @@ class Dealing:
         _, group = np.unique(read["group_id"], return_inverse=True)
         _, slot_group = np.unique(slots["group_id"], return_inverse=True)
         kind, held = np.asarray(slots["code"], np.int64) - 1, np.asarray(slots["held"], float)
-        deals = _Deals(group.ravel(), slot_group.ravel(), kind, held, self.kinds)
+        deals = Deals(group.ravel(), slot_group.ravel(), kind, held, self.kinds)
         codes = np.stack([np.asarray(read[level], np.int64) for level in self.space.levels], axis=1)
-        return Model(codes, self.space.parts, self.kinds, group.ravel(), deals)
+        return Model(codes, self.space.parts, deals)
 
     def seat_rows(self) -> list[Sql]:
         """Return the rows in their groups' places: relations of whole groups, of about `ROWS_AT_ONCE` rows each."""
@@ -121,26 +119,6 @@ class Dealing:
         rows = space.make(f"dealt_{table}_{portion}", "completion/groups/dealt", {"seat": seat, "scored": scored})
         space.forget([str(scored)])
         return rows
-
-
-class _Deals:
-    """How likely each row has each kind of value of its group, over all ways to deal the group's values."""
-
-    def __init__(self, group: Whole, slot_group: Whole, slot_kind: Whole, held: Array, kinds: int) -> None:
-        """Pair rows, by their groups, with what the groups hold of each kind, both in the order of the groups."""
-        slots = np.bincount(slot_group)
-        width, first = slots[group], (np.cumsum(slots) - slots)[group]
-        self.ends = np.concatenate(([0], np.cumsum(width)))
-        row = np.repeat(np.arange(len(group)), width)
-        slot = first[row] + np.arange(len(row)) - self.ends[row]
-        self.pairs = Pairs(np.ones(len(group)), row, slot, slot_group, slot_kind, held, kinds, passes=3)
-
-    def __call__(self, chances: Array, combination: Whole, _weights: Array) -> sparse.csr_array:
-        """Return N x K, of the model's chances by combination, U x K, and each row's combination."""
-        pairs = self.pairs
-        score = np.log(chances[combination[pairs.person], pairs.value])
-        weights, _ = pairs.weigh(score, np.zeros(0))
-        return sparse.csr_array((weights, pairs.value, self.ends), shape=(len(self.ends) - 1, pairs.values))
 
 
 def open_groups(engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any], seed: int) -> Dealing:

@@ -8,16 +8,17 @@ each combination of codes have values of each kind is expected over all that the
 move until as many are expected of the model, by turns (expectation maximization). As the turns get nearer to the end by
 the same part each, three of them and an extrapolation do what many would (SQUAREM, Varadhan and Roland 2008).
 
-Each completed table has effects of its own, from random weights of the groups or rows of its own (a Bayesian bootstrap,
+Each completed table has effects of its own, from random weights of the groups of its own (a Bayesian bootstrap,
 Rubin 1981): tables differ by what the release leaves open about the model, too. Nothing is drawn towards independence,
 for what is pooled over tables would be, as well.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
 
+from sqlanon.adversary.groups import Pairs
 from sqlanon.completion.model_rows import Whole
 from sqlanon.estimators.evidence import Array
 
@@ -26,23 +27,36 @@ MOST_ROWS, MOST_PAIRS = 250_000, 2_000_000  # that are learned from: rows, and r
 WORTH = 0.5  # rows that are added to every count
 FURTHEST = 10.0  # turns that an extrapolation stands for, about
 
-# Returns how likely each of N rows has each kind, N x K, of the model's chances by combination, U x K, each row's
-# combination, N, and each row's weight, N.
-Evidence = Callable[[Array, Whole, Array], sparse.csr_array]
+
+class Deals:
+    """How likely each of N rows has each of K kinds of value of its group, over all ways to deal the group's values."""
+
+    def __init__(self, group: Whole, slot_group: Whole, slot_kind: Whole, held: Array, kinds: int) -> None:
+        """Pair rows, by their groups, with what the groups hold of each kind, both in the order of the groups."""
+        self.group, slots = group, np.bincount(slot_group)
+        width, first = slots[group], (np.cumsum(slots) - slots)[group]
+        self.ends = np.concatenate(([0], np.cumsum(width)))
+        row = np.repeat(np.arange(len(group)), width)
+        slot = first[row] + np.arange(len(row)) - self.ends[row]
+        self.pairs = Pairs(np.ones(len(group)), row, slot, slot_group, slot_kind, held, kinds, passes=3)
+
+    def weigh(self, chances: Array, combination: Whole) -> sparse.csr_array:
+        """Return N x K, of the model's chances by combination, U x K, and each row's combination."""
+        pairs = self.pairs
+        score = np.log(chances[combination[pairs.person], pairs.value])
+        weights, _ = pairs.weigh(score, np.zeros(0))
+        return sparse.csr_array((weights, pairs.value, self.ends), shape=(len(self.group), pairs.values))
 
 
 class Model:
     """The effects of T codes on K kinds, fitted to N rows."""
 
-    def __init__(self, codes: Whole, parts: Sequence[slice], kinds: int, unit: Whole, evidence: Evidence) -> None:
-        """Take the rows' codes, N x J, numbered through all columns, and for each column those that are its own.
-
-        kinds: K. unit: N, the group or row by which each row is weighed.
-        """
-        self.parts, self.unit, self.evidence = parts, unit, evidence
+    def __init__(self, codes: Whole, parts: Sequence[slice], deals: Deals) -> None:
+        """Take the rows' codes, N x J, numbered through all columns, and for each column those that are its own."""
+        self.parts, self.deals = parts, deals
         combinations, inverse = np.unique(codes, axis=0, return_inverse=True)
         self.combination: Whole = inverse.ravel()
-        self.shape = (parts[-1].stop, kinds)
+        self.shape = (parts[-1].stop, deals.pairs.values)
         place = np.arange(len(combinations))
         # of each column: which of its codes each combination has
         self.has = [
@@ -54,12 +68,12 @@ class Model:
 
     def learn_shared(self) -> Array:
         """Return the effects of all rows together, T x K."""
-        return self._learn(np.zeros(self.shape), np.ones(len(self.unit)), FIRST_ROUNDS)
+        return self._learn(np.zeros(self.shape), np.ones(len(self.deals.group)), FIRST_ROUNDS)
 
     def learn_table(self, shared: Array, seed: int) -> Array:
         """Return one table's effects, T x K, from those of all rows together."""
-        weights = np.random.default_rng(seed).exponential(size=int(self.unit.max()) + 1)
-        return self._learn(shared, weights[self.unit], ROUNDS)
+        group = self.deals.group
+        return self._learn(shared, np.random.default_rng(seed).exponential(size=int(group.max()) + 1)[group], ROUNDS)
 
     def _learn(self, effects: Array, weights: Array, rounds: int) -> Array:
         for _ in range(rounds):
@@ -76,7 +90,7 @@ class Model:
         logits = np.sum([has.T @ effects[part] for has, part in zip(self.has, self.parts, strict=True)], axis=0)
         chances = _norm(np.exp(logits - logits.max(axis=1, keepdims=True)))
         by_combination = sparse.csr_array((weights, (self.combination, np.arange(len(weights)))))
-        counts = (by_combination @ self.evidence(chances, self.combination, weights)).toarray()
+        counts = (by_combination @ self.deals.weigh(chances, self.combination)).toarray()
         people = by_combination.sum(axis=1)[:, None]
         moved = []
         for has, part in zip(self.has, self.parts, strict=True):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sqlanon.adversary.posterior import weigh_worlds
-from sqlanon.completion.dealing import _Deals
-from sqlanon.completion.learning import Model
+from sqlanon.completion.learning import Deals, Model
 
 
 def enumerate_ways(chances, held):
@@ -23,13 +22,13 @@ def enumerate_ways(chances, held):
 def deals_of(held, groups):
     """Return groups that all hold the same."""
     group, slot_group = np.repeat(np.arange(groups), sum(held)), np.repeat(np.arange(groups), len(held))
-    return _Deals(group, slot_group, np.tile(np.arange(len(held)), groups), np.tile(held, groups), len(held))
+    return Deals(group, slot_group, np.tile(np.arange(len(held)), groups), np.tile(held, groups), len(held))
 
 
 @pytest.mark.parametrize("held", [(1, 1, 1, 1), (2, 1, 1)])
 def test_small_groups_weigh_as_an_enumeration_says(held):
     chances = np.exp(np.random.default_rng(1).normal(size=(4, len(held))))
-    found = deals_of(held, 3)(chances, np.tile(np.arange(4), 3), np.ones(12)).toarray()
+    found = deals_of(held, 3).weigh(chances, np.tile(np.arange(4), 3)).toarray()
     np.testing.assert_allclose(found, np.tile(enumerate_ways(chances, held), (3, 1)), atol=1e-9)
 
 
@@ -39,7 +38,7 @@ def test_large_groups_weigh_nearly_as_all_ways_to_deal(spread):
     size, groups = 10, 200
     chances = np.exp(spread * np.random.default_rng(1).normal(size=(groups * size, size)))
     rows = np.arange(groups * size)
-    found = deals_of((1,) * size, groups)(chances, rows, np.ones(len(rows))).toarray()
+    found = deals_of((1,) * size, groups).weigh(chances, rows).toarray()
     weight, whole = weigh_worlds(chances.reshape(groups, size, size), (1,) * size, (1,) * size)
     exact = (weight / whole).transpose(2, 0, 1).reshape(found.shape) - 1 / size
     assert ((found - 1 / size) * exact).sum() / (exact**2).sum() == pytest.approx(1, abs=0.03)
@@ -50,7 +49,7 @@ def test_rows_that_are_known_teach_their_shares():
     codes = np.repeat([0, 1], [400, 600])
     kind = np.concatenate((np.repeat([0, 1], [300, 100]), np.repeat([0, 1], [150, 450])))
     rows = np.arange(1000)
-    model = Model(codes[:, None], [slice(0, 2)], 2, rows, _Deals(rows, rows, kind, np.ones(1000), 2))
+    model = Model(codes[:, None], [slice(0, 2)], Deals(rows, rows, kind, np.ones(1000), 2))
     effects = model.learn_shared()
     odds = effects[:, 0] - effects[:, 1]
     np.testing.assert_allclose(1 / (1 + np.exp(-odds)), [0.75, 0.25], atol=0.01)
