@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.adversary.findings import Finding
-from sqlanon.adversary.view import Promise, View, cast_text, promise_of_different, refuse_other_people, shown_sensitive
+from sqlanon.adversary.view import (
+    Promise,
+    View,
+    cast_text,
+    promise_of_different,
+    refuse_other_people,
+    refuse_other_values,
+    shown_sensitive,
+)
 from sqlanon.adversary.voter_list import boxes_query
 from sqlanon.engines.base import Engine
 from sqlanon.forms.generalized.verification import covered_values, is_frequent
@@ -246,6 +254,8 @@ class BoxView(View):
         found = {"other": self.boxes.find_people()}
         figures = self.row("adversary/view/shared_people", found, keys=["combination"])
         refuse_other_people(figures["shared_people"], figures["people"])
+        (own,) = self.engine.rows(f"select count(distinct person_number) as people from {self.links(self._people)}")
+        refuse_other_values(own["people"], figures["shared_people"], self.sensitive)
         return self._people
 
     def links(self, truth: Sql) -> Sql:

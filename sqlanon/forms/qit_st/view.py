@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sqlanon.adversary.findings import bound_share
-from sqlanon.adversary.view import LEAST_IN_SOURCE, Promise, View, cast_text, shown_sensitive
+from sqlanon.adversary.view import Promise, View, cast_text, refuse_other_values, shown_sensitive
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.plans.manifest import Manifest, follows, of_people
@@ -125,12 +125,7 @@ class GroupView(ExactView):
         # of several values one may lie elsewhere; under a ledger people may keep values that the source has no more
         if not (self.several or follows(self.manifest)):
             figures = self.row("adversary/view/own_values", {"truth": truth})
-            if figures["elsewhere"] > (1 - LEAST_IN_SOURCE) * figures["people"]:
-                raise DataError(
-                    f"of {figures['people']:,} people whom quasi values tell from all others {figures['elsewhere']:,}"
-                    f" have a value of {self.sensitive} in the source that their group does not hold: it is not the"
-                    " source that was published, and nothing is scored"
-                )
+            refuse_other_values(figures["people"] - figures["elsewhere"], figures["people"], self.sensitive)
         return self.in_proportion(truth)
 
     def in_proportion(self, truth: Sql) -> Sql:
