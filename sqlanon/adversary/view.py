@@ -317,6 +317,6 @@ def refuse_other_values(right: int, people: int, sensitive: str, share: float = 
     """Refuse a source whose values only `right` people have in the release, where about a share of them should."""
     if right < share * people - 6 * (share * (1 - share) * people) ** 0.5:  # no chance
         raise DataError(
-            f"of {people:,} people whom the release tells from others {right:,} have in it the {sensitive} of the source,"
-            f" where at least {share:.0%} should: it is not the source that was published, and nothing is scored"
+            f"of {people:,} people whom the release tells from others {right:,} have in it the {sensitive} of the"
+            f" source, where at least {share:.0%} should: it is not the one that was published, and nothing is scored"
         )

@@ -285,7 +285,7 @@ def test_a_source_of_the_same_people_with_other_values_scores_nothing(shell, ask
     other.write_parquet(str(shell.folder / "others.parquet"))
     for verb in (["attack", "ward"], ["report", "ward", "--out", "ward.html"]):
         done = shell(*verb, "--against", "others.parquet")
-        assert done.returncode == 3 and "it is not the source that was published" in done.stderr
+        assert done.returncode == 3 and "it is not the one that was published, and nothing is scored" in done.stderr
     assert shell("attack", "ward", "--against", "patients.parquet").returncode == 0
 
 
@@ -295,6 +295,12 @@ def test_a_first_row_that_was_taken_for_names_is_told(shell):
     assert "is to hold the names of its columns, and seems not to" in shell("check", "texts.csv").stderr
     (shell.folder / "texts.csv").write_text("\n".join(["who,sex,disease", *rows]))
     assert "seems not to" not in shell("check", "texts.csv").stderr
+
+
+def test_decimal_commas_are_told(shell):
+    rows = "".join(f"{n};{n % 7};{n % 50 + 1},{n % 10}\n" for n in range(60))
+    (shell.folder / "commas.csv").write_text(f"ssn;age;income\n{rows}")
+    assert "'income' holds numbers with a decimal comma, which are read as text" in shell("check", "commas.csv").stderr
 
 
 def test_a_misspelled_identifier_is_refused_wherever_a_source_is_compared(shell):

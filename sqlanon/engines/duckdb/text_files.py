@@ -106,13 +106,17 @@ def read_typed(
     if nulled:
         as_texts = _with_nulls(as_texts, columns, reading.missing)
     judged = [name for name in single if name not in chosen]
-    found, words = _find_types(engine, as_texts, judged, [name for name in columns if name not in chosen])
+    found, words, commas = _find_types(engine, as_texts, judged, [name for name in columns if name not in chosen])
     if reader == "read_json":  # its texts are texts
         found = {name: sql_type for name, sql_type in found.items() if guessed[name] != "VARCHAR"}
     types = texts | found | chosen
     notes = twice | {name: _say_missing(name, said) for name, said in words.items()}
     for name in judged:
-        if types[name] == "VARCHAR" and guessed[name] not in ("VARCHAR", "JSON", '"NULL"') and name not in notes:
+        if name in commas:
+            notes[name] = (
+                f"{name!r} holds numbers with a decimal comma, which are read as text: write them with a point"
+            )
+        elif types[name] == "VARCHAR" and guessed[name] not in ("VARCHAR", "JSON", '"NULL"') and name not in notes:
             way = option("types", f"{name}={guessed[name]}")
             notes[name] = f"{name!r} is read as text, for as {guessed[name]} it would not come back as written; {way}"
         elif types[name] != "VARCHAR" and _CODES.search(name):
@@ -136,18 +140,21 @@ def _listed(types: Mapping[str, str]) -> str:
 
 def _find_types(
     engine: "DuckDBEngine", texts: str, judged: list[str], counted: list[str]
-) -> tuple[dict[str, str], dict[str, Mapping[str, int]]]:
-    """Return the types under which all texts of columns come back, and how many rows say which word for "no value"."""
+) -> tuple[dict[str, str], dict[str, Mapping[str, int]], list[str]]:
+    """Return the types under which all texts of columns come back, how many rows say which word for "no value", and
+    the columns of numbers with a decimal comma.
+    """
     head = _look(engine, f"(select * from {texts} limit {SAMPLE})", judged, judged, counted)
     undecided = [name for name in judged if not (head["bits", name] or 0) & 128]
     decimals = [name for name in undecided if (head["bits", name] or 0) & 4]
     seen = head if head["rows", ""] < SAMPLE else _look(engine, texts, undecided, decimals, counted)
     words = {name: seen["missing", name] for name in counted if seen["missing", name]}
+    commas = [name for name in undecided if (seen["bits", name] or 0) & 4096]
     types = dict.fromkeys(judged, "VARCHAR")
     for name in undecided:
         if name not in words:
             types[name] = _type_of(seen["bits", name] or 0, [seen.get((what, name)) for what in _DIGITS])
-    return types, words
+    return types, words, commas
 
 
 def _look(
@@ -170,7 +177,7 @@ def _type_of(bits: int, digits: list[Any]) -> str:
     low, high, length = digits
     if not bits & 7:
         return _WRITTEN.get(bits & 248, "VARCHAR")
-    if bits & (248 | 2048):
+    if bits & (248 | 2048 | 4096):
         return "VARCHAR"
     if bits & 7 == 1:
         return "BIGINT"
