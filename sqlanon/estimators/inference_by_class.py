@@ -358,7 +358,8 @@ def count_solved(systems: ClassSystems, cells: int, selected: SelectedValues) ->
     """Return how many numbers are kept of what is solved for so many cells: posteriors, and the one being solved."""
     values, shared = systems.cell_count, len(systems.shared_codes)
     if len(find_merged(systems, selected.code, selected.set)) == selected.set_count:
-        return 3 * max(CHUNK, _count_merged(systems))
+        each = _count_merged(systems)
+        return 3 * each * min(selected.set_count, max(1, CHUNK // each))
     size = POSTERIOR * values + len(OWN_GRID) * len(SHARED_GRID) * shared**2
     return int(min(cells * size, MOST_KEPT) + 2 * size)
 

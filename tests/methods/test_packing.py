@@ -153,8 +153,8 @@ def test_numbers_are_ordered_as_values_are_and_read_back(rows):
     measured = dict(zip(("least_1", "most_1", "least_2", "most_2"), found, strict=True)) | {"row_count": 10}
     layout = packing.layout_of(Request(Source(Sql("people")), Roles(("a", "b"), ("c",)), ranges=measured))
     con.execute(f"create table layout as select {', '.join(f'{number} as {name}' for name, number in layout.items())}")
-    given = {"layout": Sql("layout"), "rows": Sql("people"), "grouped": Sql("grouped")}
-    packed = render_query("verify/rows/packed", {"packed_columns": ["a", "b"], "other_columns": ["g"]}, given)
+    given = {"layout": Sql("layout"), "population": Sql("people"), "grouped": Sql("grouped")}
+    packed = render_query("packing", {"quasi": ["a", "b"], "kept": ["g"]}, given)
     con.execute(f"create table grouped as select packed, g as group_id from ({packed})")
     quasi = [("a", Sql("bigint")), ("b", Sql("tinyint"))]
     qit = render_query("qit", {"packed": True, "quasi": quasi, "group_column": "g", "members": "grouped"}, given)

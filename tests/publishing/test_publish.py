@@ -95,7 +95,7 @@ IMPOSSIBLE = [
     (asked(ROLES, "noending"), "no ending that tells its format"),
     (asked(ROLES, "patients.parquet'); drop table x; --"), "no table, view or file"),
     ([*DATABASE, "gone.duckdb"], "no database file 'gone.duckdb'"),
-    ([*DATABASE, "text.duckdb"], "cannot open the database 'text.duckdb'"),
+    ([*DATABASE, "text.duckdb"], "'text.duckdb' is no DuckDB database; to read its rows"),
     ([*PUBLISH[:-1], "no/such/release"], "no directory"),
     (PUBLISH[:-2], "say where the release goes"),
     ([*PUBLISH, "--into", "x", "--database", "hospital.duckdb"], "say where the release goes"),
