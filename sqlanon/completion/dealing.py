@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.completion.learning import MOST_PAIRS, MOST_ROWS, Deals, Model
+from sqlanon.completion.learning import MOST_PAIRS, MOST_ROWS, Model
 from sqlanon.completion.model_rows import ModelRows, salt_of
 from sqlanon.engines.base import Engine
 from sqlanon.engines.chapter_run import ChapterRun
@@ -82,9 +82,8 @@ class Dealing:
         _, group = np.unique(read["group_id"], return_inverse=True)
         _, slot_group = np.unique(slots["group_id"], return_inverse=True)
         kind, held = np.asarray(slots["code"], np.int64) - 1, np.asarray(slots["held"], float)
-        deals = Deals(group.ravel(), slot_group.ravel(), kind, held, self.kinds)
         codes = np.stack([np.asarray(read[level], np.int64) for level in self.space.levels], axis=1)
-        return Model(codes, self.space.parts, deals)
+        return Model(codes, self.space.parts, self.kinds, group.ravel(), slot_group.ravel(), kind, held)
 
     def seat_rows(self) -> list[Sql]:
         """Return the rows in their groups' places: relations of whole groups, of about `ROWS_AT_ONCE` rows each."""

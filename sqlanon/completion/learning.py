@@ -28,35 +28,27 @@ WORTH = 0.5  # rows that are added to every count
 FURTHEST = 10.0  # turns that an extrapolation stands for, about
 
 
-class Deals:
-    """How likely each of N rows has each of K kinds of value of its group, over all ways to deal the group's values."""
+class Model:
+    """The effects of T codes on K kinds, fitted to N rows in groups, whose values may be dealt in many ways."""
 
-    def __init__(self, group: Whole, slot_group: Whole, slot_kind: Whole, held: Array, kinds: int) -> None:
-        """Pair rows, by their groups, with what the groups hold of each kind, both in the order of the groups."""
-        self.group, slots = group, np.bincount(slot_group)
+    def __init__(
+        self, codes: Whole, parts: Sequence[slice], kinds: int, group: Whole, slot_group: Whole, slot_kind: Whole,
+        held: Array,
+    ) -> None:  # fmt: skip
+        """Take the rows' codes, N x J, numbered through all columns, and for each column those that are its own.
+
+        kinds: K. group: of each row, from 0. slot_group, slot_kind, held: what the groups hold of each kind. All stand
+        in the order of the groups.
+        """
+        self.parts, self.group = parts, group
+        slots = np.bincount(slot_group)
         width, first = slots[group], (np.cumsum(slots) - slots)[group]
         self.ends = np.concatenate(([0], np.cumsum(width)))
         row = np.repeat(np.arange(len(group)), width)
         slot = first[row] + np.arange(len(row)) - self.ends[row]
         self.pairs = Pairs(np.ones(len(group)), row, slot, slot_group, slot_kind, held, kinds, passes=3)
-
-    def weigh(self, chances: Array, combination: Whole) -> sparse.csr_array:
-        """Return N x K, of the model's chances by combination, U x K, and each row's combination."""
-        pairs = self.pairs
-        score = np.log(chances[combination[pairs.person], pairs.value])
-        weights, _ = pairs.weigh(score, np.zeros(0))
-        return sparse.csr_array((weights, pairs.value, self.ends), shape=(len(self.group), pairs.values))
-
-
-class Model:
-    """The effects of T codes on K kinds, fitted to N rows."""
-
-    def __init__(self, codes: Whole, parts: Sequence[slice], deals: Deals) -> None:
-        """Take the rows' codes, N x J, numbered through all columns, and for each column those that are its own."""
-        self.parts, self.deals = parts, deals
         combinations, inverse = np.unique(codes, axis=0, return_inverse=True)
         self.combination: Whole = inverse.ravel()
-        self.shape = (parts[-1].stop, deals.pairs.values)
         place = np.arange(len(combinations))
         # of each column: which of its codes each combination has
         self.has = [
@@ -68,12 +60,18 @@ class Model:
 
     def learn_shared(self) -> Array:
         """Return the effects of all rows together, T x K."""
-        return self._learn(np.zeros(self.shape), np.ones(len(self.deals.group)), FIRST_ROUNDS)
+        return self._learn(np.zeros((self.parts[-1].stop, self.pairs.values)), np.ones(len(self.group)), FIRST_ROUNDS)
 
     def learn_table(self, shared: Array, seed: int) -> Array:
         """Return one table's effects, T x K, from those of all rows together."""
-        group = self.deals.group
-        return self._learn(shared, np.random.default_rng(seed).exponential(size=int(group.max()) + 1)[group], ROUNDS)
+        weights = np.random.default_rng(seed).exponential(size=int(self.group.max()) + 1)
+        return self._learn(shared, weights[self.group], ROUNDS)
+
+    def weigh(self, chances: Array) -> sparse.csr_array:
+        """Return how likely each row has each kind over all ways to deal, N x K; chances: by combination, U x K."""
+        score = np.log(chances[self.combination[self.pairs.person], self.pairs.value])
+        weights, _ = self.pairs.weigh(score, np.zeros(0))
+        return sparse.csr_array((weights, self.pairs.value, self.ends), shape=(len(self.group), self.pairs.values))
 
     def _learn(self, effects: Array, weights: Array, rounds: int) -> Array:
         for _ in range(rounds):
@@ -90,7 +88,7 @@ class Model:
         logits = np.sum([has.T @ effects[part] for has, part in zip(self.has, self.parts, strict=True)], axis=0)
         chances = _norm(np.exp(logits - logits.max(axis=1, keepdims=True)))
         by_combination = sparse.csr_array((weights, (self.combination, np.arange(len(weights)))))
-        counts = (by_combination @ self.deals.weigh(chances, self.combination)).toarray()
+        counts = (by_combination @ self.weigh(chances)).toarray()
         people = by_combination.sum(axis=1)[:, None]
         moved = []
         for has, part in zip(self.has, self.parts, strict=True):

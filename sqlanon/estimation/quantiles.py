@@ -18,7 +18,7 @@ from sqlanon.estimation.failures import is_numeric
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.temporary_tables import relations_of, text_of
 from sqlanon.estimators.aggregates import COUNT, Quantile
-from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, Estimate, IntArray, join_estimates
+from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, Estimate, IntArray, join_fields
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
 
@@ -102,7 +102,7 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
         after = np.unique(np.searchsorted(ranks, _reach_ends(quantile, ranks, rows, shares)))
         between = [np.arange(places[place - 1] if place else -1, places[place], step)[1:] for place in after]
         more = np.concatenate(between).astype(np.int64)
-        both, found = np.concatenate([places, more]), join_estimates([shares, share(more)], axis=0)
+        both, found = np.concatenate([places, more]), join_fields([shares, share(more)], axis=0)
         order = np.argsort(both)
         places, shares = both[order], Estimate(*(side[order] for side in vars(found).values()))
     return _invert(quantile, replace(thresholds, rank=thresholds.rank[places]), rows, shares)

@@ -27,7 +27,7 @@ from sqlanon.estimation.memory_need import ANSWER, LINE, SET, require_memory
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.temporary_tables import Workspace, inline, text_of
 from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate
-from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray, join_estimates
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray, join_fields
 from sqlanon.estimators.moments import SelectedValues
 from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import Loop, Report, relation_name
@@ -301,9 +301,7 @@ class QueryRun:
             if not (len(places) and len(lines["cell"])):
                 return Estimate(*np.zeros((5, len(places), *rows.value.shape)))
             step = max(1, TOGETHER // max(1, cells * len(asked.code)))
-            return join_estimates(
-                [share(places[start : start + step]) for start in range(0, len(places), step)], axis=0
-            )
+            return join_fields([share(places[start : start + step]) for start in range(0, len(places), step)], axis=0)
 
         return rows, share_some
 

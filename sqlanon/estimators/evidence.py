@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+Joined = TypeVar("Joined")  # a dataclass of arrays
 NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
 
 
@@ -53,10 +55,10 @@ class Estimate:
     centre: Array
 
 
-def join_estimates(found: Sequence[Estimate], axis: int) -> Estimate:
-    """Return estimates of some things each as one of all, along an axis."""
+def join_fields(found: Sequence[Joined], axis: int) -> Joined:
+    """Return what was found of some things each, in fields that are arrays, as one of all, along an axis."""
     fields = zip(*(vars(one).values() for one in found), strict=True)
-    return Estimate(*(np.concatenate(field, axis=axis) for field in fields))
+    return type(found[0])(*(np.concatenate(field, axis=axis) for field in fields))
 
 
 def clip_to_bounds(values: Array, evidence: Evidence) -> Array:

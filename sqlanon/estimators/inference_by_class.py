@@ -14,7 +14,7 @@ import numpy as np
 from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.class_moments import ClassSums, HitSums, Summand, centre_outcome
 from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
-from sqlanon.estimators.evidence import Array, BoolArray, IntArray
+from sqlanon.estimators.evidence import Array, BoolArray, IntArray, join_fields
 from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
 from sqlanon.estimators.merged_classes import MergedClasses, MergedPosterior
 from sqlanon.estimators.moments import Moments, SelectedValues
@@ -92,8 +92,7 @@ class ClassInference(Inference):
             cells = [part._solve_cell(of_part, cell) for cell in range(len(self.rows))]
             found.append(stack_cells(cells, some.set_count))
             self.upper_bound |= part.upper_bound
-        fields = zip(*(vars(one).values() for one in found), strict=True)
-        return SolvedAggregate(*(np.concatenate(field, axis=1) for field in fields))
+        return join_fields(found, axis=1)
 
     # -- sums and averages, one cell ------------------------------------------------------------
 

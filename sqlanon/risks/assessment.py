@@ -33,7 +33,6 @@ from sqlanon.risks.suggestion import (
     NEARLY_UNIQUE,
     NOT_RECOGNIZED,
     SAYS_NOTHING,
-    ColumnProfile,
     describe_columns,
     mondrian_command,
     profile_columns,
@@ -233,7 +232,12 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
         notes.insert(0, NAMELESS)
     if any(why == SAYS_NOTHING for _, why in roles):
         notes.append(NOT_RECOGNIZED)
-    notes += _look_at_others(engine, source, types, columns, roles)
+    # what is left out because its name says nothing is better left out where it gives the sensitive column away
+    judged = list(zip(columns, roles, strict=True))
+    others = [each.name for each, (_, why) in judged if why.startswith(SAYS_NOTHING) and not each.unique_rows]
+    sensitive = [each.name for each, (role, _) in judged if role == "sensitive"][:1]
+    found = look_at_source(engine, source, types, others, sensitive, drop=True)
+    notes += [each.note for each in found if each.note and len(each.columns) == 1]
     return Check(
         {"rows": rows},
         columns=tuple(describe_columns(columns, roles)),
@@ -250,22 +254,6 @@ def _are_values(engine: Engine, source: Source, types: Mapping[str, str]) -> boo
     held = (f"coalesce(max(case when {ident(name)} = {literal(name)} then 1 end), 0)" for name in texts)
     (row,) = engine.rows(f"select {' + '.join(held)} as called from {source.relation}")
     return int(row["called"]) > 1
-
-
-def _look_at_others(
-    engine: Engine, source: Source, types: Any, columns: Sequence[ColumnProfile], roles: Sequence[tuple[str, str]]
-) -> list[str]:
-    """Say which columns whose names say nothing would give the suggested sensitive one away."""
-    judged = list(zip(columns, roles, strict=True))
-    others = [column.name for column, (_, why) in judged if why.startswith(SAYS_NOTHING) and not column.unique_rows]
-    sensitive = [column.name for column, (role, _) in judged if role == "sensitive"][:1]
-    found = look_at_source(engine, source, types, others, sensitive, drop=True)
-    return [
-        f"{each.known}, which is left out here, gives {each.sensitive} away where others know it ({each.named:.0%} sure"
-        f" of somebody's in the mean, {1 / each.size:.0%} by chance): then name it with {option('quasi')}, too"
-        for each in found
-        if each.is_notable and len(each.columns) == 1
-    ]
 
 
 def _assess(checked: Checked) -> Check:

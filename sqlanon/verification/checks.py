@@ -216,10 +216,10 @@ class PublishedTables:
         if self.manifest["parameters"].get("alternatives") == "braces":  # text, of alternatives of any type
             return
         shown = {name.lower(): kind for table in self.tables for name, kind in self.columns(table).items()}
-        coarser = self.manifest["parameters"].get("coarsen", {})
+        coarser, boxes = (self.manifest["parameters"].get(name, {}) for name in ("coarsen", "published"))
         for column in self.manifest["columns"]["quasi"]:
             here = next((kind for name, kind in types.items() if name.lower() == column.lower()), "")
-            there = shown.get(column.lower(), shown.get(f"{column.lower()}_low", "VARCHAR"))  # of boxes, a bound
+            there = boxes[column]["type"] if column in boxes else shown.get(column.lower(), "VARCHAR")
             if here == "VARCHAR" != there and not there.endswith("[]") and column not in coarser:
                 raise UsageError(
                     f"{column!r} is text in the source and was published as {there}: read it as it was read then,"

@@ -15,7 +15,7 @@ from sqlanon.estimators.evidence import (
     BoolArray,
     Estimate,
     Evidence,
-    join_estimates,
+    join_fields,
     score_interval,
 )
 from sqlanon.estimators.moments import Moments, SelectedValues
@@ -77,7 +77,7 @@ class Recovery:
             if (highest := part.highest(of_part)) is not None:
                 estimated = replace(estimated, value=np.minimum(estimated.value, highest))
             found.append(estimated)
-        return join_estimates(found, axis=1)
+        return join_fields(found, axis=1)
 
     def correlate(self, pair: Pair, other: "Recovery", both: Moments | None) -> Array | None:
         """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.

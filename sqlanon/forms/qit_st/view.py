@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sqlanon.adversary.findings import bound_share
-from sqlanon.adversary.view import Promise, View, cast_text, refuse_other_values, shown_sensitive
+from sqlanon.adversary.view import LEAST_IN_SOURCE, Promise, View, cast_text, refuse_other_values, shown_sensitive
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.plans.manifest import Manifest, follows, of_people
@@ -58,7 +58,21 @@ class ExactView(View):
     def meet(self, microdata: Sql) -> Sql:
         """Return how many people of each combination have which value; refuse microdata of others."""
         self.refuse_others(microdata)
-        return self.keep("truth", "adversary/view/truth", {"microdata": microdata}, quasi=self.names)
+        truth = self.keep("truth", "adversary/view/truth", {"microdata": microdata}, quasi=self.names)
+        # of several values one may lie elsewhere; under a ledger people may keep values that the source has no more
+        if not (self.several or follows(self.manifest)):
+            own = self.row("adversary/view/own_values", {"truth": truth, "own_pair": self.own_pairs()})
+            refuse_other_values(own["right_people"], own["people"], self.sensitive, self.own_share)
+        return truth
+
+    @property
+    def own_share(self) -> float:
+        """Return what share of the people, at least, have their own value in the release."""
+        return LEAST_IN_SOURCE
+
+    def own_pairs(self) -> Sql:
+        """Return everybody's combination with the values of which one should be theirs."""
+        raise NotImplementedError
 
     def links(self, truth: Sql) -> Sql:
         """Return how likely each value is to be somebody's true one, as source and groups tell: weights sum to 1.
@@ -121,12 +135,11 @@ class GroupView(ExactView):
 
     def meet(self, microdata: Sql) -> Sql:
         """Return how many people of each combination have which value, in proportion to those looked at."""
-        truth = super().meet(microdata)
-        # of several values one may lie elsewhere; under a ledger people may keep values that the source has no more
-        if not (self.several or follows(self.manifest)):
-            figures = self.row("adversary/view/own_values", {"truth": truth})
-            refuse_other_values(figures["people"] - figures["elsewhere"], figures["people"], self.sensitive)
-        return self.in_proportion(truth)
+        return self.in_proportion(super().meet(microdata))
+
+    def own_pairs(self) -> Sql:
+        """Return everybody's combination with each value of their group."""
+        return self.keep("held_pair", "adversary/view/held_pair")
 
     def in_proportion(self, truth: Sql) -> Sql:
         """Return what the source says of people as if it were of those only that are looked at."""

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from functools import cached_property
 
-from sqlanon.adversary.view import Promise, View, refuse_other_values, shown_sensitive
+from sqlanon.adversary.view import Promise, View, shown_sensitive
 from sqlanon.forms.qit_st.view import AS_THEY_LIE, ExactView, shown_quasi
 from sqlanon.forms.randomized.verification import find_uneven
-from sqlanon.plans.manifest import follows
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 
@@ -36,18 +35,14 @@ class RandomizedView(ExactView):
         stored = published.engine.in_stored_order(published.tables["data"])
         return view.keep(name, "source", {}, relation=stored, selected=selected)
 
-    def meet(self, microdata: Sql) -> Sql:
-        """Return how many people of each combination have which value; refuse values that are too seldom kept."""
-        truth = super().meet(microdata)
-        if not follows(self.manifest):
-            own = {
-                "seat": Sql(f"(select combination, combination as group_id from {self.combinations()})"),
-                "holding": Sql(f"(select combination as group_id, value_number from {self.labelled()})"),
-            }
-            figures = self.row("adversary/view/own_values", {"truth": truth, **own})
-            right, people = figures["people"] - figures["elsewhere"], figures["people"]
-            refuse_other_values(right, people, self.sensitive, self.promise.plain or 0.0)
-        return truth
+    @property
+    def own_share(self) -> float:
+        """Return the share of the people who show their own value."""
+        return self.promise.plain or 0.0
+
+    def own_pairs(self) -> Sql:
+        """Return everybody's combination with the value that they show."""
+        return self.labelled()
 
     def find_kept(self, against: object) -> Mapping[str, float]:
         """Return the shares of people who publish their own value, by parts where these are beyond chance."""
