@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sqlanon.completion.completed import Completed
 from sqlanon.completion.model_rows import ModelRows
@@ -21,16 +21,6 @@ from sqlanon.wording import option
 MOST_TABLES = 99
 LARGEST_SEED = 2**63 - 1
 Dealt = list[tuple[str, Sql, Sql]]  # each sensitive column, its rows' values by number, the values
-
-
-class DealtNames(NamedTuple):
-    """A sensitive column, its rows' values by number, the values, and what the query calls both."""
-
-    name: str
-    dealt: Sql
-    dealt_name: str
-    values: Sql
-    values_name: str
 
 
 class Chain(Protocol):
@@ -96,11 +86,7 @@ def complete_release(
 
 def _keep(space: ModelRows, number: int, dealt: Dealt) -> Sql:
     """Keep a completed table in the session, under a name of its own."""
-    sensitive = [
-        DealtNames(column, dealt=rows, dealt_name=f"dealt_{place}", values=values, values_name=f"value_{place}")
-        for place, (column, rows, values) in enumerate(dealt, start=1)
-    ]
-    columns = {"quasi": list(space.quasi.items()), "sensitive": sensitive}
+    columns = {"quasi": list(space.quasi.items()), "sensitive": dealt}
     sql = space.render_own("completion/rows/completed", {"numbered": space.numbered}, **columns)
     relation = relation_name(space.prefix, f"completed_{number}")
     space.engine.create(Statement("completed", sql, "table", str(relation)))

@@ -28,7 +28,6 @@ FIRST_UPDATES = 12  # of the effects, from none to those of all tables together
 UPDATES = 3  # of one table's, from these
 WORTH = 1.0  # rows that are added to a count before its logarithm is taken
 MOST_VALUES = 500  # of a randomized column: every row is weighed with each, in every update
-Recovered = list[tuple[str, Sql, Sql]]
 
 
 class Recovering:
@@ -42,7 +41,7 @@ class Recovering:
         self.published = tables["data"]
         self.space = ModelRows(engine, self.published, self.loaded.quasi, shown_columns)
 
-    def complete(self, tables: int) -> Iterator[Recovered]:
+    def complete(self, tables: int) -> Iterator[list[tuple[str, Sql, Sql]]]:
         """Yield for each completed table its sensitive columns, each with the relation of its true values' numbers."""
         numbered = [
             self.space.number_values(f"value_{place}", self.published, column, Sql("1"), self.loaded.gamma[place])
@@ -84,18 +83,6 @@ class _Column:
         relation, self.effects = self._converge(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
         self.space.forget([str(relation)])
 
-    def _find_targets(self, weights: Sql, draws: Sequence[str]) -> Array:
-        """Return how many rows by level and kind the closed form finds in each draw of weights, draws x T x K."""
-        inputs = {"shown_row": self.shown, "row_weight": weights}
-        shown_counts = np.zeros((len(draws), self.first, len(self.codes)))
-        for level in self.space.levels:
-            sql = self.space.render_own("completion/randomized/shown_product", inputs, level=level, draws=draws)
-            frame = self.space.engine.frame(sql)
-            place = (frame["level"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
-            shown_counts[:, *place] = frame[list(draws)].to_numpy(dtype=float).T
-        self.channel = self._write_channel()
-        return np.stack([self._solve(counts) for counts in shown_counts])
-
     def _write_channel(self) -> Array:
         """Return ln(T_xy f_x / f_k) as effects of the level that a row shows: V (y) x V (x).
 
@@ -119,15 +106,23 @@ class _Column:
         return np.concatenate([make_feasible(solved[part], levels[part], values) for part in parts])
 
     def _learn(self, tables: int) -> Array:
-        """Return how many rows by level and kind of value each table is to have, tables x T x K."""
+        """Return how many rows by level and kind the closed form finds for each table, tables x T x K.
+
+        Each has weights of the rows of its own.
+        """
         draws = {f"weight_{n}": salt_of(self.release.seed, "weight", self.place, n) for n in range(1, tables + 1)}
-        inputs = {"numbered": self.space.numbered}
-        weights = self.space.make(
-            f"row_weight_{self.place}", "completion/randomized/row_weight", inputs, draws=list(draws.items())
-        )
-        targets = self._find_targets(weights, list(draws))
+        name, inputs = f"row_weight_{self.place}", {"numbered": self.space.numbered}
+        weights = self.space.make(name, "completion/randomized/row_weight", inputs, draws=list(draws.items()))
+        inputs = {"shown_row": self.shown, "row_weight": weights}
+        shown_counts = np.zeros((tables, self.first, len(self.codes)))
+        for level in self.space.levels:
+            sql = self.space.render_own("completion/randomized/shown_product", inputs, level=level, draws=list(draws))
+            read = {name: np.asarray(column, float) for name, column in self.space.engine.arrays(sql).items()}
+            place = (read["level"].astype(np.int64), read["value_number"].astype(np.int64) - 1)
+            shown_counts[:, *place] = [read[name] for name in draws]
         self.space.forget([str(weights)])
-        return targets
+        self.channel = self._write_channel()
+        return np.stack([self._solve(counts) for counts in shown_counts])
 
     def draw(self, number: int) -> tuple[str, Sql, Sql]:
         """Return a table's values of this column: its name, the relation of numbers by row, the relation of values."""

@@ -33,10 +33,7 @@ _KINDS = {
     "dict_type": "a mapping",
     "model_type": "a mapping of keys to values",
 }
-_QUOTES = (
-    "a colon stands behind each key, a text that begins with > or holds ': ' stands in quotes, and lines are indented"
-    " with blanks"
-)
+_QUOTES = "a colon ends a key, a text that begins with > or holds ': ' stands in quotes, lines are indented with blanks"
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _Place = tuple[str | int, ...]  # keys and positions that lead to a value
 
