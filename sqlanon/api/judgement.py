@@ -25,18 +25,13 @@ from sqlanon.api.verbs import (
 )
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
-from sqlanon.methods.name_types import COARSEN, PathName, Place, Places, source_against
-from sqlanon.methods.parameter_types import (
-    CountOrFile,
-    Share,
-    WholeNumbers,
-    Words,
-)
+from sqlanon.methods.kinds import COUNT_OR_FILE, SHARE, WHOLE_NUMBERS, WORDS, Kind
+from sqlanon.methods.name_kinds import COARSEN, PATH, PLACE, PLACES, source_against
 from sqlanon.methods.parameters import Parameter
 from sqlanon.methods.request_options import FilePath, Names
 from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file
-from sqlanon.risks.limits import RequiredPair
+from sqlanon.risks.limits import PAIR
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.wording import option
 
@@ -60,14 +55,14 @@ def check(
     id: Persons = (),
     coarsen: Coarsen = None,
     population: Annotated[
-        object, Place(), Parameter("A table of the population with the quasi columns: the journalist's risk.")
+        object, PLACE, Parameter("A table of the population with the quasi columns: the journalist's risk.")
     ] = None,
     sampled: Annotated[float | None, Parameter("The share of the population that the source is, e.g. 0.01.")] = None,
     k: Annotated[int | None, Parameter("Rows in every class (k-anonymity, Samarati and Sweeney).", flag="-k")] = None,
     l: Annotated[int | None, Parameter("Different sensitive values in every class.", flag="-l")] = None,
     entropy_l: Annotated[float | None, Parameter("exp of the entropy of a class's values, at least.")] = None,
     recursive: Annotated[
-        tuple[float, int] | None, RequiredPair(), Parameter("c,l: r_1 < c (r_l + … + r_m) in every class.")
+        tuple[float, int] | None, PAIR, Parameter("c,l: r_1 < c (r_l + … + r_m) in every class.")
     ] = None,
     alpha: Annotated[float | None, Parameter("Share of a class's most frequent value, at most.")] = None,
     t: Annotated[
@@ -81,7 +76,7 @@ def check(
     ] = None,
     failing: Annotated[
         FilePath | None,
-        PathName(),
+        PATH,
         Parameter("Write the rows of failing classes to this Parquet file: microdata, for you."),
     ] = None,
     overwrite: Annotated[bool, replacing(f"the file at {option('failing')}")] = False,
@@ -103,7 +98,7 @@ def check(
     opener, source = session_and_source(con, source, query)
     question = CheckQuestion(
         source=source, quasi=tuple(quasi), sensitive=tuple(sensitive),
-        identifier=tuple(id), coarsen=COARSEN.check("coarsen", coarsen), population=population, sampled=sampled,
+        identifier=tuple(id), coarsen=COARSEN.read(option("coarsen"), coarsen), population=population, sampled=sampled,
         subsets=subsets, limits=Limits(
             k=k, l=l, entropy_l=entropy_l, recursive=recursive, alpha=alpha, t=t, beta=beta, delta=delta
         ),
@@ -129,7 +124,7 @@ def compare(
     sensitive: Sensitive,
     id: Persons = (),
     coarsen: Coarsen = None,
-    methods: Annotated[Names, Words(), Parameter("Which methods, between commas.")] = (
+    methods: Annotated[Names, WORDS, Parameter("Which methods, between commas.")] = (
         "anatomy",
         "robust",
         "splu",
@@ -137,19 +132,19 @@ def compare(
     ),
     l: Annotated[
         int | Iterable[int] | None,
-        WholeNumbers(),
+        WHOLE_NUMBERS,
         Parameter(
             f"Values of l of anatomy and mondrian (k = 10), r of robust: 5; with {option('resist')} 3,5,10.", alias="-l"
         ),
     ] = None,
     gamma: Annotated[
         int | Iterable[int] | None,
-        WholeNumbers(),
+        WHOLE_NUMBERS,
         Parameter(f"Values of gamma of splu: 5; with {option('resist')} 5,10."),
     ] = None,
     queries: Annotated[
         int | FilePath,
-        CountOrFile(),
+        COUNT_OR_FILE,
         Parameter("How many queries to draw, or a file with your own, a semicolon behind each."),
     ] = 100,
     workload: Annotated[
@@ -158,20 +153,18 @@ def compare(
     ] = "analysts",
     seed: Annotated[int, Parameter("Another number draws other queries.")] = 1,
     target_error: Annotated[
-        float | None, Share(), Parameter("Tell the strongest promise whose median error stays below, e.g. 0.1.")
+        float | None, SHARE, Parameter("Tell the strongest promise whose median error stays below, e.g. 0.1.")
     ] = None,
     resist: Annotated[
         float | None,
-        Share(),
+        SHARE,
         Parameter("Search the most accurate release of which no attack names more people's values, e.g. 0.25."),
     ] = None,
     quick: Annotated[bool, Parameter("Attack nothing, which takes longer than all else.")] = False,
-    max_suppressed: Annotated[float, Share(), Parameter("Share of the rows that robust may leave out.")] = 0.01,
+    max_suppressed: Annotated[float, SHARE, Parameter("Share of the rows that robust may leave out.")] = 0.01,
     nulls: Annotated[Nulls, Parameter("NULL sensitive values: refuse, value or drop.")] = "refuse",
     unique_quasi: Annotated[UniqueQuasi, Parameter("A quasi column of unique values: refuse or keep.")] = "refuse",
-    out: Annotated[
-        FilePath | None, PathName(), Parameter("Folder for the table and all answers with their truths.")
-    ] = None,
+    out: Annotated[FilePath | None, PATH, Parameter("Folder for the table and all answers with their truths.")] = None,
     overwrite: Annotated[bool, replacing(f"an older comparison at {option('out')}")] = False,
 ) -> "Comparison":
     """Tell what each method and parameter costs in accuracy on this data: relative errors of the same queries.
@@ -194,7 +187,7 @@ def compare(
         identifier=tuple(id), methods=tuple(methods), strengths=strengths,
         queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
         resist=resist, quick=quick, max_suppressed=max_suppressed, workload=workload,
-        coarsen=COARSEN.check("coarsen", coarsen),
+        coarsen=COARSEN.read(option("coarsen"), coarsen),
         options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite, question.read)
@@ -210,9 +203,7 @@ def breach(
     *,
     views: Views,
     secret: Secret,
-    base: Annotated[
-        object, Place(), Parameter("The table behind the views: a file, a glob, or a table's name.")
-    ] = None,
+    base: Annotated[object, PLACE, Parameter("The table behind the views: a file, a glob, or a table's name.")] = None,
     query: Annotated[
         str | None, Parameter(f"In place of {option('base')}: SELECT columns FROM tables or files [WHERE …].")
     ] = None,
@@ -232,23 +223,15 @@ def breach(
 
 
 Others = Annotated[
-    Iterable["Release"], Places(), Parameter("Another release of the same people; repeatable.", flag="--with")
+    Iterable["Release"], PLACES, Parameter("Another release of the same people; repeatable.", flag="--with")
 ]
-
-
-class AttackOrFile(PathName):
-    """An Attack, or the path of a file that holds one."""
-
-    def check(self, name: str, value: Any) -> Any:
-        """Take both: the report says what it cannot read."""
-        return value
 
 
 @verb
 def attack(
     release: "Release | str | Path",
     *,
-    against: Annotated[object, Place(), Parameter("The source: score guesses against it.")] = None,
+    against: Annotated[object, PLACE, Parameter("The source: score guesses against it.")] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),
     vary: Vary = None,
@@ -274,11 +257,11 @@ def attack(
 @verb
 def report(
     release: "Release | str | Path",
-    out: Annotated[FilePath | None, PathName(), Parameter("The .html file to write.")] = None,
+    out: Annotated[FilePath | None, PATH, Parameter("The .html file to write.")] = None,
     *,
     overwrite: Annotated[bool, replacing(f"the file at {option('out')}")] = False,
     against: Annotated[
-        object, Place(), Parameter("The source: score attacks, show true values; makes it internal.")
+        object, PLACE, Parameter("The source: score attacks, show true values; makes it internal.")
     ] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),
@@ -286,11 +269,11 @@ def report(
     coarsen: Labels = None,
     others: Others = (),
     comparison: Annotated[
-        FilePath | None, PathName(), Parameter("Folder that compare wrote; makes it internal, too.")
+        FilePath | None, PATH, Parameter("Folder that compare wrote; makes it internal, too.")
     ] = None,
     attack: Annotated[
         "Attack | FilePath | None",
-        AttackOrFile(),
+        Kind(lambda _, value: value, typed=Path),
         Parameter("File of attack --format json: nothing is attacked again."),
     ] = None,
 ) -> "Page":

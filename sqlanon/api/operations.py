@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from sqlanon.api.verbs import replacing, verb
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
-from sqlanon.methods.name_types import Columns, Place
+from sqlanon.methods.name_kinds import COLUMNS, PLACE
 from sqlanon.methods.parameters import Parameter
 from sqlanon.methods.request_options import FilePath, Into, Names, Out, Overwrite
 from sqlanon.plans.plan import Unit
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 def adopt(
     con: Any,
     *,
-    qit: Annotated[object, Place(), Parameter("Table of groups (QIT): quasi columns and the group.")] = None,
-    st: Annotated[object, Place(), Parameter("Table of each group's sensitive values and counts (ST).")] = None,
-    data: Annotated[object, Place(), Parameter("Instead: table of rows with randomized sensitive values.")] = None,
-    quasi: Annotated[Names, Columns(), Parameter("Columns to publish; all that have no other role if not given.")] = (),
+    qit: Annotated[object, PLACE, Parameter("Table of groups (QIT): quasi columns and the group.")] = None,
+    st: Annotated[object, PLACE, Parameter("Table of each group's sensitive values and counts (ST).")] = None,
+    data: Annotated[object, PLACE, Parameter("Instead: table of rows with randomized sensitive values.")] = None,
+    quasi: Annotated[Names, COLUMNS, Parameter("Columns to publish; all that have no other role if not given.")] = (),
     sensitive: Annotated[
         Names,
-        Columns(),
+        COLUMNS,
         Parameter(f"Of {option('data')}: the randomized columns. Of ST: the column beside the others."),
     ] = (),
     group: Annotated[str, Parameter("Column of the group, in QIT and ST.")] = "group_id",
@@ -41,10 +41,10 @@ def adopt(
         Literal["drop", "keep"], Parameter(f"Of {option('data')}: what became of rows that fill no decoy group.")
     ] = "drop",
     dropped_rows: Annotated[int, Parameter("Rows of the source that are in none of the tables.")] = 0,
-    against: Annotated[object, Place(), Parameter("The source: compare multisets with it.")] = None,
+    against: Annotated[object, PLACE, Parameter("The source: compare multisets with it.")] = None,
     id: Annotated[
         Names,
-        Columns(),
+        COLUMNS,
         Parameter(f"Columns of {option('against')} that tell persons apart: one row each, or refused."),
     ] = (),
     unit: Annotated[Unit, Parameter("row: persons have several rows; what is promised is per row.")] = "person",
@@ -67,7 +67,7 @@ def adopt(
 
 @verb
 def run(
-    job: Annotated[FilePath, Place(), Parameter("YAML file; paths in it are relative to its folder.", metavar="job")],
+    job: Annotated[FilePath, PLACE, Parameter("YAML file; paths in it are relative to its folder.", metavar="job")],
 ) -> "Release":
     """Publish what a job file describes, checked against its thresholds before anything is visible.
 
@@ -85,7 +85,7 @@ def run(
 
 @verb
 def ledger(
-    path: Annotated[FilePath, Place(), Parameter("What releases were made with.", metavar="LEDGER")],
+    path: Annotated[FilePath, PLACE, Parameter("What releases were made with.", metavar="LEDGER")],
     con: Any = None,
 ) -> "Ledger":
     """Tell what a ledger holds, in figures: its releases, persons ever published, groups, who waits.

@@ -9,8 +9,8 @@ from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATOR_NAMES
-from sqlanon.methods.name_types import PathName, Place
-from sqlanon.methods.parameter_types import Choice
+from sqlanon.methods.kinds import choice
+from sqlanon.methods.name_kinds import PATH, PLACE
 from sqlanon.methods.parameters import Parameter
 from sqlanon.methods.request_options import FilePath
 from sqlanon.wording import option
@@ -49,9 +49,7 @@ def opened(release: "Release | str | Path") -> "Release":
 def complete(
     release: "Release | str | Path",
     *,
-    out: Annotated[
-        FilePath | None, PathName(), Parameter("Directory for completed_01.parquet …; it must not exist.")
-    ] = None,
+    out: Annotated[FilePath | None, PATH, Parameter("Directory for completed_01.parquet …; it must not exist.")] = None,
     tables: Annotated[int, Parameter("How many tables.")] = 10,
     seed: Annotated[int | None, Parameter("The same number gives the same tables; fresh if not given.")] = None,
     sensitive: Annotated[str | None, Parameter("Of several sensitive columns in groups, the one to complete.")] = None,
@@ -90,14 +88,14 @@ def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "
 def verify(
     release: str | Path,
     *,
-    against: Annotated[object, Place(), Parameter("The source: compare multisets with it.")] = None,
+    against: Annotated[object, PLACE, Parameter("The source: compare multisets with it.")] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),
     vary: Vary = None,
     coarsen: Labels = None,
     since: Annotated[
         "str | Path | Release | None",
-        Place(),
+        PLACE,
         Parameter("An earlier release of the same ledger: groups in both are compared."),
     ] = None,
     background: Background = (),
@@ -107,7 +105,7 @@ def verify(
             f"With {option('background')}: fail where a posterior is above 1/r; reported if not given.", flag="-r"
         ),
     ] = None,
-    voters: Annotated[object, Place(), Parameter("A list of people with the quasi columns.")] = None,
+    voters: Annotated[object, PLACE, Parameter("A list of people with the quasi columns.")] = None,
     database: str | None = None,
     con: Any = None,
 ) -> "Report":
@@ -128,7 +126,7 @@ def estimate(
     release: str | Path,
     query: Annotated[str, Parameter("SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) FROM release …", metavar="query")],
     estimator: Annotated[
-        str | None, Choice(ESTIMATOR_NAMES), Parameter("How to count; the method's own first choice if not given.")
+        str | None, choice(ESTIMATOR_NAMES), Parameter("How to count; the method's own first choice if not given.")
     ] = None,
     *,
     transition: Annotated[

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.name_types import COARSEN, Columns, Place, Places, Selects
-from sqlanon.methods.parameter_types import Choice
+from sqlanon.methods.kinds import choice
+from sqlanon.methods.name_kinds import COARSEN, COLUMNS, PLACE, PLACES, SELECTS
 from sqlanon.methods.parameters import Parameter, declaration
-from sqlanon.methods.request_options import Names, RowOfPerson
+from sqlanon.methods.request_options import ROW_OF_PERSON, Names
 from sqlanon.plans.engines import ENGINES
 from sqlanon.removed import removed
 from sqlanon.wording import option, spoken
@@ -24,23 +24,23 @@ R = TypeVar("R")
 
 Source = Annotated[
     object,
-    Place(),
+    PLACE,
     Parameter("Parquet, CSV or JSON path or glob; with --database a table or view.", None, metavar="SOURCE"),
 ]
 Query = Annotated[str | None, Parameter("In place of SOURCE: SELECT columns FROM tables or files [WHERE …].", None)]
-Quasi = Annotated[Names, Columns(), Parameter("Columns that others may know; commas between, or repeat.")]
-Sensitive = Annotated[Names, Columns(), Parameter("Sensitive columns, each on its own.")]
-Persons = Annotated[Names, Columns(), Parameter("What tells persons apart.")]
+Quasi = Annotated[Names, COLUMNS, Parameter("Columns that others may know; commas between, or repeat.")]
+Sensitive = Annotated[Names, COLUMNS, Parameter("Sensitive columns, each on its own.")]
+Persons = Annotated[Names, COLUMNS, Parameter("What tells persons apart.")]
 Coarsen = Annotated[
     Mapping[str, object] | Names | None,
     COARSEN,
     Parameter("Quasi column made coarser: age=10, born=year, zip='3 letters', job=labels.csv; repeat."),
 ]
 AgainstQuery = Annotated[str | None, Parameter(f"In place of {option('against')}: the query that was published.")]
-ScoredBy = Annotated[Names, Columns(), Parameter(f"With {option('against')}: what tells its rows apart.")]
+ScoredBy = Annotated[Names, COLUMNS, Parameter(f"With {option('against')}: what tells its rows apart.")]
 Vary = Annotated[
     str | None,
-    RowOfPerson(),
+    ROW_OF_PERSON,
     Parameter(f"With {option('against')}: which row of a person has the quasi values, as it was published."),
 ]
 Labels = Annotated[
@@ -50,21 +50,21 @@ Labels = Annotated[
 ]
 Background = Annotated[
     object,
-    Places(),
+    PLACES,
     Parameter(
         "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
         " repeatable."
     ),
 ]
 
-Views = Annotated[Names, Selects(), Parameter("SELECT columns FROM base [WHERE …]; repeat it.", flag="--view")]
+Views = Annotated[Names, SELECTS, Parameter("SELECT columns FROM base [WHERE …]; repeat it.", flag="--view")]
 Secret = Annotated[str, Parameter("SELECT id, property FROM base [WHERE condition].")]
 Model = Annotated[
     Literal["unrestricted", "restricted"], Parameter("restricted: the adversary knows that an id has one property.")
 ]
 
 ScriptTable = Annotated[str, Parameter("Table of the other engine, e.g. schema.patients.", metavar="source")]
-Dialect = Annotated[str, Choice(tuple(ENGINES)), Parameter("The engine's SQL.", "duckdb")]
+Dialect = Annotated[str, choice(tuple(ENGINES)), Parameter("The engine's SQL.", "duckdb")]
 
 
 def replacing(what: str) -> Parameter:
@@ -121,4 +121,4 @@ def with_parameters(text: str | None, parameters: Mapping[str, Parameter]) -> st
 
 def _sentence(parameter: Parameter) -> str:
     words = spoken(parameter.help, "python")
-    return words if parameter.required else f"{words} Default: {parameter.type.shown(parameter.default)!r}."
+    return words if parameter.required else f"{words} Default: {parameter.kind.shown(parameter.default)!r}."

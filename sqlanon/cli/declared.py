@@ -22,7 +22,7 @@ def typed_option(parameter: Parameter) -> inspect.Parameter:
         if parameter.metavar
         else typer.Option(*filter(None, (parameter.alias, parameter.option)), help=words)
     )
-    python_type = parameter.type.typed if default is not None else parameter.type.typed | None
+    python_type = parameter.kind.typed if default is not None else parameter.kind.typed | None
     annotation = Annotated[python_type, information]  # type: ignore[valid-type]
     return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
@@ -31,19 +31,15 @@ def _typed_default(parameter: Parameter) -> Any:
     """Return a parameter's default as the command line writes it."""
     if parameter.required:
         return REQUIRED
-    if getattr(parameter.type.typed, "__origin__", None) is list:
+    if getattr(parameter.kind.typed, "__origin__", None) is list:
         return []
-    value = parameter.type.shown(parameter.default)
-    return None if value in (None, (), {}) else str(value) if parameter.type.typed is str else value
+    value = parameter.kind.shown(parameter.default)
+    return None if value in (None, (), {}) else str(value) if parameter.kind.typed is str else value
 
 
 def read_typed(parameters: Mapping[str, Parameter], typed: Mapping[str, Any]) -> Values:
-    """Return the values of what was typed; what was not is left out, so that the function's own default holds."""
-    return {
-        name: parameter.type.read(parameter.option, typed[name])
-        for name, parameter in parameters.items()
-        if typed[name] != _typed_default(parameter)
-    }
+    """Return what was typed; what was not is left out, so that the function's own default holds."""
+    return {name: typed[name] for name, each in parameters.items() if typed[name] != _typed_default(each)}
 
 
 def options_of(declared: type) -> list[inspect.Parameter]:

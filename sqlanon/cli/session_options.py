@@ -28,7 +28,7 @@ from sqlanon.cli.options import (
 )
 from sqlanon.engines.connect import Opener, open_engine, read_missing, read_types
 from sqlanon.errors import UsageError
-from sqlanon.methods.name_types import source_against
+from sqlanon.methods.name_kinds import source_against
 from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.sources.queried_source import read_files
 

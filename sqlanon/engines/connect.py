@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
-from sqlanon.methods.parameter_types import one_or_several
+from sqlanon.methods.kinds import one_or_several
 from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import option

@@ -12,7 +12,7 @@ from typing import Annotated, Required
 from sqlanon.methods import grouping, macro_steps, packing, qit_st, republication, several
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import LEFT_OUT, Blocks, KnownSize
-from sqlanon.methods.parameter_types import Share
+from sqlanon.methods.kinds import SHARE
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.request_options import RequestOptions, SeveralSensitive
@@ -43,7 +43,7 @@ class AnatomyOptions(RequestOptions, total=False):
     ]
     max_suppressed: Annotated[
         float,
-        Share(),
+        SHARE,
         Parameter(
             "Share of the rows that may be left out, e.g. 0.01 or 1%, so that several values of a person (of several"
             " sensitive columns, or rows) differ in every group; one value leaves none out.",

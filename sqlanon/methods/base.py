@@ -222,7 +222,7 @@ class Method(Generic[D]):
     @property
     def parameters_schema(self) -> Schema:
         """Return the JSON schema of the manifest's `parameters`; early releases say less than those of today."""
-        schemas = {name: parameter.schema for name, parameter in self.parameters.items() if parameter.type.recorded}
+        schemas = {name: parameter.schema for name, parameter in self.parameters.items() if parameter.schema}
         shared = {name: self._declared[name].schema for name in SHARED if name in self._declared}
         # what 0.2.0 could be asked for as well
         words = {"changed": json_schema.word("leave", "keep", "move"), "waiting": json_schema.word("together", "alone")}
@@ -334,8 +334,8 @@ class Method(Generic[D]):
             # what the method resolved (a default, a column's spelling) is recorded in the place of what was typed
             if name in design.recorded:
                 recorded |= design.recorded[name]
-            elif parameter.type.recorded:
-                recorded[name] = parameter.type.shown(values[name])
+            elif parameter.kind.schema:
+                recorded[name] = parameter.kind.shown(values[name])
         request = design.request
         if request.following is not None:
             release = request.following

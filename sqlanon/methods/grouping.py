@@ -16,8 +16,8 @@ from sqlanon.methods.internal_names import (
     quasi_names,
     sensitive_names,
 )
+from sqlanon.methods.kinds import BLOCK
 from sqlanon.methods.packing import Layout
-from sqlanon.methods.parameter_types import Block
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
@@ -28,7 +28,7 @@ ONE_BLOCK = 2**62  # more groups than any table has: a single block
 
 Blocks = Annotated[
     int | Literal["all"] | None,
-    Block(),
+    BLOCK,
     Parameter(
         "Groups per block of mixed values, or all for one block.",
         GROUPS_PER_BLOCK,

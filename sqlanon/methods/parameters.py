@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Required, get_args, get_origin, get_type_hints
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.parameter_types import TEXTUAL, ParameterType, type_of
+from sqlanon.methods.kinds import TEXT, Kind, kind_of
 from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
 from sqlanon.wording import option
@@ -62,7 +62,7 @@ class Parameter:
     help: one line. default: REQUIRED where there is none. flag: the command line's option where it is not `--name`.
     within: the values that any data could meet. compiled, job: whether a compiled script and a job file take it.
     metavar: what help calls it where the command line takes it without an option. alias: a second option that means
-    the same. name, python_type, type: what `declaration` finds: its name, its type in Python, and how its values are
+    the same. name, python_type, kind: what `declaration` finds: its name, its type in Python, and how its values are
     read from each surface.
     """
 
@@ -76,7 +76,7 @@ class Parameter:
     alias: str = ""
     name: str = ""
     python_type: Any = str
-    type: ParameterType = TEXTUAL
+    kind: Kind = TEXT
 
     @property
     def option(self) -> str:
@@ -94,9 +94,9 @@ class Parameter:
         return self.default is REQUIRED
 
     @property
-    def schema(self) -> Schema:
-        """Return the JSON schema of its value in a manifest."""
-        return self.type.schema(self.limits)
+    def schema(self) -> Schema | None:
+        """Return the JSON schema of its value in a manifest; None where that does not say it."""
+        return self.kind.schema and self.kind.schema(self.limits)
 
     @property
     def limits(self) -> dict[str, float]:
@@ -108,7 +108,7 @@ class Parameter:
 
         Raises UsageError where it is of another type.
         """
-        return None if value is None and self.default is None else self.type.check(self.name, value)
+        return None if value is None and self.default is None else self.kind.made(self.kind.read(self.mark, value))
 
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""
@@ -127,15 +127,15 @@ class Parameter:
 def declaration(name: str, annotation: Any) -> Parameter | None:
     """Return what `Annotated[type, Parameter(…)]` declares under a name, None for an annotation that declares nothing.
 
-    How values are read follows from the type; where it says too little, a ParameterType stands beside it.
+    How values are read follows from the type; where it says too little, a Kind stands beside it.
     """
     metadata = getattr(annotation, "__metadata__", ())
     parameter = next((each for each in metadata if isinstance(each, Parameter)), None)
     if parameter is None:
         return None
-    kind = next((each for each in metadata if isinstance(each, ParameterType)), None)
+    kind = next((each for each in metadata if isinstance(each, Kind)), None)
     python_type = annotation.__origin__
-    return replace(parameter, name=name, python_type=python_type, type=kind or type_of(python_type))
+    return replace(parameter, name=name, python_type=python_type, kind=kind or kind_of(python_type))
 
 
 def declared(options: type) -> dict[str, Parameter]:

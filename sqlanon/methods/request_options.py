@@ -6,13 +6,11 @@ from typing import Annotated, Any, Required, TypedDict
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.methods.name_types import COARSEN, Columns, TableByColumn, named_place
-from sqlanon.methods.parameter_types import FILE, TEXTUAL, JobText, ParameterType, one_or_several
+from sqlanon.methods.kinds import JOB_FILE, TEXT, JobText, Kind, one_or_several
+from sqlanon.methods.name_kinds import COARSEN, COLUMNS, TABLE_BY_COLUMN, named_place
 from sqlanon.methods.parameters import Parameter
-from sqlanon.plans import json_schema
 from sqlanon.plans.following import Changed
-from sqlanon.plans.json_schema import Schema
-from sqlanon.plans.plan import ORDERS, Draws, Nulls, UniqueQuasi, Unit, read_order
+from sqlanon.plans.plan import Draws, Nulls, UniqueQuasi, Unit, read_order
 from sqlanon.wording import option
 
 # What every method takes where releases of the same people follow each other under a ledger, declared once.
@@ -20,23 +18,16 @@ Names = str | Iterable[str]
 FilePath = str | os.PathLike[str]
 
 
-class PathText(ParameterType):
-    """A path, which methods take as text."""
-
-    job = FILE
-    recorded = False
-
-    def check(self, name: str, value: Any) -> Any:
-        """Take a path or a text."""
-        if not isinstance(value, str | os.PathLike):
-            raise UsageError(f"{name} is a path, not a {type(value).__name__}")
-        return named_place(value)
+def _path_text(mark: str, value: Any) -> Any:
+    """Read a path, which methods take as text."""
+    if not isinstance(value, str | os.PathLike):
+        raise UsageError(f"{mark} is a path, not a {type(value).__name__}")
+    return named_place(value)
 
 
-class ReleasePlace(PathText):
-    """The path of a release, or its schema's name."""
-
-    job = Annotated[str, JobText(lambda folder, text: folder.release(text))]
+PATH_TEXT = Kind(_path_text, job=JOB_FILE)
+# the path of a release, or its schema's name
+RELEASE_PLACE = Kind(_path_text, job=Annotated[str, JobText(lambda folder, text: folder.release(text))])
 
 
 class LedgerOptions(TypedDict, total=False):
@@ -44,7 +35,7 @@ class LedgerOptions(TypedDict, total=False):
 
     ledger: Annotated[
         FilePath | None,
-        PathText(),
+        PATH_TEXT,
         Parameter("What keeps releases in step: a file, as secret as the source.", None, compiled=False),
     ]
     changed: Annotated[
@@ -55,7 +46,7 @@ class LedgerOptions(TypedDict, total=False):
     ]
     since: Annotated[
         FilePath | None,
-        ReleasePlace(),
+        RELEASE_PLACE,
         Parameter("With a ledger: the release that has to be its last one.", None, compiled=False),
     ]
     expect_departures: Annotated[
@@ -67,54 +58,40 @@ class LedgerOptions(TypedDict, total=False):
     ]
 
 
-class KeyText(ParameterType):
-    """A key: 64 hex digits, or a Key."""
-
-    def check(self, name: str, value: Any) -> Key:
-        """Take a text or a Key."""
-        if not isinstance(value, str | Key):
-            raise UsageError(f"a key is text or a Key, not a {type(value).__name__}")
-        return Key.of(value) if isinstance(value, str) else value
+def _key(_: str, value: Any) -> Key:
+    """Read a key: 64 hex digits, or a Key."""
+    if not isinstance(value, str | Key):
+        raise UsageError(f"a key is text or a Key, not a {type(value).__name__}")
+    return Key.of(value) if isinstance(value, str) else value
 
 
-class Requirements(ParameterType):
-    """Thresholds that the finished release has to meet, each a text as in `rows >= 500`."""
-
-    typed = list[str]
-    recorded = False
-
-    def check(self, name: str, value: Any) -> tuple[str, ...]:
-        """Take one text or several."""
-        texts = one_or_several(value)
-        if not all(isinstance(text, str) for text in texts):
-            raise UsageError(f"{name} takes texts such as 'rows >= 500'")
-        return texts
+def _thresholds(mark: str, value: Any) -> tuple[str, ...]:
+    """Read thresholds that the finished release has to meet, one text or several."""
+    texts = one_or_several(value)
+    if not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"{mark} takes texts such as 'rows >= 500'")
+    return texts
 
 
-class RowOfPerson(ParameterType):
-    """Which row of a person has the quasi values: a word, a blank and a column."""
-
-    def check(self, name: str, value: Any) -> str:
-        """Refuse what begins with another word, or names no column."""
-        read_order(TEXTUAL.check(name, value))
-        return str(value)
-
-    def schema(self, limits: Schema) -> Schema:
-        """Return the schema of such a text."""
-        return json_schema.text(rf"({'|'.join(ORDERS)}) \S.*")
+def _row_of_person(mark: str, value: Any) -> str:
+    """Read which row of a person has the quasi values: a word, a blank and a column."""
+    read_order(TEXT.read(mark, value))
+    return str(value)
 
 
+KEY_TEXT = Kind(_key)
+ROW_OF_PERSON = Kind(_row_of_person)
 Hierarchies = Annotated[
     Mapping[str, object],
-    TableByColumn(),
+    TABLE_BY_COLUMN,
     Parameter("COLUMN=FILE, repeatable: child and parent, or one column per level from leaf to root.", {}),
 ]
-Sensitive = Annotated[str, Columns(), Parameter("Sensitive column.")]
-SeveralSensitive = Annotated[Names, Columns(), Parameter("Sensitive columns; commas, repeatable.")]
+Sensitive = Annotated[str, COLUMNS, Parameter("Sensitive column.")]
+SeveralSensitive = Annotated[Names, COLUMNS, Parameter("Sensitive columns; commas, repeatable.")]
 # where a release goes
 Out = Annotated[
     FilePath | None,
-    PathText(),
+    PATH_TEXT,
     Parameter("Directory to appear, with Parquet files and release.json.", None, compiled=False, job=False),
 ]
 Into = Annotated[
@@ -127,19 +104,19 @@ class QuasiOptions(TypedDict, total=False):
     """The columns that are published as they are."""
 
     quasi: Required[
-        Annotated[Names, Columns(), Parameter("Quasi-identifier columns, which others may know; commas, repeatable.")]
+        Annotated[Names, COLUMNS, Parameter("Quasi-identifier columns, which others may know; commas, repeatable.")]
     ]
 
 
 class RowTreatment(TypedDict, total=False):
     """How rows are told apart, treated and drawn for, and where the release goes."""
 
-    id: Annotated[Names, Columns(), Parameter("Identifier columns, never published: whose a row is.", ())]
+    id: Annotated[Names, COLUMNS, Parameter("Identifier columns, never published: whose a row is.", ())]
     nulls: Annotated[Nulls, Parameter("NULL sensitive values: refuse, publish as a value, or drop.", "refuse")]
     draws: Annotated[Draws, Parameter("keyed: sha256 under a secret key. random: faster, predictable.", "keyed")]
     key: Annotated[
         str | Key | None,
-        KeyText(),
+        KEY_TEXT,
         Parameter(
             "Key of the draws (64 hex digits). Whoever has it can undo the release.", None, compiled=False, job=False
         ),
@@ -154,7 +131,7 @@ class RowTreatment(TypedDict, total=False):
     ]
     vary: Annotated[
         str | None,
-        RowOfPerson(),
+        ROW_OF_PERSON,
         Parameter(
             "Of a person whose quasi values differ from row to row, the row that tells them: 'latest visit_date', or"
             " earliest, largest, smallest of a column.",
@@ -183,7 +160,7 @@ class RowTreatment(TypedDict, total=False):
     show_values: Annotated[bool, Parameter("Let messages name sensitive values.", False, compiled=False, job=False)]
     require: Annotated[
         str | Iterable[str],
-        Requirements(),
+        Kind(_thresholds, typed=list[str]),
         Parameter(
             "Threshold, e.g. 'rows >= 500' or 'off_at_least(3) >= 0.5'; nothing is published where one is missed;"
             " repeatable.",

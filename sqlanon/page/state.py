@@ -16,8 +16,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.methods import METHODS
-from sqlanon.methods.name_types import Files
-from sqlanon.methods.parameter_types import Share
+from sqlanon.methods.kinds import SHARE
+from sqlanon.methods.name_kinds import FILE, FILES
 from sqlanon.methods.parameters import Parameter
 from sqlanon.methods.request_options import LedgerOptions
 from sqlanon.page.calls import Call
@@ -130,9 +130,7 @@ class State:
         """Return the parameters that the page offers: those of the method but ledgers, keys, and files to keep."""
         arguments = METHODS[self.method].arguments
         return {
-            name: each
-            for name, each in arguments.items()
-            if name not in _ELSEWHERE and not isinstance(each.type, Files)
+            name: each for name, each in arguments.items() if name not in _ELSEWHERE and each.kind not in (FILES, FILE)
         }
 
     def given(self, *names: str) -> dict[str, Any]:
@@ -156,7 +154,7 @@ class State:
             return (self._over_source("check", self.given("coarsen")),)
         if step == "compare":
             resist = (
-                {"resist": Share().read("the share that attacks may name", self.resist)} if self.resist.strip() else {}
+                {"resist": SHARE.read("the share that attacks may name", self.resist)} if self.resist.strip() else {}
             )
             return (self._over_source("compare", self.given("coarsen", "nulls", "unique_quasi") | resist),)
         if step == "publish":

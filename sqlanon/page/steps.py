@@ -10,7 +10,7 @@ from nicegui import ui
 
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.methods import METHODS
-from sqlanon.methods.parameter_types import Choice, Switch
+from sqlanon.methods.kinds import SWITCH
 from sqlanon.methods.parameters import Parameter
 from sqlanon.page.state import ROLES, State
 from sqlanon.page.view import View, put
@@ -151,13 +151,13 @@ def _show_publication(view: View) -> None:
 
 
 def _show_parameter(view: View, parameter: Parameter, label: str) -> None:
-    state, name, kind = view.state, parameter.name, parameter.type
-    choices = list(kind.words) if isinstance(kind, Choice) else []
+    state, name, kind = view.state, parameter.name, parameter.kind
+    choices = list(kind.words)
     choices = ["", *choices] if choices and parameter.default is None else choices
     usual = str(parameter.default) if parameter.default in choices else ""
     told = not parameter.required and parameter.default not in ((), {}, None)
     view.control(
-        "select" if choices else "check" if isinstance(kind, Switch) else "text",
+        "select" if choices else "check" if kind is SWITCH else "text",
         label + (" (required)" if parameter.required else ""),
         lambda: state.texts.get(name, "") or usual,
         partial(state.set_text, name),

@@ -1,7 +1,7 @@
 """A parameter's value in four spellings: typed on the page, in Python, in a command, and in a job file."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.parameters import Parameter
@@ -9,18 +9,19 @@ from sqlanon.methods.parameters import Parameter
 
 def read_value(parameter: Parameter, text: str) -> Any:
     """Return what was typed as Python takes it, a semicolon between several values; raise UsageError for others."""
-    parameter_type, name, typed = parameter.type, parameter.name, parameter.type.typed
+    typed, given = parameter.kind.typed, cast(Any, text)
     if typed is bool:
         return text == "yes"
     if typed in (int, float):
         try:
-            return parameter_type.check(name, typed(text))
+            given = typed(text)
         except ValueError:
-            raise UsageError(f"{name} takes a {'whole ' if typed is int else ''}number, not {text!r}") from None
-    several = typed == list[str]
-    value = parameter_type.read(name, [part.strip() for part in text.split(";") if part.strip()] if several else text)
-    parameter_type.check(name, value)
-    return value
+            raise UsageError(
+                f"{parameter.name} takes a {'whole ' if typed is int else ''}number, not {text!r}"
+            ) from None
+    elif typed == list[str]:
+        given = [part.strip() for part in text.split(";") if part.strip()]
+    return parameter.kind.read(parameter.mark, given)
 
 
 def write_value(value: Any) -> str:

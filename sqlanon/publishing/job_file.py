@@ -15,7 +15,7 @@ from sqlanon.bounded_files import read_text
 from sqlanon.errors import QueryError, UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.methods.name_types import check_names
+from sqlanon.methods.name_kinds import check_names
 from sqlanon.plans.engines import ENGINES
 from sqlanon.publishing.job_model import model_of
 from sqlanon.publishing.release_request import ReleaseRequest, request_of

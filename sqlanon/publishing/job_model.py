@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, 
 from pydantic.json_schema import GenerateJsonSchema
 
 from sqlanon.methods import METHODS
-from sqlanon.methods.parameter_types import FILE, TEXT, TEXTS, JobText
+from sqlanon.methods.kinds import JOB_FILE, JOB_TEXT, JOB_TEXTS, JobText
 from sqlanon.methods.parameters import Parameter, declared
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
@@ -20,14 +20,14 @@ _ROLES = ("quasi", "sensitive", "id")
 SHARED = {name: argument for name, argument in declared(RequestOptions).items() if argument.job and name not in _ROLES}
 _EXPANDED = Annotated[str, JobText(lambda folder, text: folder.expanded(text))]
 _SOURCES: dict[str, Any] = {
-    "path": FILE,
-    "database": FILE,
+    "path": JOB_FILE,
+    "database": JOB_FILE,
     "table": _EXPANDED,
     "dsn": _EXPANDED,
     "master": _EXPANDED,
     "query": Annotated[str, JobText(lambda folder, text: folder.query(text))],
-    "types": dict[str, TEXT],
-    "missing": TEXTS,
+    "types": dict[str, JOB_TEXT],
+    "missing": JOB_TEXTS,
 }
 _FIGURES = Annotated[dict[str, str | int | float], WithJsonSchema(THRESHOLDS)]
 _FIRST = next(iter(ENGINES))  # which runs what names no engine
@@ -40,18 +40,18 @@ def _closed(name: str, needed: Mapping[str, Any], others: Mapping[str, Any], ext
     return create_model(name, __config__=ConfigDict(strict=True, extra="forbid", json_schema_extra=extra), **keys)
 
 
-_Roles = _closed("roles", {"quasi": TEXTS, "sensitive": TEXTS}, {"id": TEXTS})
+_Roles = _closed("roles", {"quasi": JOB_TEXTS, "sensitive": JOB_TEXTS}, {"id": JOB_TEXTS})
 _Output = _closed(
     "output",
     {},
-    {"out": FILE, "into": _EXPANDED, "overwrite": bool},
+    {"out": JOB_FILE, "into": _EXPANDED, "overwrite": bool},
     {"oneOf": [{"required": ["out"]}, {"required": ["into"]}]},
 )
 
 
 def _job(methods: tuple[str, ...], source: Any, parameters: Any) -> type[BaseModel]:
     needed = {"method": Literal[methods], "source": source, "roles": _Roles, "parameters": parameters}
-    others = {"require": _FIGURES, "key_env": TEXT}
+    others = {"require": _FIGURES, "key_env": JOB_TEXT}
     return _closed(f"a job that publishes with {methods[0]}", {**needed, "output": _Output}, others)
 
 
@@ -77,7 +77,7 @@ def _parameters(method: str) -> type[BaseModel]:
 
 def _kind(parameter: Parameter) -> Any:
     words, limits = spoken(parameter.help, "command line"), partial(_limit, parameter.limits)
-    return Annotated[parameter.type.job, Field(description=words, json_schema_extra=limits)]
+    return Annotated[parameter.kind.job, Field(description=words, json_schema_extra=limits)]
 
 
 def _limit(limits: Mapping[str, float], schema: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ def _limit(limits: Mapping[str, float], schema: dict[str, Any]) -> None:
 
 def model_of(method: Any, engine: str, source: Any) -> type[BaseModel]:
     """Return the model of a job that names a method, an engine and a source, which may be wrong."""
-    kind: Any = FILE
+    kind: Any = JOB_FILE
     if isinstance(source, dict):
         ways = ENGINES[engine].sources
         way = ways[next((name for name in reversed(ways) if name in source), next(iter(ways)))]
@@ -112,7 +112,7 @@ class _Schema(GenerateJsonSchema):
 
 
 def _sources() -> Iterator[Any]:
-    yield FILE
+    yield JOB_FILE
     for engine, declared_engine in ENGINES.items():
         for way in declared_engine.sources.values():
             yield _source(engine, way, (engine,))

@@ -15,7 +15,7 @@ from sqlanon.adversary import background_knowledge, background_report, voter_lis
 from sqlanon.errors import DataError, UsageError, raised_as
 from sqlanon.forms import form_of, has_several
 from sqlanon.forms.form import SINCE, Form
-from sqlanon.methods.name_types import named_place, source_against
+from sqlanon.methods.name_kinds import named_place, source_against
 from sqlanon.methods.request_options import Names
 from sqlanon.plans.coarsening import LOOKED_UP, MAPPING, Coarsening
 from sqlanon.plans.manifest import follows

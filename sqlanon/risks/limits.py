@@ -6,7 +6,7 @@ from math import exp, isfinite, log
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.parameter_types import Number, ParameterType
+from sqlanon.methods.kinds import Kind, number, whole_number
 
 # measure → the column that holds it for a class; some are to be large, some small
 AT_LEAST = {"k": "class_size", "l": "distinct_values", "entropy_l": "entropy"}
@@ -58,24 +58,20 @@ class Limits:
         return {name: value for name, value in self.asked.items() if name != "k"}
 
 
-class RequiredPair(ParameterType):
-    """The two numbers of recursive (c, l)-diversity."""
-
-    typed = str
-
-    def read(self, option: str, given: Any) -> tuple[float, int]:
-        """Read c,l."""
-        first, _, second = given.partition(",")
+def _pair(mark: str, value: Any) -> tuple[float, int]:
+    """Read the two numbers of recursive (c, l)-diversity: a text c,l, or both."""
+    if isinstance(value, str):
+        first, _, second = value.partition(",")
         try:
             return float(first), int(second)
         except ValueError:
-            raise UsageError(f"{option} takes c,l, for example 3,4; not {given!r}") from None
+            raise UsageError(f"{mark} takes c,l, for example 3,4; not {value!r}") from None
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise UsageError(f"{mark} takes c and l, for example (3, 4), not {value!r}")
+    return number(mark, value[0]), whole_number(mark, value[1])
 
-    def check(self, name: str, value: Any) -> Any:
-        """Refuse what are not two numbers."""
-        if not isinstance(value, tuple | list) or len(value) != 2:
-            raise UsageError(f"{name} takes c and l, for example (3, 4), not {value!r}")
-        return Number().check(name, value[0]), Number().check(name, value[1])
+
+PAIR = Kind(_pair)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 import sqlanon
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import DataError, UsageError
-from sqlanon.methods.name_types import COARSEN
+from sqlanon.methods.name_kinds import COARSEN
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.shown_steps import show_steps
 from tests.conftest import METHODS, NASTY_NAMES, NASTY_VALUES

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Annotated, Required
 
 from sqlanon.methods.grouping import LEFT_OUT, Blocks, KnownSize
-from sqlanon.methods.name_types import ColumnSets, Files, Tables
-from sqlanon.methods.parameter_types import Share
+from sqlanon.methods.kinds import SHARE
+from sqlanon.methods.name_kinds import COLUMN_SETS, FILES, TABLES
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import Names, RequestOptions, SeveralSensitive
 from sqlanon.methods.robust.design import MOST_SUPPRESSED
@@ -35,7 +35,7 @@ class RobustOptions(RequestOptions, total=False):
     ]
     background: Annotated[
         object | Sequence[object],
-        Tables(),
+        TABLES,
         Parameter(
             "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
             " repeatable.",
@@ -44,12 +44,12 @@ class RobustOptions(RequestOptions, total=False):
     ]
     background_from: Annotated[
         Names | Sequence[Names],
-        ColumnSets(),
+        COLUMN_SETS,
         Parameter("Quasi columns whose distribution is learned from the data; repeatable.", ()),
     ]
     save_background: Annotated[
         str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-        Files(),
+        FILES,
         Parameter(
             "File (.parquet, .csv) for a learned distribution, one each; it tells of small groups: keep it secret.",
             (),
@@ -59,7 +59,7 @@ class RobustOptions(RequestOptions, total=False):
     ]
     max_suppressed: Annotated[
         float,
-        Share(),
+        SHARE,
         Parameter("Share of the rows that may be left out, e.g. 0.01 or 1%.", MOST_SUPPRESSED, within=LEFT_OUT),
     ]
     known_size: KnownSize

@@ -15,7 +15,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import grouping, macro_steps, republication
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import Blocks
-from sqlanon.methods.name_types import WholePerColumn
+from sqlanon.methods.name_kinds import WHOLE_PER_COLUMN
 from sqlanon.methods.parameters import MOST, Parameter, Range
 from sqlanon.methods.request_options import RequestOptions, SeveralSensitive
 from sqlanon.methods.splu import randomization
@@ -128,7 +128,7 @@ class SpluOptions(RequestOptions, total=False):
     gamma: Required[
         Annotated[
             int | Mapping[str, int],
-            WholePerColumn(),
+            WHOLE_PER_COLUMN,
             Parameter("Rows of a decoy group: one number for all, or COLUMN=NUMBER; commas, repeatable."),
         ]
     ]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.name_types import parameter_table
-from sqlanon.methods.parameter_types import JobText, ParameterType
+from sqlanon.methods.kinds import JobText, Kind
+from sqlanon.methods.name_kinds import named_place, parameter_table
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Beside, Row
@@ -30,15 +30,12 @@ class Learn:
 LEARN = Learn()
 
 
-class MatrixTable(ParameterType):
-    """The table of a matrix, or `learn`."""
-
-    recorded = False
-    job = Annotated[str, JobText(lambda folder, text: text if text == "learn" else folder.file(text))]
-
-    def check(self, name: str, value: Any) -> Beside | Learn:
-        """Take `learn`, or a table of any kind."""
-        return LEARN if isinstance(value, str) and value == "learn" else parameter_table(value)
+# the table of a matrix, or `learn`
+MATRIX = Kind(
+    lambda _, value: named_place(value),
+    made=lambda value: LEARN if isinstance(value, str) and value == "learn" else parameter_table(value),
+    job=Annotated[str, JobText(lambda folder, text: text if text == "learn" else folder.file(text))],
+)
 
 
 def heads(roles: Roles) -> tuple[str, ...]:

@@ -11,14 +11,14 @@ from typing import Annotated, Required, TypedDict
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Method, Steps
 from sqlanon.methods.internal_names import quasi_names
-from sqlanon.methods.name_types import Column, Columns, File
+from sqlanon.methods.name_kinds import COLUMN, COLUMNS, FILE
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import Hierarchies, Names, RowOptions, Sensitive
 from sqlanon.methods.uncertain import columns, influence
 from sqlanon.methods.uncertain.clustering import GROUP_MULTIPLE, Undiverse
 from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, Order, Written, probe
 from sqlanon.methods.uncertain.design import NAME, Uncertain, design
-from sqlanon.methods.uncertain.influence import MatrixTable
+from sqlanon.methods.uncertain.influence import MATRIX
 from sqlanon.methods.uncertain.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.chapters import Chapter
@@ -81,7 +81,7 @@ _LABEL = Parameter("Row label: a column published beside QIID.", None)
 class UncertainQuasi(TypedDict, total=False):
     """The columns that are published as what their alternatives have in common."""
 
-    quasi: Required[Annotated[Names, Columns(), _QUASI]]
+    quasi: Required[Annotated[Names, COLUMNS, _QUASI]]
 
 
 class UncertainOptions(UncertainQuasi, RowOptions, total=False):
@@ -91,16 +91,16 @@ class UncertainOptions(UncertainQuasi, RowOptions, total=False):
     k: Required[Annotated[int, _K]]
     l: Required[Annotated[int, _L]]
     threshold: Required[Annotated[float, _THRESHOLD]]
-    influence: Required[Annotated[object, MatrixTable(), _INFLUENCE]]
-    save_influence: Annotated[str | os.PathLike[str] | None, File(), _SAVE_INFLUENCE]
+    influence: Required[Annotated[object, MATRIX, _INFLUENCE]]
+    save_influence: Annotated[str | os.PathLike[str] | None, FILE, _SAVE_INFLUENCE]
     undiverse: Annotated[Undiverse, _UNDIVERSE]
     max_group: Annotated[int | None, _MAX_GROUP]
     max_alternatives: Annotated[int, _MAX_ALTERNATIVES]
     order_alternatives: Annotated[Order, _ORDER_ALTERNATIVES]
     alternatives: Annotated[Written, _ALTERNATIVES]
-    alternative_of: Annotated[str | None, Column(), _ALTERNATIVE_OF]
+    alternative_of: Annotated[str | None, COLUMN, _ALTERNATIVE_OF]
     hierarchy: Hierarchies
-    label: Annotated[str | None, Column(), _LABEL]
+    label: Annotated[str | None, COLUMN, _LABEL]
 
 
 def group_rows(design: Uncertain) -> Steps:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from sqlanon.forms import form_of
-from sqlanon.methods.parameter_types import one_or_several
+from sqlanon.methods.kinds import one_or_several
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.companions.column_types import TableTypes

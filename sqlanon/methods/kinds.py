@@ -1,0 +1,180 @@
+"""Kinds of parameters: how their values are read, whichever surface gave them, and what each surface calls them."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from sqlanon.errors import UsageError
+from sqlanon.plans import json_schema
+from sqlanon.plans.json_schema import Schema
+from sqlanon.removed import removed
+from sqlanon.wording import word_marks
+
+
+@dataclass(frozen=True)
+class JobText:
+    """Annotate a text of a job, which is not empty; read: what becomes of it, beside the job's folder.
+
+    The folder gives `expanded(text)`, `file(text)`, `place(text)` (a table's name or a file), `release(text)`.
+    """
+
+    read: Callable[[Any, str], Any] = lambda _, text: text
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return how pydantic reads it; its validation context is the job's folder."""
+        from pydantic_core import core_schema  # slow to import
+
+        text = core_schema.str_schema(strict=True, min_length=1)
+        return core_schema.with_info_after_validator_function(lambda value, info: self.read(info.context, value), text)
+
+
+class NotEmpty:
+    """Annotate a list of a job that has an item."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return how pydantic reads it."""
+        return {**handler(source), "min_length": 1}
+
+
+JOB_TEXT = Annotated[str, JobText()]
+JOB_FILE = Annotated[str, JobText(lambda folder, text: folder.file(text))]
+JOB_PLACE = Annotated[str, JobText(lambda folder, text: folder.place(text))]
+JOB_TEXTS = JOB_TEXT | Annotated[list[JOB_TEXT], NotEmpty()]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of values.
+
+    read: returns the value of what the command line, Python or a job gave; raises UsageError for any other, which it
+    names by the mark that it gets first. made: what methods take for a value that was read. typed: the Python type that
+    the command line reads. job: that of what a job says, in pydantic's terms. schema: returns the schema of the value
+    as the manifest says it, from what its numbers lie between; None where the manifest does not say it. shown: the
+    value as the manifest and `--help` say it. words: all that it may be, where these are few.
+    """
+
+    read: Callable[[str, Any], Any]
+    made: Callable[[Any], Any] = lambda value: value
+    typed: Any = str
+    job: Any = JOB_TEXT
+    schema: Callable[[Schema], Schema] | None = None
+    shown: Callable[[Any], Any] = lambda value: value
+    words: tuple[str, ...] = ()
+
+
+def _text(mark: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"{mark} = {value!r} is not a text")
+    return value
+
+
+def whole_number(mark: str, value: Any) -> int:
+    """Return a whole number; raise UsageError for anything else, True as well."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise UsageError(f"{mark} = {value!r} is not a whole number")
+    return value
+
+
+def number(mark: str, value: Any) -> float:
+    """Return a number; raise UsageError for anything else, NaN as well."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124
+        raise UsageError(f"{mark} = {value!r} is not a number")
+    return value
+
+
+def _share(mark: str, value: Any) -> float:
+    """Read 0.01 or 1%: a text is a share from 0 to 1."""
+    if not isinstance(value, str):
+        return number(mark, value)
+    digits, percent, rest = value.strip().partition("%")
+    try:
+        # 1% and 0.01 are the same share
+        share = float(digits) / (100 if percent else 1)
+    except ValueError:
+        share = -1.0
+    if rest or not 0 <= share <= 1:
+        raise UsageError(f"{mark} {value!r} is no share; give a number from 0 to 1, or a percentage")
+    return share
+
+
+def _whole_numbers(mark: str, value: Any) -> tuple[int, ...]:
+    """Read `3,5,10`, one number, or several."""
+    parts = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int | float) else value
+    try:
+        return tuple(int(str(part)) for part in parts)
+    except (TypeError, ValueError):
+        raise UsageError(f"{mark} takes whole numbers, for example 3,5,10; not {value!r}") from None
+
+
+def _count_or_file(_: str, value: Any) -> int | Path:
+    """Take digits for a number, any other text for a path."""
+    whole = isinstance(value, int) or (isinstance(value, str) and re.fullmatch(r"-?\d+", value))
+    return int(value) if whole else Path(value)
+
+
+def _block(mark: str, value: Any) -> int | None:
+    """Read groups per block of mixed values, a whole number, or `all` for one block: None."""
+    if value is None or str(value).lower() == "all":
+        return None
+    if not isinstance(value, str):
+        return whole_number(mark, value)
+    if not is_whole(value):
+        raise UsageError(f"{mark} {value!r} is not a whole number, nor all")
+    return int(value)
+
+
+def choice(words: tuple[str, ...], or_none: bool = False) -> Kind:
+    """Return the kind of a few words."""
+
+    def read(mark: str, value: Any) -> Any:
+        if value not in words:
+            raise UsageError(
+                removed(word_marks(mark, "python"), value) or f"{mark} = {value!r} is none of {', '.join(words)}"
+            )
+        return value
+
+    # the command line lists them, and refuses others itself
+    literal: Any = Literal[words]
+    allowed = json_schema.word(*words, *([None] if or_none else []))
+    return Kind(read, typed=literal, job=literal, schema=lambda _: allowed, words=words)
+
+
+def one_or_several(value: Any) -> tuple[Any, ...]:
+    """Return one text, or several, as a tuple."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def is_whole(text: str) -> bool:
+    """Tell whether a text is a whole number of plain digits."""
+    return text.strip().isascii() and text.strip().isdigit()
+
+
+TEXT = Kind(_text)
+WHOLE = Kind(whole_number, typed=int, job=int, schema=lambda limits: {"type": "integer", **limits})
+NUMBER = Kind(number, typed=float, job=int | float, schema=lambda limits: {"type": "number", **limits})
+SHARE = replace(NUMBER, read=_share, typed=str)
+SWITCH = Kind(lambda _, value: bool(value), typed=bool, job=bool, schema=lambda _: {"type": "boolean"})
+WHOLE_NUMBERS = Kind(_whole_numbers)
+WORDS = Kind(  # between commas, or several
+    lambda _, value: tuple(word.strip() for text in one_or_several(value) for word in text.split(",")),
+    shown=",".join,
+)
+COUNT_OR_FILE = Kind(_count_or_file)
+BLOCK = Kind(
+    _block,
+    job=Literal["all"] | int,
+    schema=lambda limits: json_schema.either(json_schema.word("all"), {"type": "integer", **limits}),
+    shown=lambda value: "all" if value is None else value,
+)
+_KINDS: dict[Any, Kind] = {str: TEXT, int: WHOLE, float: NUMBER, bool: SWITCH}
+
+
+def kind_of(python_type: Any, or_none: bool = False) -> Kind:
+    """Return how values of a plain type are read: text, number, yes or no, a few words; any of these, or None."""
+    if get_origin(python_type) is Literal:
+        return choice(get_args(python_type), or_none)
+    others = [each for each in get_args(python_type) if each is not NoneType]
+    return kind_of(others[0], or_none=True) if len(others) == 1 else _KINDS[python_type]

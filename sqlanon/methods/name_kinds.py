@@ -1,0 +1,202 @@
+"""Kinds of parameters that name things: columns, tables, files; how each is given, read and shown."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from sqlanon.errors import UsageError
+from sqlanon.methods.kinds import (
+    JOB_FILE,
+    JOB_PLACE,
+    JOB_TEXT,
+    JOB_TEXTS,
+    TEXT,
+    JobText,
+    Kind,
+    is_whole,
+    one_or_several,
+    whole_number,
+)
+from sqlanon.plans import json_schema
+from sqlanon.plans.coarsening import LOOKED_UP, PATTERN, Coarsening
+from sqlanon.plans.plan import Beside
+from sqlanon.sql.sources.queried_source import with_rules
+from sqlanon.sql.sources.source_choice import choose_source
+from sqlanon.wording import option
+
+
+def check_names(names: Any) -> tuple[str, ...]:
+    """Return one name or several as a tuple of texts; raise UsageError for anything else."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise UsageError(f"columns are named by text, not by a {type(names).__name__}")
+    return tuple(check_name(name) for name in names)
+
+
+def check_name(name: Any) -> str:
+    """Return a column's name; raise UsageError for what is no text."""
+    if not isinstance(name, str):
+        raise UsageError(f"columns are named by text, not by a {type(name).__name__}")
+    return name
+
+
+def named_place(table: object) -> object:
+    """Return a path as the text by which engines find its file, anything else as it is."""
+    return os.fspath(table) if isinstance(table, os.PathLike) else table
+
+
+def parameter_table(named: object) -> Beside:
+    """Return a table whose rows are parameters rather than data: all of them are read, as they are written."""
+    return Beside(named_place(named), fetched=True, as_text=True)
+
+
+def _whole_per_column(mark: str, value: Any) -> int | dict[str, int]:
+    """Read 5, or COLUMN=5 split at the last `=`, commas and repetition between; or a mapping of names to numbers."""
+    if isinstance(value, Mapping):
+        return {check_name(column): whole_number(mark, each) for column, each in value.items()}
+    if not isinstance(value, list):
+        return whole_number(mark, value)
+    if len(value) == 1 and is_whole(value[0]):
+        return int(value[0])
+    pairs = (pair for text in value for pair in _pairs(text))
+    words = "is no COLUMN=NUMBER; say one whole number for all columns, or disease=3,zip=5"
+    return _by_column(mark, pairs, words, lambda _, text: int(text) if is_whole(text) else None)
+
+
+def _table_by_column(mark: str, value: Any) -> dict[str, object]:
+    """Read COLUMN=FILE, split at the first `=` behind which a file's name begins; or a mapping of names to tables."""
+    if isinstance(value, list):
+        pairs = (text.partition("=") for text in value)
+        return _by_column(mark, pairs, "is not COLUMN=FILE", lambda _, path: path.strip())
+    if not isinstance(value, Mapping | None):
+        raise UsageError(f"{mark} is a mapping of column names to tables")
+    return {check_name(column): table for column, table in (value or {}).items()}
+
+
+def _rule_by_column(mark: str, value: Any) -> dict[str, str]:
+    """Read COLUMN=RULE, split at the last `=`; commas and repetition separate them, but not in COLUMN=map:TABLE.
+
+    Python and jobs may give a mapping of column names to rules, texts or numbers.
+    """
+    if isinstance(value, Mapping | None):
+        rules = {check_name(column): str(rule) for column, rule in (value or {}).items()}
+        return {column: Coarsening.read(column, rule).typed for column, rule in rules.items()}
+    if not isinstance(value, Iterable):
+        raise UsageError(f"{mark} is a mapping of column names to rules, as in {{'age': 10}}")
+    pairs: list[tuple[str, str, str]] = []
+    for text in check_names(value):
+        named = next((beginning for beginning in LOOKED_UP.values() if f"={beginning}" in text), "")
+        column, _, place = text.partition(f"={named}")
+        pairs += [(column, "=", f"{named}{place}")] if named else _pairs(text)
+    words = "is not COLUMN=RULE, as in age=10"
+    return _by_column(mark, pairs, words, lambda name, rule: rule.strip() and Coarsening.read(name, rule).typed)
+
+
+def _rule_of_job(folder: Any, text: str) -> str:
+    """Return a rule whose file of labels or key lies beside the job; what is none is told with its column's name."""
+    try:
+        rule = Coarsening.read("", text)
+    except UsageError:
+        return text
+    return replace(rule, table=str(folder.place(rule.table))).typed if rule.table else text
+
+
+def _path(_: str, path: Any) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a file is named by a path, not by a {type(path).__name__}")
+    return Path(path)
+
+
+def _pairs(text: str) -> list[tuple[str, str, str]]:
+    """Split COLUMN=VALUE at its last `=`, several at commas."""
+    # a column's name may hold commas and equals signs: split only where that is unambiguous
+    return [part.rpartition("=") for part in ([text] if text.count("=") == 1 else text.split(","))]
+
+
+def _by_column(
+    mark: str, pairs: Iterable[tuple[str, str, str]], words: str, read: Callable[[str, str], Any]
+) -> dict[str, Any]:
+    """Return values by their columns, each named once in whatever case; raise UsageError, in words, for what is none.
+
+    pairs: of each the column, `=`, and the text. read: returns the value of a column's text, nothing for what is none.
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, value = pair[0].strip(), read(pair[0].strip(), pair[2]) if pair[1] else None
+        if not name or value in (None, ""):
+            raise UsageError(f"{mark} {''.join(pair)!r} {words}")
+        if name.lower() in map(str.lower, values):
+            raise UsageError(f"{mark} is given twice for {name!r}")
+        values[name] = value
+    return values
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    """Return one, several or none as a tuple."""
+    return tuple(value) if isinstance(value, list | tuple) else () if value is None else (value,)
+
+
+_LISTED: Any = list[str]
+# a whole number for all columns, or one for each by its name: a manifest says it of all
+WHOLE_PER_COLUMN = Kind(
+    _whole_per_column,
+    typed=_LISTED,
+    job=int | dict[str, int],
+    schema=lambda limits: json_schema.by_column("sensitive", {"type": "integer", **limits}),
+)
+# the name of a column, which need not be a published one
+COLUMN = Kind(lambda _, value: check_name(value), schema=lambda _: {"type": ["string", "null"]})
+# on the command line commas separate names, and a text that is a column's name is that column
+COLUMNS = Kind(lambda _, value: check_names(value), typed=_LISTED, job=JOB_TEXTS)
+# each text names one column or, between commas, several
+COLUMN_SETS = Kind(
+    lambda _, value: tuple(map(check_names, one_or_several(value))), typed=_LISTED, job=JOB_TEXT | list[JOB_TEXTS]
+)
+# tables that stand beside the source: any SOURCE
+TABLES = Kind(
+    lambda _, value: tuple(map(named_place, value if isinstance(value, list | tuple) else (value,))),
+    made=lambda tables: tuple(map(Beside, tables)),
+    typed=_LISTED,
+    job=JOB_PLACE | list[JOB_PLACE],
+)
+# a table for some of the columns; its rows are parameters, read whole
+TABLE_BY_COLUMN = Kind(
+    _table_by_column,
+    made=lambda tables: {column: parameter_table(table) for column, table in tables.items()},
+    typed=_LISTED,
+    job=dict[str, JOB_FILE],
+)
+# how to coarsen some of the columns
+COARSEN = Kind(
+    _rule_by_column,
+    typed=_LISTED,
+    job=dict[str, Annotated[str, JobText(_rule_of_job)] | int | float],
+    schema=lambda _: json_schema.by_column("quasi", json_schema.text(PATTERN)),
+)
+# a table, view, file or glob; in Python also an object that the engine reads as one: the engine refuses others
+PLACE = Kind(lambda _, value: named_place(value))
+PLACES = Kind(lambda _, value: value, typed=_LISTED)
+SELECTS = Kind(lambda mark, value: tuple(TEXT.read(mark, text) for text in one_or_several(value)), typed=_LISTED)
+PATH = Kind(_path, typed=Path)
+# paths of files to appear: one, several or none
+FILES: Kind = Kind(lambda mark, value: tuple(_path(mark, path) for path in _several(value)), typed=list[Path])
+FILE = replace(FILES, typed=Path)
+
+
+def source_against(
+    against: object, query: str | None, dialect: str, coarsen: Any, identifier: Any = (), vary: str | None = None
+) -> object:
+    """Return the source that a release is held against, with what is said of how it was made; None without one.
+
+    coarsen: the ways in which columns got labels. identifier, vary: as a release of people who have several rows was
+    made. Raises UsageError for two sources, and for what is about one without.
+    """
+    rules, names = COARSEN.read(option("coarsen"), coarsen), check_names(identifier)
+    source = choose_source(against, query, dialect, named=option("against"))
+    for name, said in (("coarsen", rules), ("id", names), ("vary", vary)):
+        if said and source is None:
+            raise UsageError(f"{option(name)} is about the source; say which with {option('against', 'SOURCE')}")
+    return None if source is None else with_rules(source, rules, names, vary)
