@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sqlanon.errors import AnswerWarning as AnswerWarning
     from sqlanon.errors import DataError as DataError
     from sqlanon.errors import FormatWarning as FormatWarning
+    from sqlanon.errors import PrivacyWarning as PrivacyWarning
     from sqlanon.errors import QueryError as QueryError
     from sqlanon.errors import ReleaseError as ReleaseError
     from sqlanon.errors import SourceError as SourceError
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from sqlanon.errors import UsageError as UsageError
     from sqlanon.errors import VerificationError as VerificationError
     from sqlanon.key import Key as Key
-    from sqlanon.key import PrivacyWarning as PrivacyWarning
     from sqlanon.ledgers.summary import Ledger as Ledger
     from sqlanon.releases.release import Release as Release
     from sqlanon.reports.page import Page as Page
@@ -62,10 +62,10 @@ _HOMES = {
     "completion.completed": ("Completed",),
     "engines.connect": ("read_as",),
     "errors": (
-        *("AnswerWarning", "DataError", "FormatWarning", "QueryError", "ReleaseError", "SourceError", "SqlanonError"),
-        *("TargetError", "UsageError", "VerificationError"),
+        *("AnswerWarning", "DataError", "FormatWarning", "PrivacyWarning", "QueryError", "ReleaseError", "SourceError"),
+        *("SqlanonError", "TargetError", "UsageError", "VerificationError"),
     ),
-    "key": ("Key", "PrivacyWarning"),
+    "key": ("Key",),
     "ledgers.summary": ("Ledger",),
     "releases.release": ("Release",),
     "reports.page": ("Page",),

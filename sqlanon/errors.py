@@ -107,3 +107,7 @@ class FormatWarning(UserWarning):
 
 class AnswerWarning(UserWarning):
     """Warn of an answer that may not be what was meant: a value that no row has, an interval that is only a bound."""
+
+
+class PrivacyWarning(UserWarning):
+    """Warn of what was done as the user asked, and weakens the release."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.bounded_files import read_text
-from sqlanon.errors import UsageError
+from sqlanon.errors import PrivacyWarning, UsageError
 
 LONGEST_KEY_TEXT = 65_536  # letters of a key file that are read
 LEAST_BITS = 128
@@ -22,10 +22,6 @@ _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _WORDS = re.compile(r"[A-Z]?[a-z]+([\s._-]+[A-Z]?[a-z]+)+")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _RANDOM_IN_UUID = 122  # at most: six bits are fixed, and some kinds of UUID are a time and a place
-
-
-class PrivacyWarning(UserWarning):
-    """Warn of what was done as the user asked, and weakens the release."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,10 +11,8 @@ import typer
 
 from sqlanon import interruption
 from sqlanon.cli.app import app
-from sqlanon.cli.console import replace_unwritable
-from sqlanon.cli.options import say
-from sqlanon.errors import FormatWarning, SqlanonError, UsageError
-from sqlanon.key import PrivacyWarning
+from sqlanon.cli.console import replace_unwritable, say
+from sqlanon.errors import FormatWarning, PrivacyWarning, SqlanonError, UsageError
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.wording import speak
 

@@ -4,20 +4,25 @@ import codecs
 import io
 import json
 import sys
-
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from sqlanon.plain_values import visible
+from sqlanon.wording import spoken
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-def to_stderr() -> Console:
-    """Return the console for messages."""
-    return Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
+def console(stderr: bool = False) -> "Console":
+    """Return the console for messages, or for words between results."""
+    from rich.console import Console  # slow to import
+
+    return Console(stderr=stderr, soft_wrap=True, highlight=False, markup=False, emoji=False)
 
 
-def to_stdout() -> Console:
-    """Return the console for words between results."""
-    return Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
+def say(message: str) -> None:
+    """Print a message to standard error."""
+    console(stderr=True).print(visible(spoken(message)))
 
 
 def write_out(text: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 
-from sqlanon.cli.console import to_stderr, write_out
+from sqlanon.cli.console import console, write_out
 from sqlanon.plain_values import cell, plain, records, shorten_hashes, visible, words
 from sqlanon.plans.roles import free_name
 from sqlanon.prose import write_parts
@@ -54,13 +54,13 @@ def progress(first: str = "starting") -> Iterator[None]:
 
     first: what to call it before it says so.
     """
-    console = to_stderr()
+    terminal = console(stderr=True)
     # FORCE_COLOR makes rich take a notebook's cell for a terminal: each turn of the wheel would be a line there
-    if not (console.is_terminal and console.file.isatty()):
-        with heard(STEP, lambda words: console.print(visible(words), highlight=False, soft_wrap=True)):
+    if not (terminal.is_terminal and terminal.file.isatty()):
+        with heard(STEP, lambda words: terminal.print(visible(words), highlight=False, soft_wrap=True)):
             yield
         return
-    with console.status(first) as status, heard(logging.INFO, lambda words: status.update(visible(words))):
+    with terminal.status(first) as status, heard(logging.INFO, lambda words: status.update(visible(words))):
         yield
 
 
@@ -163,10 +163,10 @@ def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]],
 def show_learned(lines: Sequence[Sequence[object]]) -> None:
     """Print a learned influence matrix to standard error, for an expert to correct: it is no part of the release."""
     heads, *rest = lines
-    console = to_stderr()
+    terminal = console(stderr=True)
     texts = [[f"{value:g}" if isinstance(value, float) else value for value in line] for line in rest]
-    console.print("learned influence matrix")
-    console.print(lay_out(list(map(str, heads)), texts, console.width if console.is_terminal else WIDTH), end="")
+    terminal.print("learned influence matrix")
+    terminal.print(lay_out(list(map(str, heads)), texts, terminal.width if terminal.is_terminal else WIDTH), end="")
 
 
 def show_report(report: Report, how: Format) -> None:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from sqlanon.cli.console import say
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
-from sqlanon.wording import spoken
 
 
 class Format(StrEnum):
@@ -78,11 +78,3 @@ def chosen_key(key: Key | None, key_file: Path | None) -> Key | None:
         return key
     text = os.environ.get("SQLANON_KEY")
     return Key.of(text) if text is not None else None
-
-
-def say(message: str) -> None:
-    """Print a message to standard error."""
-    from sqlanon.cli.console import to_stderr
-    from sqlanon.plain_values import visible
-
-    to_stderr().print(visible(spoken(message)))

@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sqlanon.cli.console import write_out
+from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import read_typed
-from sqlanon.cli.options import (
-    DUCKDB,
-    DatabaseOption,
-    Format,
-    KeyFile,
-    chosen_key,
-    say,
-)
+from sqlanon.cli.options import DUCKDB, DatabaseOption, Format, KeyFile, chosen_key
 from sqlanon.cli.session_options import SessionOptions
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
-from sqlanon.errors import TargetError
+from sqlanon.errors import PrivacyWarning, TargetError
 from sqlanon.forms import form_of
 from sqlanon.interruption import has_appeared, visible_or_not
-from sqlanon.key import Key, PrivacyWarning
+from sqlanon.key import Key
 from sqlanon.plans.manifest import Manifest, alike_in, new_manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.roles import resolve_roles

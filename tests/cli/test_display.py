@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from sqlanon.cli import display
-from sqlanon.cli.console import to_stderr, to_stdout
+from sqlanon.cli.console import console
 from sqlanon.estimation.answered import Answered
 
 
@@ -17,7 +17,7 @@ def test_steps_are_shown_on_a_terminal_only(monkeypatch, terminal, colours_force
     text = io.StringIO()
     monkeypatch.setattr(text, "isatty", lambda: terminal)
     forced = terminal or colours_forced  # as FORCE_COLOR does in notebooks
-    monkeypatch.setattr(display, "to_stderr", lambda: Console(file=text, force_terminal=forced, soft_wrap=True))
+    monkeypatch.setattr(display, "console", lambda stderr: Console(file=text, force_terminal=forced, soft_wrap=True))
     log = logging.getLogger("sqlanon")
     level = log.level
     with display.progress():
@@ -28,8 +28,8 @@ def test_steps_are_shown_on_a_terminal_only(monkeypatch, terminal, colours_force
 
 
 def test_words_are_printed_as_they_are(capsys):
-    for console in (to_stderr, to_stdout):
-        console().print("no column ':heart:' in '[red]people'")
+    for stderr in (False, True):
+        console(stderr).print("no column ':heart:' in '[red]people'")
     assert set(capsys.readouterr()) == {"no column ':heart:' in '[red]people'\n"}
 
 

@@ -3,9 +3,8 @@
 from sqlanon.api import operations
 from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import command
-from sqlanon.cli.console import write_out
+from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import say
 from sqlanon.cli.publication import show_publication, words_against
 from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError

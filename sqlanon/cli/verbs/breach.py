@@ -9,9 +9,8 @@ import typer
 from sqlanon.api import judgement
 from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import command
-from sqlanon.cli.console import write_out
+from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import say
 from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 
@@ -92,7 +91,7 @@ def _explain(question: "BreachQuestion", engine: "Engine", pair: tuple[str, str]
     """Say what the graph knows of one association: an object for programs, sentences for people."""
     from sqlanon.breaches.analysis import explain_association
     from sqlanon.cli import display
-    from sqlanon.cli.console import to_stdout
+    from sqlanon.cli.console import console
     from sqlanon.plain_values import visible
     from sqlanon.prose import write
 
@@ -101,7 +100,7 @@ def _explain(question: "BreachQuestion", engine: "Engine", pair: tuple[str, str]
         display.show_mapping(explanation, how)
         return
     text = write("cli/explanation.lines", {"found": explanation, "most": NODES})
-    to_stdout().print(visible(text.rstrip("\n")))
+    console().print(visible(text.rstrip("\n")))
 
 
 def _show(analysis: "Breach", how: "display.Format") -> None:

@@ -8,8 +8,9 @@ import typer
 
 from sqlanon.api import judgement
 from sqlanon.cli.app import command
+from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, say
+from sqlanon.cli.options import Format
 from sqlanon.cli.session_options import SessionOptions
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import typer
 
 from sqlanon.api import judgement
 from sqlanon.cli.app import command
+from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import say
 from sqlanon.cli.session_options import DuckDBOptions, SessionOptions
 
 if TYPE_CHECKING:

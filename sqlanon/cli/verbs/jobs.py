@@ -11,8 +11,9 @@ import typer
 
 from sqlanon.api import operations
 from sqlanon.cli.app import command
+from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Memory, Temporary, Threads, say
+from sqlanon.cli.options import Memory, Temporary, Threads
 from sqlanon.errors import SqlanonError
 
 if TYPE_CHECKING:

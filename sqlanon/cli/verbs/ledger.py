@@ -8,6 +8,7 @@ import typer
 
 from sqlanon.api import operations
 from sqlanon.cli.app import command
+from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import (
     DUCKDB,
@@ -19,7 +20,6 @@ from sqlanon.cli.options import (
     KeyFile,
     chosen_key,
     given_dsn,
-    say,
 )
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_engine

@@ -8,8 +8,9 @@ import typer
 
 from sqlanon.api import operations
 from sqlanon.cli.app import command
+from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import DatabaseOption, Format, FormatOption, SqlOption, say
+from sqlanon.cli.options import DatabaseOption, Format, FormatOption, SqlOption
 from sqlanon.errors import UsageError
 
 

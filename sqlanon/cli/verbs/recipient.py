@@ -9,9 +9,9 @@ import typer
 
 from sqlanon.api import recipient
 from sqlanon.cli.app import command
-from sqlanon.cli.console import write_out
+from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, ReleaseArgument, say
+from sqlanon.cli.options import Format, ReleaseArgument
 from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible

@@ -7,8 +7,9 @@ import typer
 
 from sqlanon.api import judgement
 from sqlanon.cli.app import command
+from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, ReleaseArgument, say
+from sqlanon.cli.options import Format, ReleaseArgument
 from sqlanon.cli.publication import coarser_command, report_command, words_against
 from sqlanon.cli.session_options import SessionOptions
 from sqlanon.read_places import refuse_read

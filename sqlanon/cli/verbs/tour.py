@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from sqlanon.cli.app import command
-from sqlanon.cli.options import DatabaseOption, say
+from sqlanon.cli.console import say
+from sqlanon.cli.options import DatabaseOption
 from sqlanon.errors import UsageError, raised_as
 
 
@@ -50,10 +51,10 @@ def demo(
 
 def _tour(folder: Path) -> None:
     from sqlanon.cli import display
-    from sqlanon.cli.console import to_stdout
+    from sqlanon.cli.console import console
     from sqlanon.publishing import demo as demonstration
 
-    out = to_stdout()
+    out = console()
     example = demonstration.tour(folder)
     manifest = example.release.manifest
     out.print("The publisher has a table of 4,000 invented patients and types")
