@@ -86,7 +86,8 @@ class Truth:
 class Adversary:
     """One who has a release: what they know of people, and what they have learned.
 
-    names: the quasi columns. combination: N, what each line of people is known by. row_count: rows of a combination.
+    names: the quasi columns. combination: N, what each line of people is known by. row_count: people of a combination,
+    looked at or not.
     """
 
     def __init__(self, view: View, most_people: int | None = None) -> None:
@@ -98,8 +99,9 @@ class Adversary:
         self.totals = np.zeros(int(totals["value_number"].max()))
         self.totals[totals["value_number"].astype(np.int64) - 1] = totals["total"]
         ranks = _columns(engine.arrays(f"select * from {view.ranked()} order by combination asc nulls last"))
-        self.row_count = ranks["row_count"]
-        whole = self.row_count.sum() if view.several else self.totals.sum()
+        counted = f"select row_count from {view.count_everybody()} order by combination asc nulls last"
+        self.row_count = _columns(engine.arrays(counted))["row_count"]
+        whole = ranks["row_count"].sum() if view.several else self.totals.sum()
         self.log_prior = np.log(np.maximum(self.totals, 1e-12) / whole)
         by_combination = np.stack([ranks[f"rank_{n}"] for n in range(1, len(self.names) + 1)], axis=1).astype(np.int64)
         types = engine.columns(f"select * from {view.combinations()}")
@@ -209,17 +211,20 @@ class Adversary:
         values = len(self.totals)
         key = self.combination[self.evidence.person] * values + self.evidence.value
         pair, inverse = np.unique(key, return_inverse=True)
-        weight = np.bincount(inverse.ravel(), learner.weights)
+        weight: Array = np.bincount(inverse.ravel(), learner.weights).astype(float)
         combination, value = np.divmod(pair, values)
+        # of people alike in other groups than those learned from, what their quasi values tell is all that is known
+        drawn = np.bincount(self.combination, self.evidence.people, minlength=len(self.row_count))
+        kind = np.zeros(len(drawn), dtype=np.int64)
+        kind[self.combination] = learner.kinds
+        others = np.maximum(self.row_count - drawn, 0)[combination]
+        weight = weight + others * learner.chances[kind[combination], value]
         # of equally likely values the first; threads add nothing up here, yet nothing hangs on last digits
         order = np.lexsort((value, -np.round(weight, 9), combination))
         first = order[np.unique(combination[order], return_index=True)[1]]
-        whole = np.bincount(combination, weight)
-        people = whole[combination[first]]
-        if self.evidence.several:
-            people = np.bincount(self.combination, self.evidence.people)[combination[first]]
-        confidence = np.minimum(weight[first] / np.maximum(people, 1e-300), 1)
-        return Known(combination[first], value[first], confidence, people, self._alone(combination[first]))
+        named = combination[first]
+        confidence = np.minimum(weight[first] / self.row_count[named], 1)
+        return Known(named, value[first], confidence, drawn[named], self._alone(named))
 
     def _name_randomized(self, shown: Shown, learner: model.Learner) -> Known:
         """Name the value that a row shows, or another that is likelier; only of people who are alone."""

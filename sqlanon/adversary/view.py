@@ -152,7 +152,11 @@ class View:
     # -- what a form of release says -----------------------------------------------------------
 
     def people(self) -> Sql:
-        """Return everybody: person_number, quasi_1 …, and what is `kept`."""
+        """Return everybody who is looked at: person_number, quasi_1 …, and what is `kept`."""
+        raise NotImplementedError
+
+    def everybody(self) -> Sql:
+        """Return the people of all groups, as `people` does, where these are drawn."""
         raise NotImplementedError
 
     def lines(self) -> Sql:
@@ -244,6 +248,12 @@ class View:
     def slots(self, order_column: str) -> Sql:
         """Return the places of the values in each group, in one order."""
         return self.keep(f"slot_{order_column}", "adversary/view/slot", order_column=order_column)
+
+    def count_everybody(self) -> Sql:
+        """Return how many people of the release each combination is of, though some are looked at."""
+        if self.drawn is None:
+            return self.combinations()
+        return self.keep("whole_count", "adversary/view/whole_count", {"everybody": self.everybody()}, quasi=self.names)
 
     def known_people(self) -> Sql:
         """Return everybody with the combination that they are known by."""

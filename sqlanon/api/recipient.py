@@ -124,7 +124,12 @@ ITERATIVE = option("estimator", "iterative")
 @verb
 def estimate(
     release: str | Path,
-    query: Annotated[str, Parameter("SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) FROM release …", metavar="query")],
+    query: Annotated[
+        str,
+        Parameter(
+            "SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) | MEDIAN(e) | STDDEV(e) | … FROM release …", metavar="query"
+        ),
+    ],
     estimator: Annotated[
         str | None, choice(ESTIMATOR_NAMES), Parameter("How to count; the method's own first choice if not given.")
     ] = None,

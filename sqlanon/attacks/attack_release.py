@@ -123,7 +123,7 @@ def exclude_values(view: View) -> list[Finding]:
 
 def _know_sizes(view: View, truth: Sql, promised: float | None) -> list[Finding]:
     """Return how sure of a value is who knows how many values somebody has; nothing where nobody is alone."""
-    figures = view.row("adversary/view/known_sizes", {"truth": truth})
+    figures = view.row("adversary/view/known_sizes", {"truth": truth, "combination": view.count_everybody()})
     if not figures["people"]:
         return []
     whom = f"in the worst group; {float(figures['mean_share']):.1%} in the mean of {figures['people']:,} people"

@@ -82,3 +82,24 @@ def test_the_interval_is_wilsons():
 def test_the_option_of_earlier_versions_says_what_is_there_instead(release):
     with pytest.raises(UsageError, match=r"sample was removed in 0\.3\.0; of more than 200,000 rows attacks draw"):
         sqlanon.attack(release, sample=600)
+
+
+@pytest.mark.parametrize("visits", [1, 2])
+def test_who_has_others_alike_in_groups_that_were_not_drawn_is_named_no_surer(con, visits, monkeypatch):
+    """A ward tells whose a group's values are; of four people alike nobody knows in which group somebody is."""
+    con.execute(
+        f"create table visit as select i // {visits} as id, (id * 7919 % 25)::integer as ward,"
+        " (id * 104729 % 40)::integer as age, 'v' || (ward * 8 + (hash(id * 2 + i % 2) % 8)) as value"
+        f" from range({4000 * visits}) t(i)"
+    )
+    con.execute("create table people as select distinct on (id, value) * from visit")
+    release = sqlanon.anatomy(con, "people", quasi=["ward", "age"], sensitive="value", id="id", l=3, key="cd" * 32)
+    whole, few = (
+        attack_release.attack_release(release, telling=False, orders=False, quick_rows=rows) for rows in (None, 1000)
+    )
+    monkeypatch.setattr(attack_release, "MOST_ROWS", 1200)
+    drawn = sqlanon.attack(release, against="people", id="id")
+    named = [next(f.reached for f in attack.findings if f.family == "learning") for attack in (whole, few, drawn)]
+    assert max(named[1:]) <= named[0]
+    assert [attack.surely(0.8) for attack in (whole, few, drawn)] == [0, 0, 0]
+    assert max(attack.surely(0.5) for attack in (few, drawn)) < 0.01

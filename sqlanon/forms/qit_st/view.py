@@ -113,10 +113,14 @@ class GroupView(ExactView):
 
     def people(self) -> Sql:
         """Return the rows of QIT as they lie."""
+        return self.pick_drawn("person", self.everybody())
+
+    def everybody(self) -> Sql:
+        """Return the rows of QIT, of all groups."""
         group = (ident(self.manifest["columns"]["group"]), "group_id")
         selected = [(AS_THEY_LIE, "person_number"), group, *shown_quasi(self.published, self.table, self.quasi)]
         stored = self.engine.in_stored_order(self.tables["qit"])
-        return self.pick_drawn("person", self.subquery("source", {}, relation=stored, selected=selected))
+        return self.subquery("source", {}, relation=stored, selected=selected)
 
     def lines(self) -> Sql:
         """Return the lines of ST as they lie."""

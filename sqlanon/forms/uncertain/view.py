@@ -58,9 +58,13 @@ class UncertainView(GroupView):
 
     def people(self) -> Sql:
         """Return the rows of QIT that are not hidden, as they lie."""
+        return self.pick_drawn("person", self.everybody())
+
+    def everybody(self) -> Sql:
+        """Return the rows of QIT that are not hidden, of all groups."""
         relations = {"unfolded": self._unfolded}
         columns = {"sql_types": self._sql_types, "marks": self.names[-1]}
-        return self.pick_drawn("person", self.subquery("adversary/sets/shown_person", relations, **columns))
+        return self.subquery("adversary/sets/shown_person", relations, **columns)
 
     @cached_property
     def _sets(self) -> Sql:
