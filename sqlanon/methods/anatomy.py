@@ -100,18 +100,6 @@ def group_rows(design: Grouped) -> Steps:
     )
 
 
-def publish(design: Grouped) -> Steps:
-    """Return the published tables."""
-    if isinstance(design, SeveralColumns):
-        return several.publish(design)
-    return qit_st.publish(design)
-
-
-def link(design: Grouped) -> Steps:
-    """Return the rows that the run knows to the end, for each sensitive column."""
-    return several.link(design) if isinstance(design, SeveralColumns) else qit_st.link(design)
-
-
 _SMALL = (
     Sql("coalesce(l < 2 or l <> floor(l), true)"),
     write_message(TOO_SMALL, {"value": "coalesce(cast(l as varchar), 'NULL')"}),
@@ -157,8 +145,8 @@ ANATOMY = Method(
     options=AnatomyOptions,
     design=design,
     steps=(group_rows,),
-    outputs=(publish,),
-    linked=link,
+    outputs=(qit_st.publish,),
+    linked=qit_st.link,
     followed=(
         republication.match_persons,
         republication.group_arrivals,

@@ -112,6 +112,11 @@ def tally(signature: Sequence[str] = (), column: str = "sensitive") -> Chapter:
     return Chapter("tally", {"signature": signature, "column": column})
 
 
+def classify(design: Grouping, signature: Sequence[str]) -> Chapter:
+    """Return the chapter that ends in `class`: rows of equal signatures are of one class."""
+    return Chapter("robust/classes", {"signature": signature, "purpose": design.attribute.purpose, "spelled": None})
+
+
 def count_values(design: Grouping, signature: Sequence[str] = ()) -> Chapter:
     """Return the chapter that ends in `ranked` and `capacity`: values by class, and the groups that they give."""
     attribute, nulls = design.attribute, design.request.nulls == "value"

@@ -1,6 +1,6 @@
 """QIT and ST: what is published of groups, whichever method made them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,6 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
-
-# the relations of who is in which group, of groups' lines and of their values
-MADE = {"members": "grouped", "lines": "grouped", "valued": "frequency"}
-SHOWN = {"members": "shown_person", "lines": "line", "valued": "next_value"}  # under a ledger
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +33,14 @@ class Grouped(Grouping):
             "group": free_name("group_id", published),
             "count": free_name("count", published),
         }
+
+    @property
+    def valued(self) -> list[dict[str, str]]:
+        """Return of each sensitive column its name, the suffix of its table, the relation of its values, and the column
+        of their numbers in groups' lines.
+        """
+        valued = "frequency" if self.request.following is None else "next_value"
+        return [{"sensitive": self.attribute.column, "suffix": "", "valued": valued, "code": "code"}]
 
     @property
     def guarantee(self) -> Mapping[str, object]:
@@ -69,42 +73,27 @@ def attribute(
     )
 
 
-def publish_qit(design: Grouped) -> Chapter:
-    """Return the chapter of the quasi-identifier table: exact quasi values and groups."""
-    request = design.request
-    values = {
+def publish(design: Grouped) -> Steps:
+    """Return the chapters of the published tables: QIT, and an ST of each sensitive column."""
+    request, names = design.request, design.columns
+    members, lines = ("grouped", "grouped") if request.following is None else ("shown_person", "line")
+    qit = {
         "packed": design.layout is not None,
         "quasi": [(name, Sql(request.types.get(name, ""))) for name in request.roles.quasi],
-        "group_column": design.columns["group"],
-        "members": (MADE if request.following is None else SHOWN)["members"],
+        "group_column": names["group"],
+        "members": members,
     }
-    return Chapter("qit", values)
-
-
-def publish(design: Grouped) -> Steps:
-    """Return the chapters of the published tables."""
-    made = MADE if design.request.following is None else SHOWN
-    (sensitive,) = design.request.roles.sensitive
-    column = {"sensitive": sensitive, "suffix": "", "valued": made["valued"], "code": "code"}
-    return (publish_qit(design), publish_st(design, [column], made["lines"]))
-
-
-def publish_st(design: Grouped, columns: Sequence[Mapping[str, str]], lines: str, listed: bool = False) -> Chapter:
-    """Return the chapter of the sensitive tables; listed: whether a line has a list of all its values' numbers.
-
-    columns: of each sensitive column its name, the suffix of its table, the relation of its values, and the column of
-    their numbers in `lines`.
-    """
-    added = {"group_column": design.columns["group"], "count_column": design.columns["count"]}
-    return Chapter("st", {"columns": columns, "lines": lines, "listed": listed, **added})
+    st = {
+        "columns": design.valued,
+        "lines": lines,
+        "listed": request.sets,
+        "group_column": names["group"],
+        "count_column": names["count"],
+    }
+    return (Chapter("qit", qit), Chapter("st", st))
 
 
 def link(design: Grouped) -> Steps:
-    """Return the chapter of the rows that the run knows to the end."""
-    return (link_values(design, [{"suffix": "", "valued": MADE["valued"], "code": "code"}]),)
-
-
-def link_values(design: Grouped, columns: Sequence[Mapping[str, str]], listed: bool = False) -> Chapter:
-    """Return the chapter of the rows that the run knows to the end, for columns as `publish_st` has them."""
+    """Return the chapter of the rows that the run knows to the end, for each sensitive column."""
     carried = packing.payload_quasi(design.request, design.layout)
-    return Chapter("linked", {"carried": carried, "columns": columns, "listed": listed})
+    return (Chapter("linked", {"carried": carried, "columns": design.valued, "listed": design.request.sets}),)

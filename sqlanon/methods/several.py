@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from sqlanon.errors import UsageError
-from sqlanon.methods import grouping, packing, qit_st
+from sqlanon.methods import grouping, packing
 from sqlanon.methods.base import Reports, Steps
 from sqlanon.methods.grouping import ONE_BLOCK, Attribute
 from sqlanon.methods.internal_names import (
@@ -99,6 +99,21 @@ class SeveralColumns(Grouped):
     def codes(self) -> tuple[str, ...]:
         """Return what the numbers of values are called in our relations."""
         return codes_of(self.request)
+
+    @property
+    def valued(self) -> list[dict[str, str]]:
+        """Return of each sensitive column what `Grouped` says of the one."""
+        columns = self.request.roles.sensitive
+        codes = self.codes * len(columns) if self.request.sets else self.codes
+        return [
+            {
+                "sensitive": column,
+                "suffix": f"_{number}" if number > 1 else "",
+                "valued": f"value_{number}",
+                "code": code,
+            }
+            for number, (column, code) in enumerate(zip(columns, codes, strict=True), start=1)
+        ]
 
     @property
     def differ(self) -> str:
@@ -262,10 +277,7 @@ def group_classes(design: SeveralColumns, known: tuple[str, ...], parameter: str
         grouping.shuffle(design, signature),
         Chapter("several/thinned", {**signed, "drawn": ("draw", *ties), "kept": tuple(dict.fromkeys(kept))}),
         grouping.tally(signature),
-        Chapter(
-            "robust/classes",
-            {"signature": signature, "purpose": design.attribute.purpose, "spelled": None},
-        ),
+        grouping.classify(design, signature),
         grouping.count_values(design, signature),
         *exchange(design, signature),
         suppressed(design, parameter, asked, f"of {size} {design.who} of {' and '.join(alike)} that"),
@@ -305,25 +317,3 @@ def suppressed(design: SeveralColumns, parameter: str, asked: str, where: str) -
         **allow(design.most_suppressed),
     }
     return Chapter("several/suppressed", values)
-
-
-def publish(design: SeveralColumns) -> Steps:
-    """Return the chapters of the published tables: QIT, and an ST for each column."""
-    columns = [{**column, "suffix": f"_{number}" if number > 1 else ""} for number, column in _numbered(design)]
-    return (qit_st.publish_qit(design), qit_st.publish_st(design, columns, "grouped", design.request.sets))
-
-
-def link(design: SeveralColumns) -> Steps:
-    """Return the chapter of the rows that the run knows to the end, for each sensitive column."""
-    columns = [{**column, "suffix": f"_{number}"} for number, column in _numbered(design)]
-    return (qit_st.link_values(design, columns, design.request.sets),)
-
-
-def _numbered(design: SeveralColumns) -> list[tuple[int, dict[str, str]]]:
-    """Return each sensitive column by its number, with the relation of its values and the column of their numbers."""
-    columns = design.request.roles.sensitive
-    codes = design.codes * len(columns) if design.request.sets else design.codes
-    return [
-        (number, {"sensitive": column, "valued": f"value_{number}", "code": code})
-        for number, (column, code) in enumerate(zip(columns, codes, strict=True), start=1)
-    ]

@@ -1,7 +1,6 @@
 -- st: the sensitive table: each group's values, each of which stands in a group once
 with listed as (
-    select "group_id", "code" as held_code
-    from "sqlanon_grouped"
+    select "group_id", "code" as held_code from "sqlanon_grouped"
 
 ),
 line as (

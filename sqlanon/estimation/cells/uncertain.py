@@ -15,7 +15,7 @@ from sqlanon.estimation.query_run import QueryRun
 from sqlanon.estimation.session import Session
 from sqlanon.estimation.sound_tables import refuse_unsound
 from sqlanon.estimators import UNIFORM_ALONE
-from sqlanon.methods.uncertain.read_manifest import described, held_below
+from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.plans.plan import Loop, Report, Row, relation_name
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.statement import Statement
@@ -32,7 +32,7 @@ class UncertainTables(CellTables):
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
         columns, read = manifest["columns"], described(dict(manifest))
         self.quasi, (self.sensitive,) = list(read.quasi), columns["sensitive"]
-        self.hierarchies = {place: read.hierarchies[self.quasi[place - 1]] for place in read.trees}
+        self.hierarchies = read.trees
         self.types = {place: Sql(read.types[name]) for place, name in enumerate(self.quasi, start=1)}
         self.open_places = {place for place, _ in read.ordered}
         self.has_sets = len(columns["values"]) > 1
@@ -74,7 +74,7 @@ class UncertainTables(CellTables):
         """Return every value of every hierarchy with each node at or above it, and NULL, which is a value like any."""
         lines: list[tuple[int, str | None, str | None]] = []
         for place, hierarchy in self.hierarchies.items():
-            lines += ((place, value, node) for value, node in held_below(hierarchy))
+            lines += ((place, value, node) for value, node in hierarchy.held_below)
             # a group with a row without a value is generalized to the root
             lines += [(place, None, None), (place, None, hierarchy.root)]
         frame = pd.DataFrame(lines, columns=["attribute", "name", "node"])

@@ -1,19 +1,11 @@
 """What verification reads of a release of uncertain data: QIT with its marks unfolded, the nodes of its hierarchies."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from sqlanon.engines.runner import fresh_prefix
-from sqlanon.methods.uncertain.read_manifest import Described, described
-from sqlanon.plans.plan import relation_name
+from sqlanon.methods.uncertain.read_manifest import Described
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-NODE_TYPES = {"attribute": "int64", "name": "string", "parent": "string", "held": "int64", "held_below": "int64"}
 
 
 def unfold_marks(published: PublishedTables, columns: Described) -> Sql:
@@ -43,25 +35,7 @@ def weigh_groups(published: PublishedTables, columns: Described) -> Sql:
     return published.subquery("forms/uncertain/source/weighed_group", {"set_line": read_sets(published)}, **values)
 
 
-def write_tree_nodes(published: PublishedTables, columns: Described) -> Sql:
-    """Return the nodes of the hierarchies as constants."""
-    return published.subquery("forms/uncertain/source/node", nodes=columns.nodes)
-
-
-def frame_tree_nodes(columns: Described) -> "pd.DataFrame":
-    """Return the nodes of the hierarchies as a frame."""
-    import pandas as pd
-
-    # a release without hierarchies has no node, and an empty column no type of its own
-    return pd.DataFrame(columns.nodes, columns=list(NODE_TYPES)).astype(NODE_TYPES)
-
-
-@contextmanager
-def keep_tree_nodes(published: PublishedTables) -> Iterator[Sql]:
-    """Keep the nodes of the hierarchies in a table while the block runs: a text of thousands of constants is slow."""
-    relation = relation_name(fresh_prefix(), "tree_node")
-    published.engine.keep_frame(relation, frame_tree_nodes(described(published.manifest)))
-    try:
-        yield relation
-    finally:
-        published.engine.drop([str(relation)])
+def write_nodes(published: PublishedTables, columns: Described) -> dict[str, Sql]:
+    """Return the nodes of each hierarchy as constants, by what queries call them: `node_1` of the first column …"""
+    node = "forms/uncertain/source/node"
+    return {f"node_{place}": published.subquery(node, table=tree.table) for place, tree in columns.trees.items()}

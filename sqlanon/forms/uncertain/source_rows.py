@@ -80,18 +80,21 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
     return SourceRows(folded, typed, label_names, rows if tied else None, tuple(lists))
 
 
-def write_true_rows(published: PublishedTables, original: SourceRows, nodes: Sql, labels: Sequence[str]) -> Sql:
-    """Return what QIT should show of a source's rows; nodes: of the hierarchies; labels: what stands beside it."""
-    columns, relations = described(published.manifest), {"original": original.rows, "tree_node": nodes}
+def write_true_rows(published: PublishedTables, original: SourceRows, labels: Sequence[str]) -> Sql:
+    """Return what QIT should show of a source's rows; labels: what stands beside it."""
+    columns, relations = described(published.manifest), {"original": original.rows}
     true_node = "forms/uncertain/source/true_node"
+    nodes = {
+        f"true_node_{place}": published.subquery(true_node, relations, number=place, hierarchy=tree)
+        for place, tree in columns.trees.items()
+    }
     largest = [place for place, _ in columns.ordered if original.sql_types[f"quasi_{place}"] != "VARCHAR"]
     places = range(1, len(columns.quasi) + 1)
     return published.subquery(
         "forms/uncertain/source/true_row",
-        relations,
+        relations | nodes,
         labels=labels,
-        trees=columns.trees,
-        nodes=[published.subquery(true_node, relations, number=place) for place in columns.trees],
+        trees=list(columns.trees),
         largest=largest,
         single=[place for place in places if place not in {*largest, *columns.trees}],
     )

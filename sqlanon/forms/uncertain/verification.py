@@ -6,11 +6,10 @@ from typing import Any
 from sqlanon.forms.qit_st.verification import COUNTS, TABLES, is_whole_number
 from sqlanon.forms.uncertain.release_relations import (
     is_single,
-    keep_tree_nodes,
     read_sets,
     unfold_marks,
     weigh_groups,
-    write_tree_nodes,
+    write_nodes,
 )
 from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows, write_true_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
@@ -32,26 +31,17 @@ from sqlanon.verification.row_order import order_check, order_queries
 _VALUE = "sensitive_value"
 
 
-def against_queries(
-    published: PublishedTables, source: Source, types: Mapping[str, str], nodes: Sql | None = None
-) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that compare the release with its source.
-
-    nodes: where the nodes of the hierarchies stand; constants if None.
-    """
-    aligned = _align_columns(
-        published, source, types, nodes or write_tree_nodes(published, described(published.manifest))
-    )
+def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that compare the release with its source."""
+    aligned = _align_columns(published, source, types)
     return [(name, write_multiset_query(published, rows.relations, rows.names)) for name, rows in aligned.items()]
 
 
-def _align_columns(
-    published: PublishedTables, source: Source, types: Mapping[str, str], nodes: Sql
-) -> dict[str, AlignedColumns]:
-    """Return what is compared with the source, by the names of the checks; nodes: those of the hierarchies."""
+def _align_columns(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, AlignedColumns]:
+    """Return what is compared with the source, by the names of the checks."""
     original = read_source_rows(published, source, types)
     return {
-        "quasi_rows": _align_quasi(published, original, nodes),
+        "quasi_rows": _align_quasi(published, original),
         "sensitive_counts": _align_sensitive(published, original),
     }
 
@@ -73,7 +63,7 @@ def _weigh(published: PublishedTables, relation: Sql, sensitive: Sql, weight: Sq
     return published.subquery("source", relation=relation, selected=[(sensitive, _VALUE), (weight, WEIGHT)])
 
 
-def _align_quasi(published: PublishedTables, original: SourceRows, nodes: Sql) -> AlignedColumns:
+def _align_quasi(published: PublishedTables, original: SourceRows) -> AlignedColumns:
     """Return QIT's rows beside what the source's rows should show."""
     columns = described(published.manifest)
     places = range(1, len(columns.quasi) + 1)
@@ -90,7 +80,7 @@ def _align_quasi(published: PublishedTables, original: SourceRows, nodes: Sql) -
             sql_types=sql_types.items(),
             labels=original.labels,
         ),
-        write_true_rows(published, original, nodes, original.labels),
+        write_true_rows(published, original, original.labels),
         (*values, *counts),
         {**whole, **dict.fromkeys(counts)},
     )
@@ -107,9 +97,8 @@ def _count_hidden(published: PublishedTables) -> Mapping[str, int]:
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the published values are the source's alternatives, as multisets, up to dropped and hidden rows."""
-    with keep_tree_nodes(published) as nodes:
-        aligned = _align_columns(published, source, types, nodes)
-        balances = {name: compare_multisets(published, rows) for name, rows in aligned.items()}
+    aligned = _align_columns(published, source, types)
+    balances = {name: compare_multisets(published, rows) for name, rows in aligned.items()}
     hidden = _count_hidden(published)
     dropped = published.manifest["dropped_rows"]
     # a hidden row shows '*' for its quasi values, while ST counts its sensitive value as any other
@@ -161,11 +150,8 @@ def check_types(published: PublishedTables) -> str | None:
     return f"nodes of a hierarchy that are no text: {', '.join(wrong)}" if wrong else None
 
 
-def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that prove a release from its tables, in order.
-
-    nodes: where the nodes of the hierarchies stand; constants if None.
-    """
+def queries(published: PublishedTables) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that prove a release from its tables, in order."""
     columns, parameters = published.manifest["columns"], published.manifest["parameters"]
     quasi = described(published.manifest)
     climbs = parameters["undiverse"] == GENERALIZE
@@ -175,13 +161,13 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
     sections = published.sections(
         "verify/uncertain",
+        write_nodes(published, quasi),
         unfolded=unfold_marks(published, quasi),
-        tree_node=nodes or write_tree_nodes(published, quasi),
         set_line=read_sets(published),
         weighed=weigh_groups(published, quasi),
         values=columns["values"],
         **{name: parameters[name] for name in ("k", "l", "threshold")},
-        trees=quasi.trees,
+        trees=list(quasi.trees),
         ordered=[place for place, _ in quasi.ordered],
         typed=quasi.ordered,
         plain=quasi.plain,
@@ -194,14 +180,13 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
 
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, sizes, weights, marks, values."""
-    with keep_tree_nodes(published) as nodes:
-        texts = dict(queries(published, nodes))
-        lines = texts.pop("set_lines")
-        answers = {name: published.engine.rows(sql)[0] for name, sql in texts.items()}
-        proved = is_single(published) and (
-            not (answers["order of st"]["misplaced_rows"] or answers["weights"]["unweighted_values"])
-        )
-        answers["set_lines"] = NO_FAULTY_LINES if proved else published.engine.rows(lines)[0]
+    texts = dict(queries(published))
+    lines = texts.pop("set_lines")
+    answers = {name: published.engine.rows(sql)[0] for name, sql in texts.items()}
+    proved = is_single(published) and (
+        not (answers["order of st"]["misplaced_rows"] or answers["weights"]["unweighted_values"])
+    )
+    answers["set_lines"] = NO_FAULTY_LINES if proved else published.engine.rows(lines)[0]
     weights, marks, parameters = answers["weights"], answers["alternatives"], published.manifest["parameters"]
     # each figure counts groups, lines or values that break the promise; all are 0 in a sound release
     sizes = {

@@ -7,7 +7,7 @@ from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import Promise, View, promise_of_different
 from sqlanon.engines.base import Engine
 from sqlanon.forms.qit_st.view import GroupView, find_in_groups
-from sqlanon.forms.uncertain.release_relations import frame_tree_nodes, read_sets, unfold_marks, weigh_groups
+from sqlanon.forms.uncertain.release_relations import read_sets, unfold_marks, weigh_groups
 from sqlanon.forms.uncertain.source_rows import read_source_rows, write_true_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
 from sqlanon.plans.build import render_query
@@ -116,9 +116,8 @@ class UncertainView(GroupView):
         source, types = self.published.find_original(against)
         self.refuse_repeated(source.relation, list(types), identifier)
         original = read_source_rows(self.published, source, types)
-        nodes = self.workspace.keep_frame("tree_node", frame_tree_nodes(self.read))
         # what stands in the place of the label is the set of sensitive alternatives
-        rows = write_true_rows(self.published, original, nodes, ["sensitive"])
+        rows = write_true_rows(self.published, original, ["sensitive"])
         values = {"sql_types": self._sql_types, "marks": self.names[-1], "held": original.sql_types["sensitive"]}
         sql = render_query("forms/uncertain/source/shown_microdata", values, {"true_row": rows})
         return self.meet(self.workspace.keep("microdata", sql))

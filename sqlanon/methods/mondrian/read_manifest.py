@@ -7,7 +7,7 @@ from typing import Any
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.uncertain.hierarchy import Hierarchy
-from sqlanon.methods.uncertain.read_manifest import HIERARCHIES, TYPE, held_below, read_pairs
+from sqlanon.methods.uncertain.read_manifest import HIERARCHIES, TYPE, read_pairs
 from sqlanon.plans import json_schema
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.manifest import Manifest
@@ -63,5 +63,5 @@ def _attribute(name: str, number: int, entry: Mapping[str, Any], trees: Mapping[
 
 def held_table(hierarchy: Hierarchy) -> dict[str, object]:
     """Return the table of each node of a hierarchy with the values at or below it."""
-    names, nodes = zip(*sorted(held_below(hierarchy)), strict=True)
+    names, nodes = zip(*sorted(hierarchy.held_below), strict=True)
     return constant_table({"node": ("varchar", nodes), "name": ("varchar", names)}, {})

@@ -48,15 +48,10 @@ def _refuse_surplus(design: Robustness, final: bool) -> Chapter:
 def group_arrivals(design: Robustness) -> Steps:
     """Return the chapters that end in `grouped` under a ledger: those who come new are grouped class by class."""
     signature, is_first = design.signature, republication.following(design).is_first
-    classes = {
-        "signature": signature,
-        "purpose": design.attribute.purpose,
-        "spelled": None,
-    }
     return (
         *republication.match_persons(design, signature),
         grouping.tally(signature),
-        Chapter("robust/classes", classes),
+        grouping.classify(design, signature),
         grouping.count_values(design, signature),
         # a first release that leaves too many rows over is refused; later ones let rows wait
         *((_refuse_surplus(design, final=False),) if is_first else ()),
@@ -79,7 +74,7 @@ def group_by_class(design: Robustness) -> Steps:
         *grouping.bind(design),
         grouping.tally(signature),
         grouping.refuse_missing(design),
-        Chapter("robust/classes", {"signature": signature, "purpose": design.attribute.purpose, "spelled": None}),
+        grouping.classify(design, signature),
     ]
     if tables:
         taught = {column for _, known in knowledge if known.relation is None for column in known.columns}
@@ -111,18 +106,6 @@ def group_classes(design: Robustness) -> Steps:
     return group_by_class(design)
 
 
-def publish(design: Robustness) -> Steps:
-    """Return the published tables."""
-    if isinstance(design, SeveralRobustness):
-        return several.publish(design)
-    return qit_st.publish(design)
-
-
-def link(design: Robustness) -> Steps:
-    """Return the rows that the run knows to the end."""
-    return several.link(design) if isinstance(design, SeveralRobustness) else qit_st.link(design)
-
-
 ROBUST: Method[Robustness] = Method(
     name=NAME,
     paper="Wong, Fu, Wang, Xu, Pei and Yu, Probabilistic Inference Protection on Anonymized Data, ICDM 2010",
@@ -130,8 +113,8 @@ ROBUST: Method[Robustness] = Method(
     options=RobustOptions,
     design=design,
     steps=(group_classes,),
-    outputs=(publish,),
-    linked=link,
+    outputs=(qit_st.publish,),
+    linked=qit_st.link,
     sentence="Publish QIT and ST against an adversary who knows how the sensitive values are distributed"
     " (r-robustness).",
     example="patients.parquet --quasi age,sex --sensitive disease -r 3 --background-from sex --out release",

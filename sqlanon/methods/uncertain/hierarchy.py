@@ -5,6 +5,7 @@ root (in such a file a value that is repeated to the right stands in for the lev
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -63,22 +64,28 @@ class Hierarchy:
         return frozenset(self.paths).difference(self.parents.values()) | self.doubled
 
     @property
+    def held_below(self) -> list[tuple[str, str]]:
+        """Return every value that a cell may hold, with each node at or above it."""
+        return [(value, node) for value in self.leaves for node in (self.root, *self.paths[value])]
+
+    @property
     def level_names(self) -> tuple[str, ...]:
         """Return the names of the columns that hold a node's path."""
         return tuple(f"level_{number}" for number in range(1, self.height + 1))
 
     @cached_property
     def table(self) -> dict[str, object]:
-        """Return the table of its nodes: node, depth, its own height, whether a cell may hold it (held), and its path
-        as level_1 …, NULL below itself.
+        """Return the table of its nodes: node, its own height, whether a cell may hold it (held), how many values that
+        cells may hold lie at or below it (held_below), and its path as level_1 …, NULL below itself.
         """
         nodes, leaves, heights = sorted(self.paths), self.leaves, self.heights
+        below = Counter(node for _, node in self.held_below)
         filled = [(*self.paths[node], *(None,) * (self.height - len(self.paths[node]))) for node in nodes]
         required: dict[str, tuple[str, Sequence[object]]] = {
             "node": ("varchar", nodes),
-            "depth": ("integer", [len(self.paths[node]) for node in nodes]),
             "height": ("integer", [heights[node] for node in nodes]),
             "held": ("integer", [int(node in leaves) for node in nodes]),
+            "held_below": ("integer", [below[node] for node in nodes]),
         }
         return constant_table(required, dict(zip(self.level_names, zip(*filled, strict=True), strict=True)))
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
@@ -40,16 +39,6 @@ RECORDED = {
 SUPPRESS, MERGE, GENERALIZE = "suppress", "merge", "generalize"
 
 
-class Node(NamedTuple):
-    """A node: its column's place, name and parent, whether a cell may hold it (1), how many such values lie below."""
-
-    attribute: int
-    name: str
-    parent: str | None
-    held: int
-    held_below: int
-
-
 @dataclass(frozen=True)
 class Described:
     """The quasi columns of a release of uncertain data by how a recipient reads them.
@@ -70,9 +59,10 @@ class Described:
         return [(f"alternatives_{place}", str(place + 1), name) for place, name in enumerate(self.quasi, start=1)]
 
     @cached_property
-    def trees(self) -> list[int]:
-        """Return the places of the columns that have a hierarchy, from 1."""
-        return [place for place, name in enumerate(self.quasi, start=1) if name in self.hierarchies]
+    def trees(self) -> dict[int, Hierarchy]:
+        """Return the hierarchies by the places of their columns, from 1."""
+        places = enumerate(self.quasi, start=1)
+        return {place: self.hierarchies[name] for place, name in places if name in self.hierarchies}
 
     @cached_property
     def ordered(self) -> list[tuple[int, Sql]]:
@@ -85,24 +75,6 @@ class Described:
         """Return the places of the columns that neither have an order nor a hierarchy: they are certain."""
         other_places = {*self.trees, *(place for place, _ in self.ordered)}
         return [place for place in range(1, len(self.quasi) + 1) if place not in other_places]
-
-    @property
-    def nodes(self) -> list[Node]:
-        """Return each node of the hierarchies."""
-        listed: list[Node] = []
-        for place in self.trees:
-            hierarchy = self.hierarchies[self.quasi[place - 1]]
-            below = dict.fromkeys(hierarchy.paths, 0)
-            for _, node in held_below(hierarchy):
-                below[node] += 1
-            parents, leaves = hierarchy.parents, hierarchy.leaves
-            listed += (Node(place, node, parents.get(node), int(node in leaves), n) for node, n in below.items())
-        return listed
-
-
-def held_below(hierarchy: Hierarchy) -> list[tuple[str, str]]:
-    """Return every value that a cell may hold, with each node at or above it."""
-    return [(value, node) for value in hierarchy.leaves for node in (hierarchy.root, *hierarchy.paths[value])]
 
 
 def described(manifest: Manifest, where: str = "the release") -> Described:

@@ -2,15 +2,15 @@
 with line as (
     select
         unnest(string_split('Any | Bachelor | Master | School | University', ' | ')) as "node",
-        unnest(string_split('0 | 2 | 2 | 1 | 1', ' | ')) as "depth",
         unnest(string_split('2 | 0 | 0 | 0 | 1', ' | ')) as "height",
         unnest(string_split('0 | 1 | 1 | 1 | 0', ' | ')) as "held",
+        unnest(string_split('3 | 1 | 1 | 1 | 2', ' | ')) as "held_below",
         unnest(string_split(' | University | University | School | University', ' | ')) as "level_1",
         unnest(string_split(' | Bachelor | Master |  | ', ' | ')) as "level_2",
         ' | ' as separator
 )
 select
-    cast("node" as varchar) as "node", cast("depth" as integer) as "depth", cast("height" as integer) as "height", cast("held" as integer) as "held"
+    cast("node" as varchar) as "node", cast("height" as integer) as "height", cast("held" as integer) as "held", cast("held_below" as integer) as "held_below"
 ,
     nullif("level_1", '') as "level_1"
 ,
@@ -227,23 +227,23 @@ where place = 1
 
 -- spark, hierarchy_1:
 -- -    unnest(str_split('Any | Bachelor | Master | School | University', ' | ')) as "node",
--- -    unnest(str_split('0 | 2 | 2 | 1 | 1', ' | ')) as "depth",
 -- -    unnest(str_split('2 | 0 | 0 | 0 | 1', ' | ')) as "height",
 -- -    unnest(str_split('0 | 1 | 1 | 1 | 0', ' | ')) as "held",
+-- -    unnest(str_split('3 | 1 | 1 | 1 | 2', ' | ')) as "held_below",
 -- -    unnest(str_split(' | University | University | School | University', ' | ')) as "level_1",
 -- -    unnest(str_split(' | Bachelor | Master |  | ', ' | ')) as "level_2",
 -- +    "node" as "node",
--- +    "depth" as "depth",
 -- +    "height" as "height",
 -- +    "held" as "held",
+-- +    "held_below" as "held_below",
 -- +    "level_1" as "level_1",
 -- +    "level_2" as "level_2",
 -- +  from values
--- +    ('Any', '0', '2', '0', '', ''),
--- +    ('Bachelor', '2', '0', '1', 'University', 'Bachelor'),
--- +    ('Master', '2', '0', '1', 'University', 'Master'),
--- +    ('School', '1', '0', '1', 'School', ''),
--- +    ('University', '1', '1', '0', 'University', '') as "line"("node", "depth", "height", "held", "level_1", "level_2")
+-- +    ('Any', '2', '0', '3', '', ''),
+-- +    ('Bachelor', '0', '1', '1', 'University', 'Bachelor'),
+-- +    ('Master', '0', '1', '1', 'University', 'Master'),
+-- +    ('School', '0', '1', '1', 'School', ''),
+-- +    ('University', '1', '0', '2', 'University', '') as "line"("node", "height", "held", "held_below", "level_1", "level_2")
 -- -  cast("node" as text) as "node",
 -- +  cast("node" as string) as "node",
 
@@ -330,15 +330,15 @@ where place = 1
 
 -- postgres, hierarchy_1:
 -- -    unnest(str_split('Any | Bachelor | Master | School | University', ' | ')) as "node",
--- -    unnest(str_split('0 | 2 | 2 | 1 | 1', ' | ')) as "depth",
 -- -    unnest(str_split('2 | 0 | 0 | 0 | 1', ' | ')) as "height",
 -- -    unnest(str_split('0 | 1 | 1 | 1 | 0', ' | ')) as "held",
+-- -    unnest(str_split('3 | 1 | 1 | 1 | 2', ' | ')) as "held_below",
 -- -    unnest(str_split(' | University | University | School | University', ' | ')) as "level_1",
 -- -    unnest(str_split(' | Bachelor | Master |  | ', ' | ')) as "level_2",
 -- +    unnest(string_to_array('Any | Bachelor | Master | School | University' collate "C", ' | ')) as "node",
--- +    unnest(string_to_array('0 | 2 | 2 | 1 | 1' collate "C", ' | ')) as "depth",
 -- +    unnest(string_to_array('2 | 0 | 0 | 0 | 1' collate "C", ' | ')) as "height",
 -- +    unnest(string_to_array('0 | 1 | 1 | 1 | 0' collate "C", ' | ')) as "held",
+-- +    unnest(string_to_array('3 | 1 | 1 | 1 | 2' collate "C", ' | ')) as "held_below",
 -- +    unnest(string_to_array(' | University | University | School | University' collate "C", ' | ')) as "level_1",
 -- +    unnest(string_to_array(' | Bachelor | Master |  | ' collate "C", ' | ')) as "level_2",
 

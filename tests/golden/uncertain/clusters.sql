@@ -195,7 +195,7 @@ with placed as (
         end as ancestor_1
     from "sqlanon_hierarchy_1" as hierarchy
     left join "sqlanon_hierarchy_1" as upper_1 on hierarchy.level_1 = upper_1.node
-    left join "sqlanon_hierarchy_1" as upper_2 on hierarchy.level_2 = upper_2.node
+left join "sqlanon_hierarchy_1" as upper_2 on hierarchy.level_2 = upper_2.node
 )
 select
     node,
