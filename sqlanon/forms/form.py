@@ -12,7 +12,6 @@ from sqlanon.plain_values import plain
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.manifest import Manifest, departed, of_people
 from sqlanon.plans.marks import OURS, Mark
-from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.prose import write_parts
 from sqlanon.verification.checks import Check, PublishedTables, Verification
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, Sql]
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]  # title, heads, lines, closing lines
-Compared = tuple[
-    Callable[[PublishedTables, Source, Mapping[str, str]], Check],
-    Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]],
-]
 Presence = Callable[[PublishedTables, object], tuple[str, str]]
 SINCE = "since"  # the check of two releases of one ledger
 NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
@@ -103,11 +98,6 @@ class Form:
     def verification(self) -> Verification:
         """Return what verifies the tables."""
         raise NotImplementedError
-
-    @property
-    def compared(self) -> Compared | None:
-        """Return what `verify --against` compares beside the tables, and the queries of that."""
-        return None
 
     @property
     def presence(self) -> Presence | None:

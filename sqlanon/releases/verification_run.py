@@ -199,8 +199,7 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
 
 def _source_checks(published: PublishedTables, form: Form, against: object) -> list[Check]:
     source = published.find_original(against)
-    checks = [*form.verification.verify_against(published, *source), *report_look_alikes(published, *source)]
-    return [*checks, form.compared[0](published, *source)] if form.compared else checks
+    return [*form.verification.verify_against(published, *source), *report_look_alikes(published, *source)]
 
 
 def verification_statements(published: PublishedTables, form: Form, evidence: Evidence) -> list[tuple[str, str]]:
@@ -211,7 +210,6 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
         source = published.find_original(evidence.against)
         queries += form.verification.against_queries(published, *source)
         queries += [(f"{LOOK_ALIKES} of {column}", sql) for column, sql in look_alike_queries(published, *source)]
-        queries += form.compared[1](published, *source) if form.compared else []
     if evidence.voters is not None:
         queries.append(_presence_query(published, form, evidence.voters))
     statements = [Statement(name, sql, "query") for name, sql in queries]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
-from sqlanon.forms.form import Compared, Form, Tables
+from sqlanon.forms.form import Form, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, NAME, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, record, several, whole, word
 from sqlanon.plans.manifest import Manifest
@@ -55,13 +55,6 @@ class UncertainForm(Form):
         from sqlanon.forms.uncertain import verification
 
         return cast(Verification, verification)
-
-    @property
-    def compared(self) -> Compared | None:
-        """Compare answers with true counts."""
-        from sqlanon.forms.uncertain.source_rows import compare_counts, count_queries
-
-        return compare_counts, count_queries
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
