@@ -43,11 +43,6 @@ def weigh_groups(published: PublishedTables, columns: Described) -> Sql:
     return published.subquery("forms/uncertain/source/weighed_group", {"set_line": read_sets(published)}, **values)
 
 
-def write_tree_nodes(published: PublishedTables, columns: Described) -> Sql:
-    """Return the nodes of the hierarchies as constants."""
-    return published.subquery("forms/uncertain/source/node", nodes=columns.nodes)
-
-
 def frame_tree_nodes(columns: Described) -> "pd.DataFrame":
     """Return the nodes of the hierarchies as a frame."""
     import pandas as pd
@@ -58,7 +53,13 @@ def frame_tree_nodes(columns: Described) -> "pd.DataFrame":
 
 @contextmanager
 def keep_tree_nodes(published: PublishedTables) -> Iterator[Sql]:
-    """Keep the nodes of the hierarchies in a table while the block runs: a text of thousands of constants is slow."""
+    """Keep the nodes of the hierarchies in a table while the block runs: a text of thousands of constants is slow.
+
+    Where nothing is run they are constants.
+    """
+    if published.script is not None:
+        yield published.subquery("forms/uncertain/source/node", nodes=described(published.manifest).nodes)
+        return
     relation = relation_name(fresh_prefix(), "tree_node")
     published.engine.keep_frame(relation, frame_tree_nodes(described(published.manifest)))
     try:
