@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -163,14 +163,14 @@ class PublishedTables:
     engine: Engine
     tables: Mapping[str, Sql]
     manifest: Manifest
-    answers: dict[str, list[Row]] | None = field(default=None, compare=False, repr=False)
+    answers: dict[str, Sequence[Row]] | None = field(default=None, compare=False, repr=False)
     script: dict[str, str] | None = field(default=None, compare=False, repr=False)
     linked: LinkedRows | None = None
     original: tuple[Source, Mapping[str, str]] | None = None
     described: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
     keys: list[str] = field(default_factory=list, compare=False, repr=False)
 
-    def ask(self, name: str, sql: str) -> list[Row]:
+    def ask(self, name: str, sql: str) -> Sequence[Row]:
         """Return the rows of a query; where it is only written down, one row in which each figure is 0.
 
         name: what a script calls the query.

@@ -26,7 +26,8 @@ def check_order(
     """
     misplaced, rows = {}, {}
     for table, columns in sort_columns.items():
-        engine, relations, stretches = published.engine, dict[str, Sql](), list[Sql]()
+        engine, relations = published.engine, dict[str, Sql]()
+        stretches: Sequence[Sql] = ()
         if engine.in_parts:  # the last line of a file meets the first of the next
             relations["published"] = engine.in_stored_order(published.tables[table], whole_files=True)
         else:

@@ -13,6 +13,7 @@ from sqlanon.plans.manifest import Manifest, signature_of
 from sqlanon.verification.checks import ROUNDING, Check, PublishedTables, Report
 
 TABLES = qit_st.TABLES
+SEVERAL = qit_st.SEVERAL
 check_types = qit_st.check_types
 published_columns = qit_st.published_columns
 verify_against = qit_st.verify_against

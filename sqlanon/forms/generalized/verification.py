@@ -211,12 +211,16 @@ class SeveralBoxes(SeveralTables):
         listed = ", ".join(f"{ident(column)} as {name}" for column, name in zip(boxed, names, strict=True))
         unequal = 0
         for other in others:  # the boxes of each further table, and those of the first
-            tables = (published.tables[table] for table in (first, other))
-            sides = (Sql(f"(select {listed}, 1 as {WEIGHT} from {table})") for table in tables)
-            row = count_others(published, f"boxes of {other}", AlignedColumns(*sides, names))
+            one, two = (
+                Sql(f"(select {listed}, 1 as {WEIGHT} from {published.tables[table]})") for table in (first, other)
+            )
+            row = count_others(published, f"boxes of {other}", AlignedColumns(one, two, names))
             unequal += int(row["added_rows"] + row["missing_rows"])
         check = Check("same_boxes", REQUIRED, {"unequal_boxes": unequal}, not unequal)
         return replace(report, checks=(*report.checks, check))
+
+
+SEVERAL = SeveralBoxes
 
 
 def box_presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:

@@ -4,7 +4,7 @@ Only what holds of every column by itself is promised. How two columns depend on
 not published.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -96,7 +96,7 @@ def by_column(published: PublishedTables) -> dict[str, PublishedTables]:
 
     What is asked of the tables that all columns share is asked once.
     """
-    answers: dict[str, list[Row]] = {} if published.answers is None else published.answers
+    answers: dict[str, Sequence[Row]] = {} if published.answers is None else published.answers
     names = published.manifest["columns"]["sensitive"]
     linked: list[LinkedRows | None] = [None] * len(names)
     if published.linked is not None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlanon.errors import ReleaseError
+from sqlanon.forms.qit_st.several_columns import SeveralTables
 from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
@@ -14,6 +15,7 @@ from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_col
 from sqlanon.verification.row_order import check_order
 
 TABLES = ("qit", "st")
+SEVERAL = SeveralTables
 SORTED = "sorted by the published columns, every value once in a group"
 EQUAL = "every group as large in QIT as in ST"
 EACH = "everybody of a group with a value of their own there, each value once"

@@ -1,13 +1,13 @@
 """Verify a release of randomized values (SPLU-Gen): what its one table proves, and what only its source can."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlanon.errors import ReleaseError
 from sqlanon.plans.manifest import MOST_ROWS, Manifest, departed, follows
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.sensitive_tables import value_lists
 from sqlanon.plans.templates import Sql, ident
@@ -176,9 +176,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     return tuple(checks)
 
 
-def _retention_check(
-    retention: Mapping[str, list[dict[str, Any]]], gammas: Mapping[str, int], manifest: Manifest
-) -> Check:
+def _retention_check(retention: Mapping[str, Sequence[Row]], gammas: Mapping[str, int], manifest: Manifest) -> Check:
     required = {
         column: f"1/{gammas[column]} within 4 standard errors, in every part of the rows within chance"
         for column in retention
@@ -217,7 +215,7 @@ def find_uneven(published: PublishedTables, source: Source, types: Mapping[str, 
     return uneven_parts(published.engine.rows(queries[f"retention_{number}"]), column, manifest)
 
 
-def uneven_parts(rows: list[dict[str, Any]], column: str, manifest: Manifest) -> dict[str, float]:
+def uneven_parts(rows: Sequence[Row], column: str, manifest: Manifest) -> dict[str, float]:
     """Return the shares of people who keep their value, by parts in words, where it is beyond chance: the worst ones.
 
     Bonferroni over all parts: a sound release fails in one of a million.
@@ -253,7 +251,7 @@ def _counts_check(worst: Mapping[str, float], manifest: Manifest) -> Check:
     return Check("published_counts", required, dict(worst), all(least >= FALSE_ALARM for least in worst.values()))
 
 
-def _least_probability(rows: list[dict[str, Any]], gamma: int, drops: bool) -> float:
+def _least_probability(rows: Sequence[Row], gamma: int, drops: bool) -> float:
     """Return the least two-sided probability of a published count, times the number of values.
 
     Rows that were dropped, up to gamma - 1, may have had any value: the count before them is taken as near as they

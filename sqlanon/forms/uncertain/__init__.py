@@ -1,7 +1,6 @@
 """The form of uncertain data: QIT with cells that may stand for several values, ST with sets of sensitive values."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
@@ -10,10 +9,6 @@ from sqlanon.forms.form import Form, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, NAME, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, record, several, whole, word
 from sqlanon.plans.manifest import Manifest
-from sqlanon.verification.checks import Verification
-
-if TYPE_CHECKING:
-    from sqlanon.adversary.view import View
 
 _FIGURES = {
     **SORTED,
@@ -49,25 +44,11 @@ class UncertainForm(Form):
         *("k", "l", "threshold", "undiverse", "max_group", "max_alternatives", "order_alternatives", "draws"),
     )
 
-    @property
-    def verification(self) -> Verification:
-        """Return what verifies the tables."""
-        from sqlanon.forms.uncertain import verification
-
-        return cast(Verification, verification)
-
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
         from sqlanon.estimation.cells.uncertain import UncertainSession
 
         return UncertainSession(engine, tables, manifest)
-
-    @property
-    def view(self) -> "type[View]":
-        """Return what an adversary sees."""
-        from sqlanon.forms.uncertain.view import UncertainView
-
-        return UncertainView
 
     # -- words ---------------------------------------------------------------------------------
 
