@@ -1,18 +1,19 @@
 """What a form of release is: everything that depends on what was published, behind one object."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.estimation.session import Session
+from sqlanon.forms.estimate_script import first_views, weight_name
 from sqlanon.forms.schema_parts import BALANCES
-from sqlanon.forms.weights import first_views, weight_name
 from sqlanon.plain_values import plain
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.manifest import Manifest, departed, of_people
 from sqlanon.plans.marks import OURS, Mark
-from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.prose import write_parts
 from sqlanon.verification.checks import Check, PublishedTables, Verification
@@ -24,30 +25,15 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, Sql]
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]  # title, heads, lines, closing lines
-Compared = tuple[
-    Callable[[PublishedTables, Source, Mapping[str, str]], Check],
-    Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]],
-]
 Presence = Callable[[PublishedTables, object], tuple[str, str]]
 SINCE = "since"  # the check of two releases of one ledger
 NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
 NO_GROUPS = Mark(OURS, "has no groups of exact values")
 NOT_COMPLETED = Mark(OURS, "exact rows in groups are, and randomized rows")
-# by the macro that says it, what a line of a summary is called, in their order
-_LINES = {
-    "say_published": "published",
-    "say_method": "method",
-    "say_against": "against",
-    "say_dropped_rows": "dropped rows",
-    "say_uncertain": "uncertain",
-    "say_suppressed": "suppressed",
-    "say_generalized": "generalized",
-    "say_promised": "promised",
-    "say_not_promised": "not promised",
-    "say_verified": "verified",
-    "say_error_RCE": "error (RCE)",
-    "say_files": "files",
-}
+_LINES = (  # of a summary, in their order: each is said by a macro, `say_method`
+    *("published", "method", "against", "dropped rows", "uncertain", "suppressed", "generalized"),
+    *("promised", "not promised", "verified", "error (RCE)", "files"),
+)
 
 
 class Form:
@@ -99,15 +85,17 @@ class Form:
 
     # -- proof, answers, attacks, completion ---------------------------------------------------
 
-    @property
-    def verification(self) -> Verification:
-        """Return what verifies the tables."""
-        raise NotImplementedError
+    def _find(self, name: str) -> Any:
+        """Import the module of that name from the form's folder, or from that of the form that it is made of."""
+        folders = (form.__module__ for form in type(self).__mro__)
+        return import_module(next(place for folder in folders if find_spec(place := f"{folder}.{name}")))
 
     @property
-    def compared(self) -> Compared | None:
-        """Return what `verify --against` compares beside the tables, and the queries of that."""
-        return None
+    def verification(self) -> Verification:
+        """Return what verifies the tables: the folder's module of that name."""
+        module = self._find("verification")
+        found: Verification = module if self.several is None else module.SEVERAL(module, self.several)
+        return found
 
     @property
     def presence(self) -> Presence | None:
@@ -120,8 +108,9 @@ class Form:
 
     @property
     def view(self) -> "type[View]":
-        """Return what an adversary sees of a release of one sensitive column."""
-        raise NotImplementedError
+        """Return what an adversary sees of a release of one sensitive column: VIEW of the folder's module."""
+        view: type[View] = self._find("view").VIEW
+        return view
 
     @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
@@ -158,7 +147,8 @@ class Form:
             "departed": departed(manifest),
             "shown_parameters": plain({name: parameters[name] for name in shown}),
         }
-        return {_LINES[name]: text for name, text in self._say(_LINES, manifest, values).items()}
+        macros = {f"say_{line.partition(' (')[0].replace(' ', '_')}": line for line in _LINES}
+        return {macros[name]: text for name, text in self._say(macros, manifest, values).items()}
 
     def _say(
         self, names: Iterable[str], manifest: Mapping[str, Any], values: Mapping[str, object] = {}

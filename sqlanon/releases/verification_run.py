@@ -9,7 +9,7 @@ equal those of before.
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
 from sqlanon.errors import DataError, UsageError, raised_as
@@ -34,73 +34,46 @@ log = logging.getLogger("sqlanon")
 LOOK_ALIKES = "look_alikes"  # the name of a check
 
 
-def look_alike_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Find values that people read as one and engines count as several: no group is as diverse as it seems.
+def report_look_alikes(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[Check]:
+    """Report values that people read as one and engines count as several: no group is as diverse as it seems.
 
-    Return for each sensitive column of texts its name and a query; none but DuckDB normalizes texts for us.
+    Return a check of how many values of each sensitive column of texts look like another's; none where none does, and
+    of another engine than DuckDB, for no other normalizes texts for us.
     """
     if "look_alikes" in published.engine.lacks:
         return []
-    columns = published.manifest["columns"]["sensitive"]
-    queries = []
+    columns, alike = published.manifest["columns"]["sensitive"], {}
     for column, name in zip(columns, resolve_names(list(types), columns), strict=True):
         if types[name] == "VARCHAR":
             value = Sql(f"(select cast({ident(name)} as varchar) as value from {source.relation})")
-            queries.append((column, published.query("verify/rows/look_alikes", {"original": value})))
-    return queries
-
-
-def report_look_alikes(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[Check]:
-    """Return a check that reports how many values of each column look like another's; none where none does."""
-    counts = {
-        column: int(published.engine.rows(sql)[0]["values_alike"])
-        for column, sql in look_alike_queries(published, source, types)
-    }
-    alike = {column: f"{count} values look like another" for column, count in counts.items() if count}
+            sql = published.query("verify/rows/look_alikes", {"original": value})
+            if count := int(published.answer(f"{LOOK_ALIKES} of {column}", sql)["values_alike"]):
+                alike[column] = f"{count} values look like another"
     return [Check(LOOK_ALIKES, REPORTED, alike, None)] if alike else []
 
 
-def _coarse_columns(published: PublishedTables) -> Mapping[str, Sequence[str]]:
-    """Return the columns of each table that hold values of a coarser column: no bounds, no alternatives."""
-    rules = published.manifest["parameters"].get("coarsen", {})
-    columns = {table: published.columns(table) for table in published.tables} if rules else {}
-    # a label stands for what only the publisher knows
-    coarse = {
-        table: [n for n, t in types.items() if rules.get(n, MAPPING) not in LOOKED_UP and not t.endswith("]")]
-        for table, types in columns.items()
-    }
-    return {table: names for table, names in coarse.items() if names}
-
-
-def coarseness_queries(published: PublishedTables) -> list[tuple[str, str]]:
-    """Return the name and text of a query for each table: how many rows have a finer value, column by column.
-
-    Raises UsageError where a column's type is none for its rule.
-    """
-    texts, parameters = [], published.manifest["parameters"]
-    for table, names in _coarse_columns(published).items():
-        types, compared = published.columns(table), []
-        shapes, trees = parameters.get("published", {}), parameters.get("hierarchies", {})
-        for place, name in enumerate(names, 1):
-            rule = Coarsening(parameters["coarsen"][name])
-            rule.type_of(name, types[name])
-            coarse, nodes = rule.write(ident(name), types[name]), sorted({above for _, above in trees.get(name, ())})
-            compared.append((ident(name), coarse, f"finer_{place}", "set" in shapes.get(name, {}), nodes))
-        relations = {"published": published.tables[table]}
-        sql = published.query("verify/rows/finer", relations, compared=compared)
-        texts.append((f"coarseness of {table}", sql))
-    return texts
-
-
 def find_finer(published: PublishedTables) -> Check | None:
-    """Return the failed check of a manifest whose columns are finer than it says, or none."""
-    try:
-        rows = [published.answer(sql) for _, sql in coarseness_queries(published)]
-    except UsageError as error:
-        return Check("manifest", "rules that are for their columns", str(error), False)
-    counts = [count for row in rows for count in row.values()]
-    columns = [name for names in _coarse_columns(published).values() for name in names]
-    finer = {name: int(count) for name, count in zip(columns, counts, strict=True) if count}
+    """Return the failed check of a manifest whose columns have finer values than its rules say, or none."""
+    parameters, finer = published.manifest["parameters"], dict[str, int]()
+    rules, shapes, trees = (parameters.get(name, {}) for name in ("coarsen", "published", "hierarchies"))
+    for table in published.tables if rules else ():
+        compared, types = [], published.columns(table)
+        for name, sql_type in types.items():
+            # bounds and alternatives are no values; a label stands for what only the publisher knows
+            if rules.get(name, MAPPING) in LOOKED_UP or sql_type.endswith("]"):
+                continue
+            rule = Coarsening(rules[name])
+            try:
+                rule.type_of(name, sql_type)
+            except UsageError as error:
+                return Check("manifest", "rules that are for their columns", str(error), False)
+            nodes = sorted({above for _, above in trees.get(name, ())})
+            is_set = "set" in shapes.get(name, {})
+            compared.append((ident(name), rule.write(ident(name), sql_type), name, is_set, nodes))
+        if compared:
+            sql = published.query("verify/rows/finer", {"published": published.tables[table]}, compared=compared)
+            counts = published.answer(f"coarseness of {table}", sql)
+            finer |= {name: int(count) for name, count in counts.items() if count}
     return Check("manifest", "no value finer than it says", {"rows with finer values": finer}, False) if finer else None
 
 
@@ -199,22 +172,22 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
 
 def _source_checks(published: PublishedTables, form: Form, against: object) -> list[Check]:
     source = published.find_original(against)
-    checks = [*form.verification.verify_against(published, *source), *report_look_alikes(published, *source)]
-    return [*checks, form.compared[0](published, *source)] if form.compared else checks
+    return [*form.verification.verify_against(published, *source), *report_look_alikes(published, *source)]
 
 
 def verification_statements(published: PublishedTables, form: Form, evidence: Evidence) -> list[tuple[str, str]]:
     """Return the names and texts of the statements that `verify_release` would run, in order."""
     background_report.check_r(evidence.r, evidence.backgrounds)
-    queries = [*form.verification.queries(published), *coarseness_queries(published)]
+    script = dict[str, str]()
+    written = replace(published, script=script)
+    form.verification.verify(written)
+    find_finer(written)
     if evidence.against is not None:
-        source = published.find_original(evidence.against)
-        queries += form.verification.against_queries(published, *source)
-        queries += [(f"{LOOK_ALIKES} of {column}", sql) for column, sql in look_alike_queries(published, *source)]
-        queries += form.compared[1](published, *source) if form.compared else []
+        _source_checks(written, form, evidence.against)
     if evidence.voters is not None:
-        queries.append(_presence_query(published, form, evidence.voters))
-    statements = [Statement(name, sql, "query") for name, sql in queries]
+        name, sql = _presence_query(published, form, evidence.voters)
+        script[sql] = name
+    statements = [Statement(name, sql, "query") for sql, name in script.items()]
     if evidence.backgrounds:
         _require_groups(published, form, "hold against a background")
         statements += background_knowledge.posterior_queries(

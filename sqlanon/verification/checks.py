@@ -1,7 +1,8 @@
 """What a verification is made of: checks, their report, and the published tables that they read."""
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -152,7 +153,8 @@ class Report:
 class PublishedTables:
     """The tables of a release as they stand in an engine, and its manifest.
 
-    answers: where several looks at the same tables ask the same, the answers by the text of the query.
+    answers: where several looks at the same tables ask the same, the answers by the text of the query. script: where
+    queries are written down and none is run, their names by their texts, in the order in which they are asked.
     linked: what the run that wrote them still knows of its rows. original: the microdata, with the types of its
     columns, that this run compares them with; None for anybody else. described: columns that were looked up. keys:
     relations with keys of pseudonyms, which `close` drops.
@@ -161,20 +163,35 @@ class PublishedTables:
     engine: Engine
     tables: Mapping[str, Sql]
     manifest: Manifest
-    answers: dict[str, Row] | None = field(default=None, compare=False, repr=False)
+    answers: dict[str, Sequence[Row]] | None = field(default=None, compare=False, repr=False)
+    script: dict[str, str] | None = field(default=None, compare=False, repr=False)
     linked: LinkedRows | None = None
     original: tuple[Source, Mapping[str, str]] | None = None
     described: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
     keys: list[str] = field(default_factory=list, compare=False, repr=False)
 
-    def answer(self, sql: str) -> Row:
-        """Return the one row of a query over the tables."""
+    def ask(self, name: str, sql: str) -> Sequence[Row]:
+        """Return the rows of a query; where it is only written down, one row in which each figure is 0.
+
+        name: what a script calls the query.
+        """
+        if self.script is not None:
+            self.script.setdefault(sql, name)
+            return [defaultdict(int)]
         if self.answers is None:
-            (row,) = self.engine.rows(sql)
-            return row
+            return self.engine.rows(sql)
         if sql not in self.answers:
-            (self.answers[sql],) = self.engine.rows(sql)
+            self.answers[sql] = self.engine.rows(sql)
         return self.answers[sql]
+
+    def answer(self, name: str, sql: str) -> Row:
+        """Return the one row of a query over the tables; name: as for `ask`."""
+        (row,) = self.ask(name, sql)
+        return row
+
+    def answer_chapter(self, chapter: str, **values: object) -> dict[str, Row]:
+        """Return the one row of each query of a chapter, by its name."""
+        return {name: self.answer(name, sql) for name, sql in self.sections(chapter, **values).items()}
 
     def query(self, chapter: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one query over the published tables and the relations `given`."""
@@ -257,19 +274,17 @@ class Verification(Protocol):
 
     TABLES: the published tables. check_manifest: raises ReleaseError where the manifest of a release, as it is called,
     does not describe one. check_types: what is wrong with the tables' types. published_columns: of each table, in
-    order. queries: names and texts of what `verify` asks of the tables alone; its figures have `rows` and the rows of
-    each table, `TABLE_rows`, and `groups` where there are such. guarantee: what is promised, of so many rows.
-    verified_figures: what the manifest says of a report. against_queries, verify_against: the same for the comparison
-    with the source, whose columns have the given types.
+    order. verify: what the tables alone prove; its figures have `rows` and the rows of each table, `TABLE_rows`, and
+    `groups` where there are such. guarantee: what is promised, of so many rows. verified_figures: what the manifest
+    says of a report. verify_against: the comparison with the source, whose columns have the given types.
+    Where nothing is run, both only write down what they ask (`PublishedTables.script`).
     """
 
     TABLES: tuple[str, ...]
     check_manifest: Callable[[Manifest, str], None]
     check_types: Callable[[PublishedTables], str | None]
     published_columns: Callable[[Manifest], dict[str, list[str]]]
-    queries: Callable[[PublishedTables], list[tuple[str, str]]]
     verify: Callable[[PublishedTables], Report]
     guarantee: Callable[[Manifest, int], dict[str, Any]]
     verified_figures: Callable[[Report], dict[str, Any]]
-    against_queries: Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]]
     verify_against: Callable[[PublishedTables, Source, Mapping[str, str]], tuple[Check, ...]]

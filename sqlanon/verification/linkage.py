@@ -16,11 +16,12 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.verification.multisets import (
     WEIGHT,
+    AlignedColumns,
     WholeColumns,
     add_up,
     align_columns,
+    count_others,
     whole_columns,
-    write_multiset_query,
 )
 
 _VALUE, _GROUP = "sensitive_value", "group_number"
@@ -216,9 +217,7 @@ def _count_others(published: PublishedTables, linked: Sql, side: _Side) -> int:
     listed = ", ".join(side.choice)
     # a row of the other side is subtracted as often as its weight says
     weighed = f"select {listed}, 1 - {side.weight or 1} as {WEIGHT} from {side.rows}"
-    relations = {
-        "published": Sql(f"(select {listed}, 1 as {WEIGHT} from {linked} union all {weighed})"),
-        "original": Sql(f"(select {listed} from {side.rows})"),
-    }
-    (row,) = published.engine.rows(write_multiset_query(published, relations, side.choice))
+    both = Sql(f"(select {listed}, 1 as {WEIGHT} from {linked} union all {weighed})")
+    others = Sql(f"(select {listed} from {side.rows})")
+    row = count_others(published, "own rows", AlignedColumns(both, others, tuple(side.choice)))
     return max(int(row["added_rows"]), int(row["missing_rows"]) - side.missing)

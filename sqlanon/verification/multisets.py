@@ -34,11 +34,6 @@ class AlignedColumns:
     names: tuple[str, ...]
     whole: WholeColumns = field(default_factory=dict)
 
-    @property
-    def relations(self) -> dict[str, Sql]:
-        """Return the two relations by the names of the templates' inputs."""
-        return {"published": self.published, "original": self.original}
-
 
 def align_columns(
     published: PublishedTables,
@@ -71,23 +66,27 @@ def align_columns(
     )
 
 
-def multiset_query(
+def compare_columns(
     published: PublishedTables,
+    name: str,
     table: str,
     columns: Sequence[str],
     weight: Sql,
     source: Source,
     types: Mapping[str, str],
-) -> str:
-    """Return the query that counts rows that were added to published columns, and rows that are missing there."""
-    aligned = align_columns(published, table, columns, source, types, weight)
-    return write_multiset_query(published, aligned.relations, aligned.names)
+) -> Row:
+    """Return how many rows were added to published columns, and how many are missing there; name: of the check."""
+    return count_others(published, name, align_columns(published, table, columns, source, types, weight))
 
 
-def write_multiset_query(published: PublishedTables, relations: Mapping[str, Sql], names: Sequence[str]) -> str:
-    """Return the query that compares the relations `published`, whose lines have a weight, and `original`."""
-    multiset = {"name": "multiset", "names": names, "weight": ident(WEIGHT), **relations}
-    return against(published, multisets=[multiset])["multiset"]
+def count_others(published: PublishedTables, name: str, aligned: AlignedColumns) -> Row:
+    """Return how many rows the published side, whose lines have a weight, has beside the original, and how many less.
+
+    name: of the check.
+    """
+    multiset = {"name": "multiset", "names": aligned.names, "weight": ident(WEIGHT)}
+    sides = {"published": aligned.published, "original": aligned.original}
+    return published.answer(name, against(published, multisets=[{**multiset, **sides}])["multiset"])
 
 
 def against(published: PublishedTables, **asked: Sequence[Mapping[str, object]]) -> dict[str, str]:
@@ -95,13 +94,13 @@ def against(published: PublishedTables, **asked: Sequence[Mapping[str, object]])
     return published.sections("verify/against", **{"multisets": (), "owners": (), "bounds": (), "covers": (), **asked})
 
 
-def compare_multisets(published: PublishedTables, aligned: AlignedColumns) -> Row:
-    """Return how many rows were added to published columns, whose lines have a weight, and how many are missing."""
+def compare_multisets(published: PublishedTables, name: str, aligned: AlignedColumns) -> Row:
+    """Return the same; of a run's own tables rows are counted only where sums of their hashes differ."""
     if published.original is not None:
         sums = add_up(published, aligned.published, [aligned.names], aligned.whole, ident(WEIGHT))
         if sums == add_up(published, aligned.original, [aligned.names], aligned.whole):
             return SAME_ROWS
-    return published.answer(write_multiset_query(published, aligned.relations, aligned.names))
+    return count_others(published, name, aligned)
 
 
 def whole_columns(types: Mapping[str, str]) -> dict[str, int | None]:
@@ -121,7 +120,7 @@ def add_up(
 
     weight: how many rows a line stands for, where it is not one.
     """
-    row = published.answer(write_fingerprint_query(rows, choices, whole, weight))
+    row = published.answer("fingerprint", write_fingerprint_query(rows, choices, whole, weight))
     numbers = range(1, len(choices) + 1)
     return [int(row["row_count"]), *((int(row[f"high_{number}"]), int(row[f"low_{number}"])) for number in numbers)]
 

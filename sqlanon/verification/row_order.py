@@ -4,8 +4,7 @@ Engines write rows in the order in which they were grouped by sensitive value: i
 matched by position.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import Check, PublishedTables
@@ -14,30 +13,28 @@ from sqlanon.verification.checks import Check, PublishedTables
 PLACE_COLUMNS = {"file_column": "sqlanon_file", "place_column": "sqlanon_position"}
 
 
-def order_queries(
-    published: PublishedTables, sort_columns: Mapping[str, Sequence[str]], all_differ: frozenset[str] = frozenset()
-) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that count misplaced rows of the published tables.
+def check_order(
+    published: PublishedTables,
+    sort_columns: Mapping[str, Sequence[str]],
+    required: str,
+    all_differ: Collection[str] = (),
+) -> tuple[Check, dict[str, int]]:
+    """Check the order of the published tables, inside files and at the seams between them; return their rows, too.
 
-    sort_columns: the columns that each table is sorted by. all_differ: the tables whose lines must all differ.
+    sort_columns: the columns that each table is sorted by. all_differ: the tables whose lines must all differ. The
+    rows of each table are called `TABLE_rows`.
     """
-    queries = []
+    misplaced, rows = {}, {}
     for table, columns in sort_columns.items():
-        strict, engine = table in all_differ, published.engine
-        relations: dict[str, Sql] = {}
+        engine, relations = published.engine, dict[str, Sql]()
         stretches: Sequence[Sql] = ()
         if engine.in_parts:  # the last line of a file meets the first of the next
             relations["published"] = engine.in_stored_order(published.tables[table], whole_files=True)
         else:
             stretches = engine.in_stretches(published.tables[table])
-        settings = {"line_columns": columns, "stretches": stretches, "all_differ": strict, **PLACE_COLUMNS}
-        sql = published.query("verify/row_order", relations, **settings)
-        queries.append((f"order of {table}", sql))
-    return queries
-
-
-def order_check(rows: Mapping[str, Mapping[str, Any]], tables: Sequence[str], required: str) -> Check:
-    """Judge the order of the tables by the rows of `order_queries`: inside files, and at the seams between them."""
-    misplaced = {f"misplaced rows of {table}": int(rows[f"order of {table}"]["misplaced_rows"]) for table in tables}
+        settings = {"line_columns": columns, "stretches": stretches, "all_differ": table in all_differ, **PLACE_COLUMNS}
+        row = published.answer(f"order of {table}", published.query("verify/row_order", relations, **settings))
+        misplaced[f"misplaced rows of {table}"] = int(row["misplaced_rows"])
+        rows[f"{table}_rows"] = int(row["row_count"])
     sound = not any(misplaced.values())
-    return Check("row_order", required, "sorted" if sound else misplaced, sound)
+    return Check("row_order", required, "sorted" if sound else misplaced, sound), rows

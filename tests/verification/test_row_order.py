@@ -11,7 +11,7 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
-from sqlanon.verification.row_order import PLACE_COLUMNS, order_queries
+from sqlanon.verification.row_order import PLACE_COLUMNS, check_order
 from tests.databases import insert
 from tests.facts import each
 
@@ -80,10 +80,10 @@ def test_a_long_file_is_read_in_stretches_that_meet(given, tmp_path, monkeypatch
         published = PublishedTables(engine, {"qit": engine.read_parquet([path])}, {})
         read.add(len(engine.in_stretches(published.tables["qit"])))
         for strict in (False, True):
-            asked = order_queries(published, {"qit": ["a", given]}, frozenset({"qit"} if strict else ()))
-            ((_, sql),) = asked
+            check, told = check_order(published, {"qit": ["a", given]}, "sorted", ["qit"] if strict else ())
             pairs = list(zip(map(standing, lines), map(standing, lines[1:]), strict=False))
             wanted = sum(after < before or (strict and after == before) for before, after in pairs)
-            assert con.execute(sql).fetchone() == (wanted, len(lines))
+            assert check.found == ({"misplaced rows of qit": wanted} if wanted else "sorted")
+            assert told == {"qit_rows": len(lines)}
     # where a column hides the numbers of rows the file is read at once
     assert read == ({1, 2, 3} if given == "b" else {1})

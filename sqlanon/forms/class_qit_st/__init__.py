@@ -1,11 +1,8 @@
 """Groups whose rows are of one class: alike in what an adversary's distributions are about."""
 
-from typing import cast
-
 from sqlanon.forms.qit_st import GROUP_FIGURES, GroupForm
 from sqlanon.forms.schema_parts import PROVED_OTHERWISE, SHARE
 from sqlanon.plans.json_schema import either, number, record, whole, word
-from sqlanon.verification.checks import Verification
 
 _FIGURES = {**GROUP_FIGURES, "classes": either(SHARE, PROVED_OTHERWISE), "signatures": whole()}
 
@@ -18,13 +15,6 @@ class ClassGroupForm(GroupForm):
     figures = _FIGURES
     words = ("forms/class_qit_st/words.txt", *GroupForm.words)
     hidden_parameters = (*GroupForm.hidden_parameters, "l", "backgrounds", "classes")
-
-    @property
-    def verification_of_one(self) -> Verification:
-        """Return what verifies the tables of one sensitive column."""
-        from sqlanon.forms.class_qit_st import verification
-
-        return cast(Verification, verification)
 
 
 CLASS_QIT_ST = ClassGroupForm()

@@ -13,9 +13,9 @@ from sqlanon.plans.manifest import Manifest, signature_of
 from sqlanon.verification.checks import ROUNDING, Check, PublishedTables, Report
 
 TABLES = qit_st.TABLES
+SEVERAL = qit_st.SEVERAL
 check_types = qit_st.check_types
 published_columns = qit_st.published_columns
-against_queries = qit_st.against_queries
 verify_against = qit_st.verify_against
 
 MIXED = "{mixed_groups} groups mix signatures: verify with --background"
@@ -41,15 +41,10 @@ def _named(columns: object, quasi: list[str]) -> bool:
     return isinstance(columns, list) and bool(columns) and all(column in quasi for column in columns)
 
 
-def queries(published: PublishedTables) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that prove a release from its tables, in order."""
-    return qit_st.queries(published, signature=signature_of(published.manifest))
-
-
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: as a partition, and that its groups are of one class each."""
-    report = qit_st.verify(published)
-    classes = published.answer(dict(queries(published))["classes"])
+    report, answers = qit_st.prove(published, signature_of(published.manifest))
+    classes = answers["classes"]
     parameters, r = published.manifest["parameters"], published.manifest["parameters"]["r"]
     largest, mixed = classes["largest_posterior"], bool(classes["mixed_groups"])
     # without a group of one signature there is nothing to say, unless all are mixed

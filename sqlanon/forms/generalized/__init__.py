@@ -1,7 +1,6 @@
 """Rows in boxes: ranges, nodes or sets of quasi values, and exact sensitive values."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
@@ -12,10 +11,6 @@ from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.json_schema import record, whole, word
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.marks import Mark
-from sqlanon.verification.checks import Verification
-
-if TYPE_CHECKING:
-    from sqlanon.adversary.view import View
 
 _FIGURES = {
     **SORTED,
@@ -55,15 +50,6 @@ class BoxForm(Form):
     shown_parameters = ("k", "l", "diversity", "partition", "nulls")
 
     @property
-    def verification(self) -> Verification:
-        """Return what verifies the tables."""
-        from sqlanon.forms.generalized import verification
-
-        if self.several is None:
-            return cast(Verification, verification)
-        return cast(Verification, verification.SeveralBoxes(cast(Verification, verification), self.several))
-
-    @property
     def presence(self) -> Presence | None:
         """Look for the boxes in which voters lie."""
         from sqlanon.forms.generalized.verification import box_presence_query
@@ -82,13 +68,6 @@ class BoxForm(Form):
         from sqlanon.estimation.cells.boxes import BoxSession
 
         return BoxSession(engine, tables, manifest)
-
-    @property
-    def view(self) -> "type[View]":
-        """Return what an adversary sees."""
-        from sqlanon.forms.generalized.view import BoxView
-
-        return BoxView
 
     # -- words ---------------------------------------------------------------------------------
 

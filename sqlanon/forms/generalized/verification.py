@@ -15,8 +15,15 @@ from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.linkage import count_misplaced
-from sqlanon.verification.multisets import WEIGHT, against, multiset_check, multiset_query, write_multiset_query
-from sqlanon.verification.row_order import order_check, order_queries
+from sqlanon.verification.multisets import (
+    WEIGHT,
+    AlignedColumns,
+    against,
+    compare_columns,
+    count_others,
+    multiset_check,
+)
+from sqlanon.verification.row_order import check_order
 
 TABLES = ("data",)
 OWN_BOX = "own_group"  # the check that everybody is in a box of their own with their own value
@@ -48,8 +55,19 @@ def _boxed(manifest: Manifest) -> list[str]:
     return [name for attribute in described(manifest) for name in attribute.names.values()]
 
 
-def queries(published: PublishedTables) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that prove a release from its table, in order."""
+def _unknown(attribute: Attribute, place: str = "") -> Sql:
+    """Return whether a box may hold a NULL; without a column for it none does. place: the relation, and a point."""
+    return Sql(f"{place}{ident(attribute.names['unknown'])}" if "unknown" in attribute.names else "false")
+
+
+def held_nodes(published: PublishedTables, attribute: Attribute) -> Sql:
+    """Return the nodes of an attribute's hierarchy with the values at or below each, to stand where a relation does."""
+    assert attribute.hierarchy is not None
+    return published.subquery("constants", {}, table=held_table(attribute.hierarchy))
+
+
+def verify(published: PublishedTables) -> Report:
+    """Check a release from its table alone: order, class sizes, different sensitive values, boxes."""
     (sensitive,) = published.manifest["columns"]["sensitive"]
     attributes, boxed = described(published.manifest), _boxed(published.manifest)
     bounds = [
@@ -74,37 +92,21 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
     parameters = published.manifest["parameters"]
     limits = {"k": parameters["k"], "l": parameters["l"], "frequent": is_frequent(published.manifest)}
     shapes = {"bounds": bounds, "nodes": nodes, "sets": sets}
-    sections = published.sections("verify/boxes", boxed=boxed, sensitive=sensitive, **shapes, **limits)
-    return [*sections.items(), *order_queries(published, published_columns(published.manifest))]
-
-
-def _unknown(attribute: Attribute, place: str = "") -> Sql:
-    """Return whether a box may hold a NULL; without a column for it none does. place: the relation, and a point."""
-    return Sql(f"{place}{ident(attribute.names['unknown'])}" if "unknown" in attribute.names else "false")
-
-
-def held_nodes(published: PublishedTables, attribute: Attribute) -> Sql:
-    """Return the nodes of an attribute's hierarchy with the values at or below each, to stand where a relation does."""
-    assert attribute.hierarchy is not None
-    return published.subquery("constants", {}, table=held_table(attribute.hierarchy))
-
-
-def verify(published: PublishedTables) -> Report:
-    """Check a release from its table alone: order, class sizes, different sensitive values, boxes."""
-    answers = {name: published.answer(sql) for name, sql in queries(published)}
-    classes, boxes, parameters = answers["classes"], answers["boxes"], published.manifest["parameters"]
+    answers = published.answer_chapter("verify/boxes", boxed=boxed, sensitive=sensitive, **shapes, **limits)
+    order, rows = check_order(published, published_columns(published.manifest), "sorted by the published columns")
+    classes, boxes = answers["classes"], answers["boxes"]
     faults = {name: int(boxes[name]) for name in ("wrong_bounds", "wrong_nodes", "wrong_sets")}
     l = parameters["l"]
     required = f">= {l}, each in at most 1/{l} of a box" if is_frequent(published.manifest) else f">= {l}"
     checks = (
-        order_check(answers, TABLES, "sorted by the published columns"),
+        order,
         Check("k", f">= {parameters['k']}", classes["smallest_class"], classes["k_holds"]),
         Check("l", required, classes["least_values"], classes["l_holds"]),
         Check("boxes", "bounds, nodes and sets as they are declared", faults, not any(faults.values())),
     )
     figures = {
         "rows": classes["row_count"],
-        "data_rows": answers["order of data"]["row_count"],
+        **rows,
         "groups": classes["class_count"],
         "largest_class": classes["largest_class"],
         "largest_confidence": classes["largest_confidence"],
@@ -127,21 +129,6 @@ def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification: every figure comes from the published table."""
     entries = report.manifest_entries(without=COUNTS)
     return {name: entry for name, entry in entries.items() if name != OWN_BOX}
-
-
-def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that compare the release with its source."""
-    sensitive = published.manifest["columns"]["sensitive"]
-    sensitive_counts = ("sensitive_counts", multiset_query(published, "data", sensitive, Sql("1"), source, types))
-    source = _without_dropped(published.manifest, source, types)
-    columns = described(published.manifest)
-    bounds: list[dict[str, object]] = []
-    covers: list[dict[str, object]] = []
-    for attribute in columns:
-        room = {"name": f"room_{attribute.number}", **_room(published, attribute, source, types)}
-        (covers if "covered" in room else bounds).append(room)
-    queries = against(published, bounds=bounds, covers=covers)
-    return [sensitive_counts, *((f"values of {one.name}", queries[f"room_{one.number}"]) for one in columns)]
 
 
 def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
@@ -187,16 +174,24 @@ def _shown(published: PublishedTables, attribute: Attribute) -> Sql:
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the sensitive values are the source's, and that the boxes have room for each column's values."""
-    answers = {name: published.answer(sql) for name, sql in against_queries(published, source, types)}
-    counts = multiset_check("sensitive_counts", answers.pop("sensitive_counts"), published.manifest["dropped_rows"])
-    uncovered = {name: int(row["uncovered_values"]) for name, row in answers.items() if row["uncovered_values"]}
+    manifest, name = published.manifest, "sensitive_counts"
+    sensitive = manifest["columns"]["sensitive"]
+    balance = compare_columns(published, name, "data", sensitive, Sql("1"), source, types)
+    counts, source = multiset_check(name, balance, manifest["dropped_rows"]), _without_dropped(manifest, source, types)
+    uncovered = {}
+    for attribute in described(manifest):
+        asked = {"name": "room", **_room(published, attribute, source, types)}
+        shape = "covers" if "covered" in asked else "bounds"
+        values = f"values of {attribute.name}"
+        row = published.answer(values, against(published, **{shape: [asked]})["room"])
+        if row["uncovered_values"]:
+            uncovered[values] = int(row["uncovered_values"])
     room = Check(
         "quasi_values", "room in the boxes for every value of each column", uncovered or "holds", not uncovered
     )
     if published.linked is None:
         return counts, room
-    sensitive = published.manifest["columns"]["sensitive"]
-    misplaced = count_misplaced(published, _without_dropped(published.manifest, source, types), types, sensitive)
+    misplaced = count_misplaced(published, source, types, sensitive)
     required = "nobody in another's box, or with another's value"
     return counts, room, Check(OWN_BOX, required, misplaced, not misplaced["in_wrong_groups"])
 
@@ -207,27 +202,25 @@ REQUIRED = "every box as often in the table of each column"
 class SeveralBoxes(SeveralTables):
     """Verify releases of boxes, with a table for each sensitive column."""
 
-    def queries(self, published: PublishedTables) -> list[tuple[str, str]]:
-        """Return the names and texts of the queries that prove a release from its tables, in order."""
-        return [*super().queries(published), *self._comparisons(published)]
-
     def verify(self, published: PublishedTables) -> Report:
         """Check a release from its tables alone, in every column, and that they share their boxes."""
         report = super().verify(published)
-        rows = [published.answer(sql) for _, sql in self._comparisons(published)]
-        unequal = sum(int(row["added_rows"] + row["missing_rows"]) for row in rows)
+        first, *others = [*sensitive_tables(published.manifest).values()]
+        boxed = self.published_columns(published.manifest)[first][:-1]
+        names = tuple(f"value_{number}" for number, _ in enumerate(boxed, start=1))
+        listed = ", ".join(f"{ident(column)} as {name}" for column, name in zip(boxed, names, strict=True))
+        unequal = 0
+        for other in others:  # the boxes of each further table, and those of the first
+            one, two = (
+                Sql(f"(select {listed}, 1 as {WEIGHT} from {published.tables[table]})") for table in (first, other)
+            )
+            row = count_others(published, f"boxes of {other}", AlignedColumns(one, two, names))
+            unequal += int(row["added_rows"] + row["missing_rows"])
         check = Check("same_boxes", REQUIRED, {"unequal_boxes": unequal}, not unequal)
         return replace(report, checks=(*report.checks, check))
 
-    def _comparisons(self, published: PublishedTables) -> list[tuple[str, str]]:
-        """Return the queries that compare the boxes of each further table with those of the first."""
-        first, *others = tables = [*sensitive_tables(published.manifest).values()]
-        boxed = self.published_columns(published.manifest)[first][:-1]
-        names = [f"value_{number}" for number, _ in enumerate(boxed, start=1)]
-        listed = ", ".join(f"{ident(column)} as {name}" for column, name in zip(boxed, names, strict=True))
-        shown = {table: Sql(f"(select {listed}, 1 as {WEIGHT} from {published.tables[table]})") for table in tables}
-        pairs = {other: {"published": shown[first], "original": shown[other]} for other in others}
-        return [(f"boxes of {other}", write_multiset_query(published, pair, names)) for other, pair in pairs.items()]
+
+SEVERAL = SeveralBoxes
 
 
 def box_presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:

@@ -277,3 +277,6 @@ class BoxView(View):
             ),
             Finding("presence", "boxes show quasi values exactly", figures["point_rows"] / rows, whom=alone),
         ]  # fmt: skip
+
+
+VIEW = BoxView

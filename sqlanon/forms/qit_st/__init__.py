@@ -1,20 +1,20 @@
 """Groups of exact quasi values (QIT), and of each group its sensitive values (ST)."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_GROUPS, OF_PEOPLE
+from sqlanon.forms.estimate_script import write_group_script
 from sqlanon.forms.form import SINCE, Form, Presence, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, number, record, whole, word
 from sqlanon.plans.manifest import Manifest, of_people
 from sqlanon.plans.marks import Mark
-from sqlanon.verification.checks import Check, PublishedTables, Verification
+from sqlanon.verification.checks import Check, PublishedTables
 
 if TYPE_CHECKING:
-    from sqlanon.adversary.view import View
     from sqlanon.completion.complete_release import Chain
 
 GROUP_FIGURES = {
@@ -44,22 +44,6 @@ class GroupForm(Form):
     lacks: Mapping[str, Mark] = {}
     words: tuple[str, ...] = ("forms/qit_st/words.txt",)
     warning = "forms/qit_st/warning.md"
-
-    @property
-    def verification(self) -> Verification:
-        """Return what verifies the tables."""
-        if self.several is None:
-            return self.verification_of_one
-        from sqlanon.forms.qit_st.several_columns import SeveralTables
-
-        return cast(Verification, SeveralTables(self.verification_of_one, self.several))
-
-    @property
-    def verification_of_one(self) -> Verification:
-        """Return what verifies the tables of one sensitive column."""
-        from sqlanon.forms.qit_st import verification
-
-        return cast(Verification, verification)
 
     def since_query(self, published: PublishedTables, earlier: PublishedTables) -> str:
         """Return the query that compares the groups that both releases show."""
@@ -99,13 +83,6 @@ class GroupForm(Form):
         return GroupSession(engine, tables, manifest, OF_PEOPLE if of_people(manifest) else self.estimators)
 
     @property
-    def view(self) -> "type[View]":
-        """Return what an adversary sees."""
-        from sqlanon.forms.qit_st.view import GroupView
-
-        return GroupView
-
-    @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
         """Deal each group's values to its rows."""
         from sqlanon.completion.dealing import open_groups
@@ -116,9 +93,7 @@ class GroupForm(Form):
 
     def write_script(self, manifest: Manifest) -> str | None:
         """Return the script that makes views of weights."""
-        from sqlanon.forms.qit_st.estimate_script import write_script
-
-        return write_script(manifest)
+        return write_group_script(manifest)
 
     def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
         """Return the groups."""

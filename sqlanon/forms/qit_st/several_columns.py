@@ -4,7 +4,7 @@ Only what holds of every column by itself is promised. How two columns depend on
 not published.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,14 +55,6 @@ class SeveralTables:
             (fault for tables in by_column(published).values() if (fault := self.alone.check_types(tables))), None
         )
 
-    def queries(self, published: PublishedTables) -> list[tuple[str, str]]:
-        """Return the names and texts of the queries that prove a release from its tables, in order."""
-        return [
-            (f"{name} ({column})", sql)
-            for column, tables in by_column(published).items()
-            for name, sql in self.alone.queries(tables)
-        ]
-
     def verify(self, published: PublishedTables) -> Report:
         """Check a release from its tables alone, in every column."""
         reports = {column: self.alone.verify(tables) for column, tables in by_column(published).items()}
@@ -78,17 +70,6 @@ class SeveralTables:
         """Return what the manifest says of the verification: every figure comes from the published tables."""
         rows = {f"{table}_rows" for table in self.TABLES}
         return {name: figure for name, figure in self.alone.verified_figures(report).items() if name not in rows}
-
-    def against_queries(
-        self, published: PublishedTables, source: Source, types: Mapping[str, str]
-    ) -> list[tuple[str, str]]:
-        """Return the names and texts of the queries that compare the release with its source."""
-        pairs = [
-            (name if name == "quasi_rows" else f"{name} ({column})", sql)
-            for column, tables in by_column(published).items()
-            for name, sql in self.alone.against_queries(tables, source, types)
-        ]
-        return list(dict(pairs).items())
 
     def verify_against(self, published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
         """Check that the published values are the source's, as multisets, up to the dropped rows."""
@@ -115,7 +96,7 @@ def by_column(published: PublishedTables) -> dict[str, PublishedTables]:
 
     What is asked of the tables that all columns share is asked once.
     """
-    answers: dict[str, Row] = {} if published.answers is None else published.answers
+    answers: dict[str, Sequence[Row]] = {} if published.answers is None else published.answers
     names = published.manifest["columns"]["sensitive"]
     linked: list[LinkedRows | None] = [None] * len(names)
     if published.linked is not None:
@@ -125,6 +106,7 @@ def by_column(published: PublishedTables) -> dict[str, PublishedTables]:
             published.engine,
             *one_column(published.tables, published.manifest, column),
             answers,
+            published.script,
             linked=linked_rows,
             original=published.original,
         )

@@ -4,16 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlanon.errors import ReleaseError
+from sqlanon.forms.qit_st.several_columns import SeveralTables
 from sqlanon.plans.manifest import Manifest, follows, of_people
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.verification.linkage import compare_links
-from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, multiset_check, multiset_query
-from sqlanon.verification.row_order import order_check, order_queries
+from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, compare_columns, multiset_check
+from sqlanon.verification.row_order import check_order
 
 TABLES = ("qit", "st")
+SEVERAL = SeveralTables
+SORTED = "sorted by the published columns, every value once in a group"
 EQUAL = "every group as large in QIT as in ST"
 EACH = "everybody of a group with a value of their own there, each value once"
 AT_MOST = "no group larger in QIT than in ST, and none without a row: others of it have departed"
@@ -78,56 +81,49 @@ def is_whole_number(sql_type: str) -> bool:
     return sql_type.upper() in WHOLE_NUMBER_TYPES
 
 
-def queries(
-    published: PublishedTables, counts_shown: bool = True, signature: Sequence[str] = ()
-) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that prove a release from its tables, in order.
+def verify(published: PublishedTables) -> Report:
+    """Check a release from its tables alone: order, sizes, diversity, confidence."""
+    return prove(published)[0]
 
-    counts_shown: whether the rows of each group in QIT are counted, to be compared with ST. signature: the columns that
-    rows of one class share.
+
+def prove(published: PublishedTables, signature: Sequence[str] = ()) -> tuple[Report, dict[str, Row]]:
+    """Check a release from its tables alone; return what its groups come to as well.
+
+    signature: the columns that rows of one class share.
     """
-    columns, parameters = published.manifest["columns"], published.manifest["parameters"]
-    table_columns = published_columns(published.manifest)
-    # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
-    lines = {"qit": table_columns["qit"], "st": table_columns["st"][:-1]}
-    orders = order_queries(published, lines, all_differ=frozenset({"st"}))
-    sections = published.sections(
+    manifest = published.manifest
+    columns, parameters, lines = manifest["columns"], manifest["parameters"], published_columns(manifest)
+    l, people, least = parameters["l"], of_people(manifest), parameters["l"] + parameters.get("reserve", 0)
+    links = published.linked and published.original and compare_links(published, *published.original)
+    answers = published.answer_chapter(
         "verify/groups",
         group=columns["group"],
         count=columns["count"],
-        l=parameters["l"],
-        least=parameters["l"] + parameters.get("reserve", 0),
-        follows=follows(published.manifest),
-        people=of_people(published.manifest),
-        counts_shown=counts_shown,
+        l=l,
+        least=least,
+        follows=follows(manifest),
+        people=people,
+        # whether the rows of each group in QIT are counted, to be compared with ST
+        counts_shown=people or not (links and links.same_sizes),
         signature=signature,
     )
-    return [*sections.items(), *orders]
-
-
-def verify(published: PublishedTables) -> Report:
-    """Check a release from its tables alone: order, sizes, diversity, confidence."""
-    links = published.linked and published.original and compare_links(published, *published.original)
-    people = of_people(published.manifest)
-    counts_shown = people or not (links and links.same_sizes)
-    answers = {name: published.answer(sql) for name, sql in queries(published, counts_shown)}
-    parameters, groups = published.manifest["parameters"], answers["groups"]
-    l, least = parameters["l"], groups["least_distinct"]
-    rows = {name: answers[f"order of {name}"]["row_count"] for name in TABLES}
+    # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
+    order, rows = check_order(published, {**lines, "st": lines["st"][:-1]}, SORTED, all_differ=["st"])
+    groups = answers["groups"]
     faults = {name: int(groups[name]) for name in ("unequal_groups", "wrong_counts")}
-    sizes = EACH if people else AT_MOST if follows(published.manifest) else EQUAL
+    sizes = EACH if people else AT_MOST if follows(manifest) else EQUAL
     checks = (
-        order_check(answers, TABLES, "sorted by the published columns, every value once in a group"),
+        order,
         Check("sizes", sizes, faults, groups["sizes_hold"]),
-        Check("diversity", f">= {l + parameters.get('reserve', 0)}", least, groups["diversity_holds"]),
+        Check("diversity", f">= {least}", groups["least_distinct"], groups["diversity_holds"]),
         Check("confidence", f"<= 1/{l}", groups["largest_confidence"], groups["confidence_holds"]),
     )
     figures = _partition_figures(groups, l, rows)
     if people:  # what a value tells of a row's others is not what it is of
         figures = {name: figure for name, figure in figures.items() if not name.startswith("reconstruction")}
-    if follows(published.manifest):
-        figures |= {"rows": rows["qit"], "departed": int(groups["departed"])}
-    return Report(checks, figures)
+    if follows(manifest):
+        figures |= {"rows": rows["qit_rows"], "departed": int(groups["departed"])}
+    return Report(checks, figures), answers
 
 
 def _partition_figures(groups: Mapping[str, Any], l: int, rows: Mapping[str, int]) -> dict[str, Any]:
@@ -135,8 +131,7 @@ def _partition_figures(groups: Mapping[str, Any], l: int, rows: Mapping[str, int
     bound = groups["row_count"] * (l - 1) / l
     return {
         "rows": groups["row_count"],
-        "qit_rows": rows["qit"],
-        "st_rows": rows["st"],
+        **rows,
         "groups": groups["group_count"],
         "smallest_group": groups["smallest_group"],
         "largest_group": groups["largest_group"],
@@ -157,17 +152,6 @@ def verified_figures(report: Report) -> dict[str, Any]:
     entries = report.manifest_entries(without=COUNTS)
     # how many quasi values single out in the source is told by QIT as well, and nobody is in a wrong group
     return {name: entry for name, entry in entries.items() if name != OWN_GROUP}
-
-
-def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that compare the release with its source."""
-    columns = published.manifest["columns"]
-    count = ident(columns["count"])
-    return [
-        (QUASI_ROWS, multiset_query(published, "qit", columns["quasi"], Sql("1"), source, types)),
-        ("sensitive_counts", multiset_query(published, "st", columns["sensitive"], count, source, types)),
-        (OWN_GROUP, against(published, owners=[_owners(published, source, types)])["own_group"]),
-    ]
 
 
 def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, object]:
@@ -197,30 +181,31 @@ def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the published values are the source's, up to the dropped rows, and in the groups of their people."""
     manifest, dropped = published.manifest, published.manifest["dropped_rows"]
-    queries = against_queries(published, source, types)
-    most = dropped
+    columns, most, checks = manifest["columns"], dropped, list[Check]()
     if dropped and of_people(manifest):  # with everybody who is left out all of their values
-        (column,) = resolve_names(list(types), manifest["columns"]["sensitive"])
+        (column,) = resolve_names(list(types), columns["sensitive"])
         (largest,) = published.engine.rows(source.largest(column, dropped))
         most = int(largest["most"])
-    if published.linked is None:
-        return tuple(_judge(manifest, name, published.answer(sql), dropped, most) for name, sql in queries)
-    links = compare_links(published, source, types)
-    checks: list[Check] = []
-    for name, sql in queries:
-        if name == OWN_GROUP:
-            figures = {"people": links.people, "in_wrong_groups": links.misplaced}
-            checks.append(Check(name, "nobody in a group without their value", figures, not links.misplaced))
+    links = None if published.linked is None else compare_links(published, source, types)
+    for name, table, names, weight in (
+        (QUASI_ROWS, "qit", columns["quasi"], Sql("1")),
+        ("sensitive_counts", "st", columns["sensitive"], ident(columns["count"])),
+    ):
+        if links is not None and (links.same_quasi if table == "qit" else links.same_values):
+            row: Row = {**SAME_ROWS, "missing_rows": links.withheld}
         else:
-            same = links.same_quasi if name == QUASI_ROWS else links.same_values
-            row = {**SAME_ROWS, "missing_rows": links.withheld} if same else published.answer(sql)
-            checks.append(_judge(manifest, name, row, dropped, most))
-    return tuple(checks)
+            row = compare_columns(published, name, table, names, weight, source, types)
+        checks.append(_judge(manifest, name, row, dropped, most))
+    if links is None:
+        owners = against(published, owners=[_owners(published, source, types)])
+        own = _judge_groups(manifest, published.answer(OWN_GROUP, owners[OWN_GROUP]))
+    else:
+        figures = {"people": links.people, "in_wrong_groups": links.misplaced}
+        own = Check(OWN_GROUP, "nobody in a group without their value", figures, not links.misplaced)
+    return (*checks, own)
 
 
 def _judge(manifest: Manifest, name: str, row: Mapping[str, Any], dropped: int, most: int) -> Check:
-    if name == OWN_GROUP:
-        return _judge_groups(manifest, row)
     if name != QUASI_ROWS and dropped and of_people(manifest):
         holds = row["added_rows"] == 0 and row["missing_rows"] <= most
         return Check(name, {"added_rows": 0, "missing_rows": f"<= {most}"}, dict(row), holds)

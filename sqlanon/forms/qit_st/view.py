@@ -173,3 +173,6 @@ def find_in_groups(view: View, published: PublishedTables, name: str, line: Sql,
     relations = {"stored_qit": published.tables["qit"], "line": line}
     group_column = published.manifest["columns"]["group"]
     return view.keep(name, "adversary/releases/candidate", relations, known_by=known_by, group_column=group_column)
+
+
+VIEW = GroupView

@@ -9,62 +9,18 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
+from sqlanon.forms.estimate_script import write_row_script
 from sqlanon.forms.form import NO_GROUPS, SINCE, Form, Table, Tables
 from sqlanon.forms.schema_parts import ROLES, SHARE
-from sqlanon.forms.weights import (
-    LINES,
-    VIEW,
-    read_files,
-    weight_name,
-    write_in_one_line,
-    write_view,
-)
-from sqlanon.plans.build import render_query
 from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
 from sqlanon.plans.manifest import Manifest, departed
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.sensitive_tables import value_lists
-from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import Check, PublishedTables, Verification
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
-    from sqlanon.adversary.view import View
     from sqlanon.completion.complete_release import Chain
-
-_RANDOMIZED_HEAD = """\
--- Counts from this release in plain SQL. {reading}\
---     select sum({weight}) from {view} where …
--- Each row stands here with each value of a sensitive column; conditions on that column are about true values. Weights
--- may be negative: sums of them are counts, the closed form, in which the mixing of values is taken out. It has no
--- bias, and a small sum may be far off, or below 0; sqlanon estimate says how far. {views}
--- In another engine, load the file as the table data, and run the statements after the first there.
-"""
-_ONE = "What no condition names is counted in data."
-_SEVERAL = "Each sensitive column has its view:\n{listed}\n-- (several of them in one question: sqlanon estimate)."
-
-
-def write_script(manifest: Manifest) -> str:
-    """Return the script with a view for each sensitive column; its other columns are the quasi columns."""
-    columns, gamma = manifest["columns"], manifest["parameters"]["gamma"]
-    sensitive, weight = columns["sensitive"], weight_name(manifest)
-    names = [VIEW if len(sensitive) == 1 else f"{VIEW}_{number}" for number in range(1, len(sensitive) + 1)]
-    views = [f"{write_view('data', read_files(manifest, 'data'))};\n"]
-    for name, column in zip(names, sensitive, strict=True):
-        values = {
-            "quasi_columns": columns["quasi"],
-            "sensitive_column": column,
-            "gamma": gamma[column] if isinstance(gamma, dict) else gamma,
-            "weight_column": weight,
-        }
-        weighted = render_query("estimate/weighted_rows", values, {"data": Sql("data")})
-        views.append(f"{write_view(name, weighted)};\n")
-    listed = "\n".join(
-        f"--     {name}: {write_in_one_line(column)}" for name, column in zip(names, sensitive, strict=True)
-    )
-    views_text = _ONE if len(sensitive) == 1 else _SEVERAL.format(listed=listed)
-    head = _RANDOMIZED_HEAD.format(reading=LINES, weight=write_in_one_line(weight), view=names[0], views=views_text)
-    return head + "\n".join(views)
 
 
 def randomized_tables(manifest: Mapping[str, Any]) -> list[Table]:
@@ -139,22 +95,14 @@ class RandomizedForm(Form):
     @property
     def verification(self) -> Verification:
         """Return what verifies the tables."""
-        from sqlanon.forms.randomized import verification
-
-        return cast(Verification, SimpleNamespace(**{**vars(verification), "TABLES": ("data", *self.lists)}))
+        module = vars(super().verification)
+        return cast(Verification, SimpleNamespace(**{**module, "TABLES": ("data", *self.lists)}))
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
         from sqlanon.estimation.randomized.session import RandomizedSession
 
         return RandomizedSession(engine, tables, manifest, self.estimators)
-
-    @property
-    def view(self) -> "type[View]":
-        """Return what an adversary sees."""
-        from sqlanon.forms.randomized.view import RandomizedView
-
-        return RandomizedView
 
     @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
@@ -201,7 +149,7 @@ class RandomizedForm(Form):
 
     def write_script(self, manifest: Manifest) -> str | None:
         """Return the script that makes views of weights."""
-        return write_script(manifest)
+        return write_row_script(manifest)
 
     def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
         """Return people who share all their quasi values."""

@@ -1,20 +1,20 @@
 """Verify a release of randomized values (SPLU-Gen): what its one table proves, and what only its source can."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlanon.errors import ReleaseError
 from sqlanon.plans.manifest import MOST_ROWS, Manifest, departed, follows
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.sensitive_tables import value_lists
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
 from sqlanon.verification.linkage import count_misplaced
-from sqlanon.verification.multisets import align_columns, multiset_check, multiset_query
-from sqlanon.verification.row_order import order_check, order_queries
+from sqlanon.verification.multisets import align_columns, compare_columns, multiset_check
+from sqlanon.verification.row_order import check_order
 
 TABLES = ("data",)
 LISTED = "values"  # the check of the lists of values
@@ -74,33 +74,27 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     return promised
 
 
-def queries(published: PublishedTables) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that look at the tables, in order."""
-    columns, listed = published_columns(published.manifest), value_lists(published.manifest)
-    tables = published.tables
-    return [
-        *order_queries(published, columns, all_differ=frozenset(listed)),
-        *((f"{LISTED} of {c}", _lacking(published, c, tables["data"], tables[table])) for table, c in listed.items()),
-    ]
-
-
-def _lacking(published: PublishedTables, column: str, one: Sql, other: Sql) -> str:
-    return published.query("verify/rows/lacking", {"one": one, "other": other}, column=column)
+def _count_lacking(published: PublishedTables, name: str, column: str, one: Sql, other: Sql) -> int:
+    """Return how many values of the one relation the other has not; name: what the query is called."""
+    sql = published.query("verify/rows/lacking", {"one": one, "other": other}, column=column)
+    return int(published.answer(name, sql)["lacking"])
 
 
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, that the manifest promises what gamma gives, lists of values."""
-    answers = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
-    rows = int(answers["order of data"]["row_count"])
-    tables = published_columns(published.manifest)
-    ordered = order_check(answers, list(tables), "sorted by the published columns")
-    checks, listed = [ordered, _gamma_check(published.manifest, rows)], value_lists(published.manifest)
+    listed, tables = value_lists(published.manifest), published.tables
+    ordered, counted = check_order(
+        published, published_columns(published.manifest), "sorted by the published columns", all_differ=listed
+    )
+    checks = [ordered, _gamma_check(published.manifest, counted["data_rows"])]
     if listed:
-        lacking = {column: int(answers[f"{LISTED} of {column}"]["lacking"]) for column in listed.values()}
+        lacking = {
+            column: _count_lacking(published, f"{LISTED} of {column}", column, tables["data"], tables[table])
+            for table, column in listed.items()
+        }
         required = "every published value stands in the list, and none twice"
         checks.append(Check(LISTED, required, {"not listed": lacking}, not any(lacking.values())))
-    counted = {f"{table}_rows": int(answers[f"order of {table}"]["row_count"]) for table in tables}
-    return Report(tuple(checks), {"rows": rows, **counted})
+    return Report(tuple(checks), {"rows": counted["data_rows"], **counted})
 
 
 def _gamma_check(manifest: Manifest, rows: int) -> Check:
@@ -125,31 +119,15 @@ def verified_figures(report: Report) -> dict[str, Any]:
     return {check.name: "holds" if check.holds else "not run" for check in report.checks if check.name != OWN_VALUE}
 
 
-def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that compare the release with its source."""
-    return [(name, sql) for name, _, sql in _comparisons(published, source, types)]
-
-
-def _comparisons(
-    published: PublishedTables, source: Source, types: Mapping[str, str]
-) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each query, the sensitive column that it is about, and its text."""
-    quasi, sensitive = (published.manifest["columns"][role] for role in ("quasi", "sensitive"))
-    yield "quasi_rows", "", multiset_query(published, "data", quasi, Sql("1"), source, types)
-    source, columns = _without_unknown(published.manifest, source, types), []
-    for table, column in value_lists(published.manifest).items():
-        both = align_columns(published, table, [column], source, types)
-        (name,) = both.names
-        yield f"{FOREIGN} of {column}", column, _lacking(published, name, both.published, both.original)
-        yield f"{MISSING} of {column}", column, _lacking(published, name, both.original, both.published)
-    for column in sensitive:
+def _column_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, str]:
+    """Return the queries of each sensitive column by its number, `retention_1` and `published_counts_1` on."""
+    quasi, columns = published.manifest["columns"]["quasi"], []
+    for column in published.manifest["columns"]["sensitive"]:
         people = align_columns(published, "data", [*quasi, column], source, types)
         *names, name = people.names
-        columns.append({"quasi": names, "sensitive": name, **people.relations})
-    queries = published.sections("verify/randomized", columns=columns, parts=PARTS, least=LEAST)
-    for number, column in enumerate(sensitive, start=1):
-        yield f"retention of {column}", column, queries[f"retention_{number}"]
-        yield f"published counts of {column}", column, queries[f"published_counts_{number}"]
+        sides = {"published": people.published, "original": people.original}
+        columns.append({"quasi": names, "sensitive": name, **sides})
+    return published.sections("verify/randomized", columns=columns, parts=PARTS, least=LEAST)
 
 
 def _without_unknown(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
@@ -172,20 +150,19 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     gammas, dropped = manifest["parameters"]["gamma"], manifest["dropped_rows"]
     # up to gamma - 1 rows beyond a multiple of gamma were left out; whose values they had, the release does not tell
     drops = manifest["parameters"]["residue"] == "drop"
-    checks: list[Check] = []
-    retention: dict[str, list[dict[str, Any]]] = {}
-    worst: dict[str, float] = {}
-    listed: dict[str, int] = {}
-    for name, column, sql in _comparisons(published, source, types):
-        rows = published.engine.rows(sql)
-        if name == "quasi_rows":
-            checks.append(multiset_check(name, rows[0], dropped))
-        elif name.startswith("retention"):
-            retention[column] = rows
-        elif name.startswith((FOREIGN, MISSING)):
-            listed[name] = int(rows[0]["lacking"])
-        else:
-            worst[column] = _least_probability(rows, gammas[column], drops)
+    quasi_rows = compare_columns(published, "quasi_rows", "data", manifest["columns"]["quasi"], Sql("1"), source, types)
+    source, listed = _without_unknown(manifest, source, types), dict[str, int]()
+    for table, column in value_lists(manifest).items():
+        both = align_columns(published, table, [column], source, types)
+        (name,) = both.names
+        for words, one, other in ((FOREIGN, both.published, both.original), (MISSING, both.original, both.published)):
+            listed[f"{words} of {column}"] = _count_lacking(published, f"{words} of {column}", name, one, other)
+    queries, retention, worst = _column_queries(published, source, types), {}, {}
+    for number, column in enumerate(gammas, start=1):
+        retention[column] = published.ask(f"retention of {column}", queries[f"retention_{number}"])
+        rows = published.ask(f"published counts of {column}", queries[f"published_counts_{number}"])
+        worst[column] = _least_probability(rows, gammas[column], drops)
+    checks = [multiset_check("quasi_rows", quasi_rows, dropped)]
     checks += [_retention_check(retention, gammas, manifest), _counts_check(worst, manifest)]
     if listed:
         # a value that only rows beyond a multiple of gamma had is in no list
@@ -193,16 +170,13 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
         sound = all(count <= (dropped if name.startswith(MISSING) else 0) for name, count in listed.items())
         checks.append(Check("listed_values", required, listed, sound))
     if published.linked is not None:
-        known_source = _without_unknown(manifest, source, types)
-        misplaced = count_misplaced(published, known_source, types, manifest["columns"]["sensitive"])
+        misplaced = count_misplaced(published, source, types, manifest["columns"]["sensitive"])
         required = "nobody in a decoy group with another's value"
         checks.append(Check(OWN_VALUE, required, misplaced, not misplaced["in_wrong_groups"]))
     return tuple(checks)
 
 
-def _retention_check(
-    retention: Mapping[str, list[dict[str, Any]]], gammas: Mapping[str, int], manifest: Manifest
-) -> Check:
+def _retention_check(retention: Mapping[str, Sequence[Row]], gammas: Mapping[str, int], manifest: Manifest) -> Check:
     required = {
         column: f"1/{gammas[column]} within 4 standard errors, in every part of the rows within chance"
         for column in retention
@@ -236,11 +210,12 @@ def find_uneven(published: PublishedTables, source: Source, types: Mapping[str, 
     manifest = published.manifest
     if follows(manifest) and manifest["parameters"].get("changed") == "keep":
         return {}
-    sql = next(sql for name, of, sql in _comparisons(published, source, types) if of == column and "retention" in name)
-    return uneven_parts(published.engine.rows(sql), column, manifest)
+    number = manifest["columns"]["sensitive"].index(column) + 1
+    queries = _column_queries(published, _without_unknown(manifest, source, types), types)
+    return uneven_parts(published.engine.rows(queries[f"retention_{number}"]), column, manifest)
 
 
-def uneven_parts(rows: list[dict[str, Any]], column: str, manifest: Manifest) -> dict[str, float]:
+def uneven_parts(rows: Sequence[Row], column: str, manifest: Manifest) -> dict[str, float]:
     """Return the shares of people who keep their value, by parts in words, where it is beyond chance: the worst ones.
 
     Bonferroni over all parts: a sound release fails in one of a million.
@@ -276,7 +251,7 @@ def _counts_check(worst: Mapping[str, float], manifest: Manifest) -> Check:
     return Check("published_counts", required, dict(worst), all(least >= FALSE_ALARM for least in worst.values()))
 
 
-def _least_probability(rows: list[dict[str, Any]], gamma: int, drops: bool) -> float:
+def _least_probability(rows: Sequence[Row], gamma: int, drops: bool) -> float:
     """Return the least two-sided probability of a published count, times the number of values.
 
     Rows that were dropped, up to gamma - 1, may have had any value: the count before them is taken as near as they
@@ -289,8 +264,10 @@ def _least_probability(rows: list[dict[str, Any]], gamma: int, drops: bool) -> f
     least = 1.0
     for row in rows:
         published_count, count = int(row["published_count"]), int(row["original_count"])
-        if published_count and not count:  # a value that nobody had
-            return 0.0
+        if not count:
+            if published_count:  # a value that nobody had
+                return 0.0
+            continue
         groups = min(max(published_count, count - (gamma - 1 if drops else 0)), count)
         ends = {max(0, groups - (group_count - larger)), min(groups, larger)} if larger else {0}
         least = min(

@@ -52,3 +52,6 @@ class RandomizedView(ExactView):
     def values(self) -> Sql:
         """Return every published value with its number."""
         return self.keep("value", "adversary/view/value", {"holding": self.people()}, weight=Sql("1"))
+
+
+VIEW = RandomizedView

@@ -1,19 +1,14 @@
 """The form of uncertain data: QIT with cells that may stand for several values, ST with sets of sensitive values."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
-from sqlanon.forms.form import Compared, Form, Tables
+from sqlanon.forms.form import Form, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, NAME, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, record, several, whole, word
 from sqlanon.plans.manifest import Manifest
-from sqlanon.verification.checks import Verification
-
-if TYPE_CHECKING:
-    from sqlanon.adversary.view import View
 
 _FIGURES = {
     **SORTED,
@@ -49,32 +44,11 @@ class UncertainForm(Form):
         *("k", "l", "threshold", "undiverse", "max_group", "max_alternatives", "order_alternatives", "draws"),
     )
 
-    @property
-    def verification(self) -> Verification:
-        """Return what verifies the tables."""
-        from sqlanon.forms.uncertain import verification
-
-        return cast(Verification, verification)
-
-    @property
-    def compared(self) -> Compared | None:
-        """Compare answers with true counts."""
-        from sqlanon.forms.uncertain.source_rows import compare_counts, count_queries
-
-        return compare_counts, count_queries
-
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
         from sqlanon.estimation.cells.uncertain import UncertainSession
 
         return UncertainSession(engine, tables, manifest)
-
-    @property
-    def view(self) -> "type[View]":
-        """Return what an adversary sees."""
-        from sqlanon.forms.uncertain.view import UncertainView
-
-        return UncertainView
 
     # -- words ---------------------------------------------------------------------------------
 

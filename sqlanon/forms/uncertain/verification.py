@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.forms.qit_st.verification import COUNTS, TABLES, is_whole_number
+from sqlanon.forms.qit_st.verification import COUNTS, is_whole_number
 from sqlanon.forms.uncertain.release_relations import (
     is_single,
     read_sets,
@@ -23,18 +23,11 @@ from sqlanon.verification.multisets import (
     compare_multisets,
     multiset_check,
     whole_columns,
-    write_multiset_query,
 )
-from sqlanon.verification.row_order import order_check, order_queries
+from sqlanon.verification.row_order import check_order
 
 # no name that queries of recipients read: a cast of such a column to a whole number is refused
 _VALUE = "sensitive_value"
-
-
-def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that compare the release with its source."""
-    aligned = _align_columns(published, source, types)
-    return [(name, write_multiset_query(published, rows.relations, rows.names)) for name, rows in aligned.items()]
 
 
 def _align_columns(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, AlignedColumns]:
@@ -91,14 +84,13 @@ def _count_hidden(published: PublishedTables) -> Mapping[str, int]:
     if published.manifest["parameters"]["undiverse"] == MERGE:
         return {"suppressed_rows": 0, "generalized_rows": 0}
     unfolded = {"unfolded": unfold_marks(published, described(published.manifest))}
-    (hidden,) = published.engine.rows(published.query("forms/uncertain/source/hidden", unfolded))
-    return hidden
+    return published.answer("hidden", published.query("forms/uncertain/source/hidden", unfolded))
 
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the published values are the source's alternatives, as multisets, up to dropped and hidden rows."""
     aligned = _align_columns(published, source, types)
-    balances = {name: compare_multisets(published, rows) for name, rows in aligned.items()}
+    balances = {name: compare_multisets(published, name, rows) for name, rows in aligned.items()}
     hidden = _count_hidden(published)
     dropped = published.manifest["dropped_rows"]
     # a hidden row shows '*' for its quasi values, while ST counts its sensitive value as any other
@@ -109,6 +101,8 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     return tuple(multiset_check(name, row, missing[name]) for name, row in balances.items())
 
 
+TABLES = ("qit", "st")
+SORTED = "sorted by the published columns, every set once in a group"
 ONE_VALUE = "one_value"  # groups that give away a value, though a harmless one
 # what is found of lines of ST that are one value each, and all different
 NO_FAULTY_LINES = {"faulty_lines": 0, "equal_lines": 0, "uncertain_values": 0}
@@ -150,8 +144,8 @@ def check_types(published: PublishedTables) -> str | None:
     return f"nodes of a hierarchy that are no text: {', '.join(wrong)}" if wrong else None
 
 
-def queries(published: PublishedTables) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that prove a release from its tables, in order."""
+def verify(published: PublishedTables) -> Report:
+    """Check a release from its tables alone: order, sizes, weights, marks, values."""
     columns, parameters = published.manifest["columns"], published.manifest["parameters"]
     quasi = described(published.manifest)
     climbs = parameters["undiverse"] == GENERALIZE
@@ -159,7 +153,7 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
     # equal marks follow from equal QIIDs; ST has one line per group and set
     marks = columns["alternatives"]
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
-    sections = published.sections(
+    texts = published.sections(
         "verify/uncertain",
         write_nodes(published, quasi),
         unfolded=unfold_marks(published, quasi),
@@ -175,19 +169,12 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
         climbs=climbs,
         least=0 if climbs else 1,  # marks of 0 alternatives: a group was generalized
     )
-    return [*sections.items(), *order_queries(published, lines, all_differ=frozenset({"st"}))]
-
-
-def verify(published: PublishedTables) -> Report:
-    """Check a release from its tables alone: order, sizes, weights, marks, values."""
-    texts = dict(queries(published))
-    lines = texts.pop("set_lines")
-    answers = {name: published.engine.rows(sql)[0] for name, sql in texts.items()}
-    proved = is_single(published) and (
-        not (answers["order of st"]["misplaced_rows"] or answers["weights"]["unweighted_values"])
-    )
-    answers["set_lines"] = NO_FAULTY_LINES if proved else published.engine.rows(lines)[0]
-    weights, marks, parameters = answers["weights"], answers["alternatives"], published.manifest["parameters"]
+    lines_text = texts.pop("set_lines")
+    answers = {name: published.answer(name, sql) for name, sql in texts.items()}
+    order, rows = check_order(published, lines, SORTED, all_differ=["st"])
+    proved = is_single(published) and order.holds and not answers["weights"]["unweighted_values"]
+    answers["set_lines"] = NO_FAULTY_LINES if proved else published.answer("set_lines", lines_text)
+    weights, marks = answers["weights"], answers["alternatives"]
     # each figure counts groups, lines or values that break the promise; all are 0 in a sound release
     sizes = {
         "smallest_group": weights["smallest_group"],
@@ -207,7 +194,7 @@ def verify(published: PublishedTables) -> Report:
         generalized = [Check("generalized", required, counts, not counts["uneven_groups"])]
     checks = (
         *([Check(ONE_VALUE, REPORTED, certain, None, certain=True)] if weights["one_value_groups"] else []),
-        order_check(answers, TABLES, "sorted by the published columns, every set once in a group"),
+        order,
         Check(
             "cluster_size",
             f"every group >= {parameters['k']}{_limit(parameters)}, as large in QIT as in ST",
@@ -234,8 +221,7 @@ def verify(published: PublishedTables) -> Report:
     )
     figures = {
         "rows": weights["row_count"],
-        "qit_rows": answers["order of qit"]["row_count"],
-        "st_rows": answers["order of st"]["row_count"],
+        **rows,
         "groups": weights["group_count"],
         **{name: weights[name] for name in ("smallest_group", "largest_group", "suppressed_groups")},
         **{name: marks[name] for name in ("suppressed_rows", "uncertain_rows")},

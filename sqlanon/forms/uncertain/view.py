@@ -131,3 +131,6 @@ class UncertainView(GroupView):
 
 def _unpromised(attack: str, confidence: float, whom: str) -> Finding:
     return Finding("background knowledge", attack, float(confidence), whom=whom, headline=True)
+
+
+VIEW = UncertainView

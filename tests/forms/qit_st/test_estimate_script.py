@@ -102,11 +102,11 @@ def test_names_that_sql_reads_differently(ask):
 
 
 def test_parts_of_a_table_are_read_together(ask, tmp_path):
-    from sqlanon.forms.qit_st.estimate_script import write_script
+    from sqlanon.forms.estimate_script import write_group_script
 
     release, _ = ask(PEOPLE, quasi=["age", "income"], sensitive="degree", id="id", l=2)
     files = {"qit-2.parquet": {}, "qit-1.parquet": {}, "st.parquet": {}}
-    text = write_script({**release.manifest, "files": files})
+    text = write_group_script({**release.manifest, "files": files})
     folder = "coalesce(getvariable('release') || '/', '') || "
     assert f"read_parquet([{folder}'qit-1.parquet', {folder}'qit-2.parquet'])" in text
     assert os.fspath(tmp_path) not in text
@@ -180,7 +180,7 @@ def test_unbiased_weights_count_what_depends_on_the_value():
 
     The values beside a value are taken for dealt at random, which leaves a small bias: -14 of 172, seen over 120 keys.
     """
-    from sqlanon.forms.qit_st.estimate_script import write_script
+    from sqlanon.forms.estimate_script import write_group_script
 
     connection = connect()
     connection.execute(WORKERS)
@@ -188,7 +188,7 @@ def test_unbiased_weights_count_what_depends_on_the_value():
     for number in range(16):
         roles = {"quasi": ["sex", "age"], "sensitive": "work", "id": "id"}
         release = sqlanon.anatomy(connection, "people", l=4, key=f"{number:064x}", **roles)
-        views = write_script({**release.manifest, "files": {"qit.parquet": {}, "st.parquet": {}}})
+        views = write_group_script({**release.manifest, "files": {"qit.parquet": {}, "st.parquet": {}}})
         shell = connect()
         for table in ("qit", "st"):
             shell.register(f"frame_{table}", release.table(table).df())

@@ -5,7 +5,7 @@ the table as a QIT and an ST.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
@@ -18,10 +18,8 @@ from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
-from sqlanon.verification.checks import Verification
 
 if TYPE_CHECKING:
-    from sqlanon.adversary.view import View
     from sqlanon.completion.complete_release import Chain
 
 
@@ -53,25 +51,11 @@ class TallyForm(Form):
     words = ("tally_form/words.txt",)
     warning = "tally_form/warning.md"
 
-    @property
-    def verification(self) -> Verification:
-        """Return what verifies the table."""
-        from tests.toys.tally_form import verification
-
-        return cast(Verification, verification)
-
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
         from tests.toys.tally_form.session import CrowdSession
 
         return CrowdSession(engine, *as_groups(tables, manifest), self.estimators)
-
-    @property
-    def view(self) -> "type[View]":
-        """Return what an adversary sees."""
-        from tests.toys.tally_form.view import CrowdView
-
-        return CrowdView
 
     @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":

@@ -8,8 +8,8 @@ from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import ident
 from sqlanon.verification.checks import Check, PublishedTables, Report
-from sqlanon.verification.multisets import multiset_check, multiset_query
-from sqlanon.verification.row_order import order_check, order_queries
+from sqlanon.verification.multisets import compare_columns, multiset_check
+from sqlanon.verification.row_order import check_order
 
 TABLES = ("tally",)
 
@@ -33,28 +33,21 @@ def published_columns(manifest: Manifest) -> dict[str, list[str]]:
     return {"tally": [*columns["quasi"], *columns["sensitive"], columns["count"]]}
 
 
-def queries(published: PublishedTables) -> list[tuple[str, str]]:
-    """Return the queries that prove a release from its table."""
+def verify(published: PublishedTables) -> Report:
+    """Check a release from its table alone."""
     columns = published.manifest["columns"]
     values = {"quasi": columns["quasi"], "count_column": columns["count"], "l": published.manifest["parameters"]["l"]}
     shown = {"tally": published_columns(published.manifest)["tally"][:-1]}
-    crowds = published.query("tally_form/crowd_figures", {}, **values)
-    return [("crowds", crowds), *order_queries(published, shown, all_differ=frozenset(TABLES))]
-
-
-def verify(published: PublishedTables) -> Report:
-    """Check a release from its table alone."""
-    answers = {name: published.answer(sql) for name, sql in queries(published)}
-    crowds, l = answers["crowds"], published.manifest["parameters"]["l"]
+    crowds, l = published.answer("crowds", published.query("tally_form/crowd_figures", {}, **values)), values["l"]
+    order, rows = check_order(published, shown, "sorted by the published columns, every value once in a crowd", TABLES)
     wrong = {"wrong_counts": int(crowds["wrong_counts"])}
     safe = not crowds["unsafe_crowds"] and crowds["row_count"] > 0
     checks = (
-        order_check(answers, TABLES, "sorted by the published columns, every value once in a crowd"),
+        order,
         Check("crowds", "every count above 0", wrong, not wrong["wrong_counts"]),
         Check("confidence", f"<= 1/{l}", crowds["largest_confidence"], safe),
     )
-    lines = answers["order of tally"]["row_count"]
-    figures = {"rows": crowds["row_count"], "groups": crowds["crowd_count"], "tally_rows": lines}
+    figures = {"rows": crowds["row_count"], "groups": crowds["crowd_count"], **rows}
     sizes = {name: crowds[name] for name in ("smallest_group", "largest_group")}
     return Report(checks, {**figures, **sizes})
 
@@ -69,14 +62,9 @@ def verified_figures(report: Report) -> dict[str, Any]:
     return report.manifest_entries(without=("rows", "groups", "tally_rows"))
 
 
-def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the query that compares the release with its source."""
-    columns = published.manifest["columns"]
-    compared, weight = [*columns["quasi"], *columns["sensitive"]], ident(columns["count"])
-    return [("people", multiset_query(published, "tally", compared, weight, source, types))]
-
-
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the published people are the source's, up to the dropped rows."""
-    ((name, sql),) = against_queries(published, source, types)
-    return (multiset_check(name, published.answer(sql), published.manifest["dropped_rows"]),)
+    columns, name = published.manifest["columns"], "people"
+    compared, weight = [*columns["quasi"], *columns["sensitive"]], ident(columns["count"])
+    row = compare_columns(published, name, "tally", compared, weight, source, types)
+    return (multiset_check(name, row, published.manifest["dropped_rows"]),)

@@ -29,3 +29,6 @@ class CrowdView(GroupView):
             tables, manifest = as_groups(published.tables, published.manifest)
             published = replace(published, tables=tables, manifest=manifest)
         return GroupView.find_candidates(view, published, name)
+
+
+VIEW = CrowdView
