@@ -16,8 +16,6 @@ from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.translate import quote_relation, translate
 
-KEY = "ab" * 32
-
 
 def a_plan(identity="identifier", draws="keyed", nulls="value", engine="duckdb", **parameters) -> Plan:
     roles = Roles(("age", 'sex "at birth"'), ("disease",), ("ssn",) if identity != "number" else ())
