@@ -5,7 +5,6 @@ import pytest
 import sqlanon
 from sqlanon.adversary.findings import bound_share
 from sqlanon.attacks import attack_release
-from sqlanon.errors import UsageError
 
 ROWS = 3000
 
@@ -77,11 +76,6 @@ def test_what_has_no_groups_is_attacked_whole(con, release, few):
 def test_the_interval_is_wilsons():
     assert bound_share(10, 100) == pytest.approx((0.0552, 0.1744), abs=1e-4)
     assert bound_share(0, 50)[0] == pytest.approx(0) and bound_share(50, 50)[1] == pytest.approx(1)
-
-
-def test_the_option_of_earlier_versions_says_what_is_there_instead(release):
-    with pytest.raises(UsageError, match=r"sample was removed in 0\.3\.0; of more than 200,000 rows attacks draw"):
-        sqlanon.attack(release, sample=600)
 
 
 @pytest.mark.parametrize("visits", [1, 2])

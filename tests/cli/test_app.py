@@ -12,20 +12,10 @@ import sys
 import pytest
 
 VERBS = [
-    ["publish", "anatomy"],
-    ["compile", "anatomy"],
-    ["publish", "robust"],
-    ["compile", "robust"],
-    ["verify"],
-    ["estimate"],
-    ["report"],
-    ["macros"],
-    ["adopt"],
-    ["run"],
-    ["demo"],
-    ["breach"],
-    ["guide"],
+    *(["publish", "anatomy"], ["compile", "anatomy"], ["publish", "robust"], ["compile", "robust"]),
+    *([verb] for verb in ("verify", "estimate", "report", "macros", "adopt", "run", "demo", "breach", "guide")),
 ]
+ROLES = ("--quasi", "age,sex", "--sensitive", "disease", "-l", 3)
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -86,11 +76,8 @@ def release(shell, hospital_release):
 
 
 def test_estimate_in_every_format(release):
-    asked = [
-        "estimate",
-        "release",
-        "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'd1' GROUP BY sex ORDER BY sex",
-    ]
+    sql = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'd1' GROUP BY sex ORDER BY sex"
+    asked = ("estimate", "release", sql)
     shown = release(*asked)
     rows = json.loads(release(*asked, "--format", "json").stdout)
     lines = list(csv.DictReader(io.StringIO(release(*asked, "--format", "csv").stdout)))
@@ -124,34 +111,11 @@ def test_a_value_that_no_row_has_is_told(release):
 
 
 def test_compile_needs_no_database(shell):
-    done = shell(
-        "compile",
-        "anatomy",
-        "ward.patients",
-        "--quasi",
-        "age,sex",
-        "--sensitive",
-        "disease",
-        "-l",
-        4,
-        "--dialect",
-        "postgres",
-    )
+    asked = (*ROLES, "--dialect", "postgres")
+    done = shell("compile", "anatomy", "ward.patients", *asked)
     assert done.returncode == 0
     assert '"ward"."patients"' in done.stdout
-    refused = shell(
-        "compile",
-        "anatomy",
-        "p.parquet",
-        "--quasi",
-        "age",
-        "--sensitive",
-        "disease",
-        "-l",
-        4,
-        "--dialect",
-        "postgres",
-    )
+    refused = shell("compile", "anatomy", "p.parquet", *asked)
     assert refused.returncode == 2
     assert "from a table, not from the file" in refused.stderr
 
@@ -164,20 +128,8 @@ def test_a_reader_that_leaves_early_is_no_error(release):
 
 def test_control_characters_of_values_do_not_reach_the_terminal(shell):
     (shell.folder / "evil.csv").write_text("q,s\n" + "".join(f"\x1b[2J{i},{i % 3}\n" for i in range(9)))
-    asked = [
-        "publish",
-        "anatomy",
-        "evil.csv",
-        "--quasi",
-        "q",
-        "--sensitive",
-        "s",
-        "-l",
-        3,
-        "--out",
-        "release",
-    ]
-    assert shell(*asked).returncode == 0
+    roles = ("--quasi", "q", "--sensitive", "s", "-l", 3)
+    assert shell("publish", "anatomy", "evil.csv", *roles, "--out", "release").returncode == 0
     done = shell("estimate", "release", "SELECT q, COUNT(*) FROM release GROUP BY q")
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
@@ -188,19 +140,7 @@ def test_control_characters_of_values_do_not_reach_the_terminal(shell):
     "arguments",
     [
         ["demo", "--keep", "no/such/place"],
-        [
-            "publish",
-            "anatomy",
-            "patients.parquet",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "-l",
-            4,
-            "--out",
-            "o\udcff",
-        ],
+        ["publish", "anatomy", "patients.parquet", *ROLES, "--out", "o\udcff"],
         ["estimate", "release", "SELECT '\udcff'"],
         ["verify", "tmp", "--threads", 100000],
         ["verify", "tmp", "--memory-limit=-1GB"],
@@ -221,18 +161,7 @@ def test_an_answer_that_cannot_be_written_is_no_bug(release, words):
 
 
 def test_a_name_that_is_schema_and_directory_is_refused(release):
-    asked = [
-        "--quasi",
-        "age,sex",
-        "--sensitive",
-        "disease",
-        "-l",
-        3,
-        "--database",
-        "hospital.duckdb",
-        "--into",
-        "release",
-    ]
+    asked = (*ROLES, "--database", "hospital.duckdb", "--into", "release")
     assert release("publish", "anatomy", "patients", *asked).returncode == 0
     done = release("verify", "release", "--database", "hospital.duckdb")
     assert done.returncode == 2

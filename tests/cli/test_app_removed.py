@@ -4,6 +4,7 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import UsageError
+from tests.conftest import PAPERS
 
 ROLES = ("--quasi", "age", "--sensitive", "disease", "--id", "ssn")
 COMPILE = ("compile", "anatomy", "patients", *ROLES, "-l", "3")
@@ -32,6 +33,7 @@ ASKED = {"quasi": "age", "sensitive": "disease", "id": "ssn"}
 CALLED = [
     (lambda: sqlanon.compile("anatomy", "patients", l=3, dialect="databricks", **ASKED), 'dialect="spark"'),
     (lambda: sqlanon.breach(None, samples=9), "certified bounds"),
+    (lambda: sqlanon.attack(PAPERS / "anatomy" / "release", sample=600), "of more than 200,000 rows attacks draw"),
 ]
 
 

@@ -118,7 +118,7 @@ def test_the_command_line_knows_it(run, tmp_path):
     run("report r --against people.csv --id id --out r.html")
     assert "nobody infers a person" in (tmp_path / "r.html").read_text()
     roles = "--quasi age,sex --sensitive disease --id id"
-    compared = run(f"compare people.csv {roles} --methods tally_method,anatomy --l 4")
+    compared = run(f"compare people.csv {roles} --methods tally_method,anatomy --l 4 --queries 8")
     (line,) = (line.split() for line in compared.splitlines() if line.startswith("tally_method "))
     assert line[1:5] == ["l", "=", "4", "25.0%"] and "0.50%" in line
     script = run(f"compile tally_method people {roles} -l 4 --dialect postgres")

@@ -246,13 +246,6 @@ def test_older_copies_are_noticed_by_what_lies_beside(copied):
     assert (folder / "ward.ledger.last").stat().st_mode & 0o777 == 0o600
 
 
-def test_another_ledger_of_the_same_key_is_noticed(copied):
-    con, folder = copied
-    shutil.copy(folder / "other.ledger", folder / "ward.ledger")
-    with pytest.raises(UsageError, match="notes another release 3 than"):
-        release(con, folder, "ward/4")
-
-
 def test_a_ledger_that_is_gone_is_noticed(copied):
     con, folder = copied
     (folder / "ward.ledger").unlink()

@@ -1,21 +1,7 @@
-"""Groups in one pass: the same release, row for row, as in many steps under the same key."""
+"""Draws of groups: each of a part of a hash of its own, and rows that share one in any order."""
 
 import sqlanon
 from tests.databases import connect
-
-# a value of exactly 1/l of the rows, values of one row, runs of buckets that end at the last one and that go round
-TABLES = {
-    "even": "select i, i % 7 as age, i % 5 as disease from range(100) as t(i)",
-    "one block": "select i, i % 3 as age, i % 11 as disease from range(37) as t(i)",
-    "skewed": "select i, i % 9 as age, case when i < 200 then 0 when i < 390 then 1 else i % 17 + 2 end as disease"
-    " from range(803) as t(i)",
-    "rare": "select i, i % 9 as age, case when i < 300 then i else i % 31 end as disease from range(1009) as t(i)",
-}
-
-
-def tables(con, **asked):
-    release = sqlanon.anatomy(con, "people", sensitive="disease", **{"quasi": "age", **asked})
-    return [con.execute(f"from {release.tables[name]}").fetchall() for name in ("qit", "st")]
 
 
 def test_each_of_several_draws_is_of_a_part_of_the_hash_of_its_own():

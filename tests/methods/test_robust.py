@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.plans.manifest import manifest_text
-from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.conftest import PAPERS
 from tests.databases import insert
 from tests.examples import examples
 from tests.oracles.suppression import most_groups
@@ -586,26 +586,3 @@ def test_one_key_gives_one_release_in_any_order(con, identifier):
     assert tables[0] == tables[1] == tables[2]
     other = sqlanon.robust(con, "crowd", **(asked | {"key": "f0" * 32}))
     assert other.table("st").fetchall() != tables[0][1]
-
-
-def test_hostile_names_and_values(con):
-    columns = ", ".join('"' + name.replace('"', '""') + '" varchar' for name in NASTY_NAMES)
-    con.execute(f'create table hostile ({columns}, "sens\'it""ive" varchar)').fetchall()
-    values = [*NASTY_VALUES, None]
-    rows = [
-        [values[(i * (place + 3) // 5) % 3 + place % 4] for place in range(len(NASTY_NAMES))]
-        + [values[i % len(values)]]
-        for i in range(240)
-    ]
-    insert(con, "hostile", rows)
-    release = sqlanon.robust(
-        con, "hostile", quasi=NASTY_NAMES, sensitive="sens'it\"ive", r=2, nulls="value",
-        background_from=NASTY_NAMES[:2], max_suppressed=0.9, key=KEY,
-    )  # fmt: skip
-    assert release.manifest["parameters"]["backgrounds"] == [[name] for name in NASTY_NAMES[:2]]
-    assert release.verify(against="hostile").holds
-    for name in NASTY_NAMES[::9]:
-        assert sqlanon.robust(
-            con, "hostile", quasi=[name], sensitive="sens'it\"ive", r=2, nulls="value", background_from=[[name]],
-            max_suppressed=0.9,
-        ).verify().holds  # fmt: skip

@@ -15,8 +15,6 @@ from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Request
 from sqlanon.plans.roles import Roles
-from tests.conftest import NASTY_NAMES, NASTY_VALUES
-from tests.databases import insert
 
 KEY = "0f" * 32
 
@@ -220,17 +218,6 @@ def test_nulls(con):
         sqlanon.splu(con, "t", **asked)
     assert sqlanon.splu(con, "t", **asked, nulls="drop").manifest["dropped_rows"] == 100
     assert sqlanon.splu(con, "t", **asked, nulls="value").verify(against="t").holds
-
-
-def test_names_and_values_of_every_kind(con):
-    columns = ", ".join('"' + name.replace('"', '""') + '" varchar' for name in NASTY_NAMES)
-    con.execute(f'create table "nasty; table" ({columns}, "sick ""ness" varchar)').fetchall()
-    rows = [[NASTY_VALUES[(i + j) % len(NASTY_VALUES)] for j in range(len(NASTY_NAMES) + 1)] for i in range(46)]
-    insert(con, '"nasty; table"', rows)
-    release = sqlanon.splu(
-        con, "nasty; table", quasi=NASTY_NAMES[:-2], sensitive=['sick "ness', *NASTY_NAMES[-2:]], gamma=3
-    )
-    assert release.verify(against="nasty; table").holds
 
 
 def test_the_macro_is_the_release_with_its_residue_kept(con):

@@ -7,7 +7,10 @@ import duckdb
 import pytest
 
 import sqlanon
+from sqlanon.plans.templates import ident
 from tests.conftest import METHODS as ASKED
+from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.databases import insert
 
 STAMP = "'2024-01-01 12:00:0' || i % 5"
 # by type, five values of numbers i
@@ -79,3 +82,23 @@ def test_what_is_published_holds_or_the_type_is_refused(con, tmp_path, method):
         verified = sqlanon.open(tmp_path / str(number), con=con).verify(against="t")
         assert verified.holds, (asked, verified.failed())
     assert len(roles["quasi"]) > 18 and not (tmp_path / "refused").exists()
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "uncertain"])  # whose own has lists
+def test_names_and_values_of_every_kind(con, method):
+    """Every nasty name is a quasi column's; some are known to the adversary of robust, some randomized by splu."""
+    columns = ", ".join(f"{ident(name)} varchar" for name in NASTY_NAMES)
+    con.execute(f'create table "nasty; table" ({columns}, "sick ""ness" varchar)').fetchall()
+    quasi = [[NASTY_VALUES[(i * (n + 3) // 5) % 3 + n % 4] for n in range(len(NASTY_NAMES))] for i in range(240)]
+    insert(con, '"nasty; table"', [[*row, NASTY_VALUES[i % len(NASTY_VALUES)]] for i, row in enumerate(quasi)])
+    asked = METHODS[method] | {"quasi": NASTY_NAMES, "sensitive": 'sick "ness'}
+    if method == "robust":
+        asked |= {"background_from": [[name] for name in NASTY_NAMES[::9]], "max_suppressed": 0.9}
+    if method == "splu":
+        asked |= {"quasi": NASTY_NAMES[:-2], "sensitive": ['sick "ness', *NASTY_NAMES[-2:]]}
+    release = getattr(sqlanon, method)(con, "nasty; table", **asked)
+    assert release.verify(against="nasty; table").holds
+    assert con.execute('select count(*) from "nasty; table"').fetchall() == [(240,)]
+    if method == "anatomy":  # published names make ours give way
+        assert release.table("qit").columns == [*NASTY_NAMES, "group_id_2"]
+        assert release.manifest["columns"]["count"] == "count_2"

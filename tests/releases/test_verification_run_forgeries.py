@@ -66,6 +66,11 @@ UNKNOWN = "select * replace (case disease when 'd1' then 'd99' else disease end 
 # method, table, what stands in its place, the check that must fail
 FORGED_TABLES = [
     *[("anatomy", "qit", REVERSED, "row_order"), ("anatomy", "st", REVERSED, "row_order")],
+    ("anatomy", "qit", "select * from {t} order by random()", "row_order"),
+    ("anatomy", "qit", "select * from {t} order by group_id", "row_order"),
+    ("anatomy", "qit", "select *, 1 as extra from {t} order by all", "columns"),
+    ("anatomy", "st", "select * replace (0 as count) from {t} order by all", "diversity"),
+    ("anatomy", "st", "select * from {t} where false", "confidence"),
     ("anatomy", "st", ONE_LINE_A_GROUP, "diversity"),
     ("anatomy", "st", ONE_LINE_A_GROUP, "confidence"),
     ("anatomy", "st", "select * replace (count + 1 as count) from {t} order by all", "sizes"),
@@ -112,7 +117,7 @@ FORGED_TABLES = [
 
 # method, a change of the manifest, the check that must fail
 FORGED_MANIFESTS = [
-    ("anatomy", promise(l=VALUES), "diversity"),
+    *[("anatomy", promise(l=VALUES), check) for check in ("diversity", "confidence", "manifest")],
     ("anatomy", lambda m: m["guarantee"].update(confidence=0.01), "manifest"),
     ("anatomy", lambda m: m.update(rows=ROWS + 1), "manifest"),
     ("anatomy", lambda m: m.update(note="123-45-6789 has HIV"), "manifest"),

@@ -35,7 +35,9 @@ def test_the_script_gives_the_release_of_the_command_line(client, shell):
 @pytest.mark.parametrize(
     ("key", "roles", "words"),
     [
-        (None, ROLES, "the key is missing: hand over 64 hex digits"),
+        *((key, ROLES, "the key is missing: hand over 64 hex digits") for key in (None, "short", KEY + "0")),
+        (KEY, [*ROLES[:-1], 700], "l = 700 needs at least 700 rows"),
+        (KEY, ["--quasi", "age", "--sensitive", "sex", "-l", 2], "column 'sex'; say --nulls value"),
         (KEY, [*ROLES[:-1], 9], "l = 9 is not possible"),
         (KEY, ["--quasi", "age", *ROLES[2:], "--id", "sex"], "persons have more than one row"),
     ],

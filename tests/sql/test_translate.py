@@ -15,9 +15,6 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.translate import quote_relation, translate
-from tests.databases import connect
-
-KEY = "ab" * 32
 
 
 def a_plan(identity="identifier", draws="keyed", nulls="value", engine="duckdb", **parameters) -> Plan:
@@ -193,40 +190,6 @@ def test_names_that_a_shell_would_read_are_refused(name):
     plan = METHODS["anatomy"].plan(request, l=2)
     with pytest.raises(TemplateError, match="a name holds"):
         write_script(plan, refusing)
-
-
-@pytest.fixture
-def patients():
-    con = connect()
-    con.execute(
-        'create table patients as select i as ssn, i % 7 as age, i % 2 as "sex ""at birth""",'
-        " case when i % 11 = 0 then null else 'd' || i * i % 13 end as disease from range(200) as numbers(i)"
-    )
-    return con
-
-
-@pytest.mark.parametrize(
-    ("plan", "message"),
-    [
-        (a_plan(nulls="refuse"), "rows have no value in the sensitive column 'disease'; say --nulls value"),
-        (a_plan(l=20), "l = 20 is not possible: the most frequent value of 'disease' stands in"),
-        (a_plan(l=500), "l = 500 needs at least 500 rows"),
-    ],
-)
-def test_the_script_refuses_what_the_data_does_not_allow_and_leaves_nothing(patients, plan, message):
-    patients.execute(f"set variable sqlanon_key = '{KEY}'")
-    with pytest.raises(duckdb.Error, match=message):
-        patients.execute(write_script(plan, "duckdb"))
-    patients.execute("rollback")
-    assert patients.execute("select name from (show tables)").fetchall() == [("patients",)]
-
-
-@pytest.mark.parametrize("key", [None, "", "short", KEY + "0"])
-def test_the_script_refuses_to_run_without_a_key(patients, key):
-    if key is not None:
-        patients.execute("set variable sqlanon_key = " + repr(key))
-    with pytest.raises(duckdb.Error, match="the key is missing: hand over 64 hex digits"):
-        patients.execute(write_script(a_plan(), "duckdb"))
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "spark"])

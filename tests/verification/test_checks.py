@@ -37,42 +37,28 @@ def failed(report):
     return {check.name for check in report.checks if check.holds is False}
 
 
+def change_behind(monkeypatch, write_change):
+    """Let DuckDB change a relation behind the step that makes it; return how many rows each change had.
+
+    write_change: from a statement to the UPDATE that follows it, or nothing.
+    """
+    create, changed = DuckDBEngine.create, []
+
+    def create_and_change(engine, statement, lasting=False):
+        create(engine, statement, lasting)
+        if update := write_change(statement):
+            changed.extend(engine.connection.execute(update).fetchone())
+
+    monkeypatch.setattr(DuckDBEngine, "create", create_and_change)
+    return changed
+
+
 def test_an_untouched_release_holds(release):
     report = release.verify()
     assert report.holds
     assert [check.name for check in report.checks] == [
         *("files", "columns", "manifest", "row_order", "sizes", "diversity", "confidence")
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "sql", "fails"),
-    [
-        ("qit", "select * from this order by random()", {"row_order"}),
-        ("qit", "select * from this order by group_id", {"row_order"}),
-        ("st", "select * from this order by disease, group_id", {"row_order"}),
-        ("qit", "select * replace (group_id + (group_id = 3)::int as group_id) from this order by all", {"sizes"}),
-        ("st", "select * replace (2 as count) from this", {"sizes"}),
-        ("st", "select * replace (0 as count) from this", {"sizes", "diversity"}),
-        ("st", "select * from this where group_id <> 5 or disease > 'd6'", {"sizes"}),
-        ("st", "select * replace (if(group_id = 7, 'd1', disease) as disease) from this order by all", {"row_order"}),
-        ("qit", "select * exclude (sex) from this order by all", {"columns"}),
-        ("qit", "select *, 1 as extra from this order by all", {"columns"}),
-        ("st", "select * from this where false", {"sizes", "diversity", "confidence"}),
-    ],
-)
-def test_what_is_changed_is_found(release, name, sql, fails):
-    report = rewritten(release, name, sql).verify()
-    assert not report.holds
-    assert fails <= failed(report)
-
-
-def test_a_manifest_that_promises_more_is_found_out(release):
-    path = release.directory / "release.json"
-    manifest = json.loads(path.read_text())
-    manifest["parameters"]["l"] = 5
-    path.write_text(manifest_text(manifest))
-    assert failed(sqlanon.open(release.directory).verify()) == {"manifest", "diversity", "confidence"}
 
 
 def test_changed_and_missing_files_are_named(release, shell):
@@ -104,15 +90,10 @@ def test_changed_and_missing_files_are_named(release, shell):
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 99},
         {"files": {"../../etc/passwd": {"sha256": "0"}, "qit.parquet": {}, "st.parquet": {}}},
         {"files": {}},
         {"columns": {}},
-        {"columns": "age"},
-        {"parameters": {}},
-        {"parameters": {"l": "4) or (1 = 1"}},
         {"columns": {"quasi": ["age'; drop table x"], "sensitive": ["disease"], "group": "g", "count": "c"}},
-        {"method": "magic"},
     ],
 )
 def test_hostile_manifests_are_refused_or_fail(release, shell, change):
@@ -167,19 +148,17 @@ def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_publi
         "create table people as select i as ssn, i as age, i % 2 as sex, 'd' || (hash(i, 4) % 9) as disease,"
         " 'w' || (hash(i, 5) % 9) as ward from range(300) t(i)"
     )
-    create, swapped = DuckDBEngine.create, []
+    code = "code_1" if chapter == "several/exchange" else "code"
 
-    def create_and_swap(engine, statement, lasting=False):
-        create(engine, statement, lasting)
+    def swap(statement):
         if statement.name == "grouped" and statement.template == chapter:
-            code = "code_1" if chapter == "several/exchange" else "code"
-            (count,) = engine.connection.execute(SWAP.format(table=statement.relation, code=code)).fetchone()
-            swapped.append(count)
+            return SWAP.format(table=statement.relation, code=code)
+        return None
 
     roles = {"quasi": ["age", "sex"], "id": "ssn", "unique_quasi": "keep", "key": "ab" * 32}
     publish = getattr(sqlanon, method)
     assert publish(con, "people", **roles, **asked).verify(against="people").holds is not False
-    monkeypatch.setattr(DuckDBEngine, "create", create_and_swap)
+    swapped = change_behind(monkeypatch, swap)
     with pytest.raises(sqlanon.VerificationError, match=r"own_group.*in_wrong_groups: 2"):
         publish(con, "people", out=tmp_path / "release", **roles, **asked)
     assert swapped == [2] and not (tmp_path / "release").exists()
@@ -204,15 +183,12 @@ def test_what_is_swapped_under_a_ledger_is_found_before_anything_is_published(
     )
     con.execute("create table night_2 as from night_1 where ssn > 9 union all select 900 + ssn, 1, 1, s from night_1")
     con.execute("update night_2 set s = 'changed' where ssn between 20 and 25")
-    create, swapped, withheld = DuckDBEngine.create, [], {1: 0, 2: 6}
+    withheld = {1: 0, 2: 6}
 
-    def create_and_swap(engine, statement, lasting=False):
-        create(engine, statement, lasting)
+    def swap(statement):
         if statement.name == step and night == len(published):
-            (count,) = engine.connection.execute(
-                CHANGED.format(table=statement.relation, code=column, quasi="group_id")
-            ).fetchone()
-            swapped.append(count)
+            return CHANGED.format(table=statement.relation, code=column, quasi="group_id")
+        return None
 
     asked = {"quasi": ["ward", "floor"], "sensitive": "s", "id": "ssn", "l": 3, "key": "ab" * 32}
     published = []
@@ -223,7 +199,7 @@ def test_what_is_swapped_under_a_ledger_is_found_before_anything_is_published(
 
     for number in range(1, night):
         publish(number)
-    monkeypatch.setattr(DuckDBEngine, "create", create_and_swap)
+    swapped = change_behind(monkeypatch, swap)
     with pytest.raises((sqlanon.VerificationError, sqlanon.TargetError), match=words):
         publish(night)
     assert swapped == [2] and not (tmp_path / str(night)).exists()
@@ -319,20 +295,18 @@ def test_codes_are_swapped_where_nobody_is_unique(con, monkeypatch, tmp_path, me
         f"create table people as select {sex} as sex, (i % 16)::integer as ward, 'd' || (hash(i, 4) % 9) as disease"
         " from range(321) t(i)"
     )
-    create, swapped = DuckDBEngine.create, []
+    turns = iter([step])  # the first time alone
 
-    def create_and_swap(engine, statement, lasting=False):
-        create(engine, statement, lasting)
-        if statement.name == step and not swapped:
+    def swap(statement):
+        if statement.name == step and next(turns, None):
             code, quasi = COLUMNS.get(step, ("code", "quasi_1" if is_text else "packed"))
-            table = statement.relation.replace("box", "splitting")
-            sql = CHANGED.format(table=table, code=code, quasi=quasi)
-            swapped.extend(engine.connection.execute(sql).fetchone())
+            return CHANGED.format(table=statement.relation.replace("box", "splitting"), code=code, quasi=quasi)
+        return None
 
     roles = {"quasi": ["sex", "ward"], "sensitive": "disease", "key": "ab" * 32}
     publish = getattr(sqlanon, method)
     assert publish(con, "people", **roles, **asked).verify(against="people").holds is not False
-    monkeypatch.setattr(DuckDBEngine, "create", create_and_swap)
+    swapped = change_behind(monkeypatch, swap)
     with pytest.raises(sqlanon.VerificationError, match=r"own_group.*in_wrong_groups: 2"):
         publish(con, "people", out=tmp_path / "release", **roles, **asked)
     assert swapped == [2] and not (tmp_path / "release").exists()

@@ -15,7 +15,6 @@ from tests.examples import examples
 from tests.generalized_release import SLIDES, write_release
 
 INTEGER = {"type": "INTEGER", "nulls": False}
-AGE = {"age": {**INTEGER, "low": "age_low", "high": "age_high"}}
 
 
 def estimate(folder, published, rows, where, **more):

@@ -111,7 +111,7 @@ COMPLAINTS = {
 def test_an_engines_complaint_is_told_plainly(hospital, condition):
     with pytest.raises(SqlanonError) as caught:
         hospital.answer(f"select count(*) from release where {condition}")
-    assert str(caught.value) == COMPLAINTS[condition]
+    assert str(caught.value) == COMPLAINTS[condition] and "pneumonia" not in str(caught.value)
 
 
 @pytest.mark.parametrize("date", ["timestamptz 'infinity'", "date '-infinity'", "timestamp '20000-01-01'"])
@@ -245,9 +245,8 @@ def test_sums_equal_the_oracle(small, aggregate, value):
 @pytest.mark.parametrize("argument", ["salary", "income", "age", "salary + income", "nullif(age, 40)"])
 def test_averages_are_sums_over_counts_of_what_is_there(census, argument):
     where = f"from release where sex = 'M' and income > 4 and ({argument}) is not null"
-    for estimator in ("uniform",):
-        both = census.answer(f"select sum({argument}), count(*), avg({argument}) {where}", estimator)
-        assert both["avg"][0] == pytest.approx(both["sum"][0] / both["count"][0])
+    both = census.answer(f"select sum({argument}), count(*), avg({argument}) {where}", "uniform")
+    assert both["avg"][0] == pytest.approx(both["sum"][0] / both["count"][0])
 
 
 @given(
@@ -498,9 +497,7 @@ def test_squares_beyond_all_numbers_are_refused():
 
 
 WRONG = [
-    "age = 'x'",
     "age in (1, 'x')",
-    "disease = 5",
     "disease in (1, 2)",
     "age between 1 and 'x'",
     "age = date '2024-99-99'",
@@ -508,7 +505,6 @@ WRONG = [
     "regexp_matches(disease, 'a', 'zz')",
     "disease like 'a' escape 'xx'",
     "disease like 'a!' escape '!'",
-    "age > 3 or disease = 5",
     "disease = 'a\ud83d'",
 ]
 

@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.plans.manifest import manifest_text
 from tests.conftest import NASTY_NAMES, PAPERS
 from tests.examples import examples
 from tests.uncertain_release import WEIGHTS, write_release
-from tests.verification.test_checks import failed, rewritten
+from tests.verification.test_checks import change_behind, failed, rewritten
 
 PAPER = PAPERS / "uncertain"
 ROLES = {"quasi": ["education", "age", "sex"], "sensitive": "disease", "k": 2, "l": 2, "threshold": 0.3}
@@ -308,20 +307,16 @@ def test_a_row_that_is_changed_between_steps_is_found_before_anything_is_publish
 ):
     listed = ", ".join(f"{expression} as {name}" for name, expression in columns.items())
     con.execute(f"create table people as select {listed} from range(321) t(i)")
-    create, changed = DuckDBEngine.create, []
 
-    def create_and_change(engine, statement, lasting=False):
-        create(engine, statement, lasting)
+    def write_change(statement):
         if statement.name == step:
             row = f"select min(rowid) from {statement.relation} where quasi_2 = 5 and cell_code in (1, 2)"
-            (count,) = engine.connection.execute(
-                f"update {statement.relation} set {change} where rowid = ({row})"
-            ).fetchone()
-            changed.append(count)
+            return f"update {statement.relation} set {change} where rowid = ({row})"
+        return None
 
     roles = {"quasi": ["sex", "age"], "sensitive": "disease", "k": 4, "l": 2, "threshold": 0.05, "influence": "learn"}
     assert sqlanon.uncertain(con, "people", **roles).verify(against="people").holds
-    monkeypatch.setattr(DuckDBEngine, "create", create_and_change)
+    changed = change_behind(monkeypatch, write_change)
     with pytest.raises(sqlanon.VerificationError, match=rf"{fails}.*added_rows: 1, missing_rows: 1"):
         sqlanon.uncertain(con, "people", out=tmp_path / "release", **roles)
     assert changed == [1] and not (tmp_path / "release").exists()

@@ -115,16 +115,6 @@ def test_a_sum_of_one_but_for_rounding_is_a_sum_of_one(con):
     assert set(found(con, declared(con, "known")).values()) == {0.1}
 
 
-def test_attributes_to_learn_from_are_quasi_columns():
-    for names, said in (
-        ([], "at least one"),
-        (["sex", "SEX"], "names a column twice"),
-        (["income"], "no quasi column"),
-    ):
-        with pytest.raises(UsageError, match=said):
-            background.learned(names, COLUMNS)
-
-
 def test_a_value_that_is_not_of_the_published_type_is_not_shown(con):
     data(con)
     con.execute("create table known as select 'thirty' as age, 'flu' as disease, 0.5 as probability").fetchall()

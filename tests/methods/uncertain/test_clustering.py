@@ -309,63 +309,7 @@ def test_rows_that_all_hold_the_same_set_are_refused_or_suppressed(con):
 # -- the same everywhere -------------------------------------------------------------------------------
 
 
-def a_table(con, size=300):
-    """Make a table of all kinds of attributes; return the columns."""
-    draw = random.Random(3)
-    nodes = [*sorted({*UNEVEN, *UNEVEN.values()}), None]
-    rows = [
-        (
-            (draw.choice([None, *range(40)]), draw.choice([None, "b", "c", "'d'"]), draw.choice(nodes)),
-            draw.sample(sorted(VALUES), draw.choice([1, 1, 1, 2])),
-        )
-        for _ in range(size)
-    ]
-    attributes = [Attribute(0.4, span=39), Attribute(0.8), Attribute(1, parents=UNEVEN)]
-    return table(con, rows, attributes, VALUES)
-
-
-def test_neither_threads_nor_the_order_of_rows_show(con):
-    asked = Clustering(a_table(con), 3, 3, 0.05, "merge")
-    found = [clustered(con, asked)[0]]
-    for name in ("determined", "cell_count", "alternative", "influence", "hierarchy_3"):
-        con.execute(f"create or replace table {name} as select * from {name} order by random()").fetchall()
-    for threads in (1, 4):
-        con.execute(f"set threads = {threads}").fetchall()
-        found.append(clustered(con, asked)[0])
-    assert found[0] == found[1] == found[2]
-
-
-def test_postgres_makes_the_same_clusters(con, server):
-    import psycopg
-
-    from sqlanon.engines.postgres.engine import PostgresEngine
-
-    asked = Clustering(a_table(con, 200), 3, 3, 0.05, "merge")
-    expected = clustered(con, asked)
-    with psycopg.connect(server.new_database("clusters"), autocommit=True) as session:
-        for name in ("determined", "cell_count", "alternative", "influence", "hierarchy_3"):
-            described = con.execute(f"describe {name}").fetchall()
-            columns = ", ".join(f"{column[0]} {column[1].replace('DOUBLE', 'float8')}" for column in described)
-            session.execute(f"create temporary table {name} ({columns})")
-            with session.cursor() as cursor, cursor.copy(f"copy {name} from stdin") as copy:
-                for row in con.execute(f"from {name}").fetchall():
-                    copy.write_row(row)
-        engine = PostgresEngine(session)
-        with run_plan(plan(asked, "postgres"), engine, Key("ab" * 32)) as found:
-            rows = engine.rows("select cluster, row_number from t_clustered order by cluster, row_number")
-    members = [[row["row_number"] for row in some] for _, some in itertools.groupby(rows, lambda row: row["cluster"])]
-    assert members == expected[0]
-    assert found["quality"] == pytest.approx(expected[2]["quality"])
-
-
 # -- quality ---------------------------------------------------------------------------------------------
-
-
-def test_statements_hold_nothing_of_the_data(con):
-    asked = Clustering(a_table(con), 3, 3, 0.05, "merge")
-    before = [statement.sql for statement in plan(asked).statements]
-    a_table(con, 50)
-    assert [statement.sql for statement in plan(asked).statements] == before
 
 
 def test_clusters_of_adult_are_as_good_as_greedy_k_member_clustering(con):
