@@ -10,7 +10,7 @@ _REMOVED = {
         "scripts are for duckdb, spark and postgres",
     ),
     "estimator least_squares": f"groups are answered by ridge ({option('estimator', 'ridge')}, the default)",
-    "estimator matrix": "the default answers by it where the closed form is off: leave it out",
+    "estimator matrix": f"the closed form errs no more ({option('estimator', 'closed_form')}): leave it out",
     **dict.fromkeys(
         ("transition", "tolerance", "max_iterations"),
         f"the iteration is the paper's: the exact transition came to {option('estimator', 'closed_form')}",

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import sqlanon
-from sqlanon.estimators.channel import Channel
 
 
 def public_functions(holder: Any) -> Iterator[tuple[str, Any, str]]:
@@ -19,7 +18,7 @@ def public_functions(holder: Any) -> Iterator[tuple[str, Any, str]]:
             function = getattr(member, "__func__", member)
             ours = str(getattr(function, "__module__", "")).startswith("sqlanon")  # tests replace Key.fresh
             if ours and not name.startswith("_") and inspect.isfunction(function):
-                above = [getattr(other, name, None) for other in (*holder.__mro__[place + 1 :], Channel)]
+                above = [getattr(other, name, None) for other in holder.__mro__[place + 1 :]]
                 yield f"{base.__name__}.{name}", function, "\n".join(str(getattr(f, "__doc__", "")) for f in above)
 
 

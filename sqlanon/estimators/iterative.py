@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.estimators.channel import Array
+from sqlanon.estimators.evidence import Array
 
 
 def states(hits: Array, whole: Array, shape: Sequence[int], codes: NDArray[np.int64]) -> Array:

@@ -1,7 +1,7 @@
 """Answer aggregate queries from a release with randomized values, by the estimator that the caller names.
 
-A query's run reads the published moments; then the randomization is undone: by inverting the channels, once for all
-values, or by iterating.
+A query's run reads the published moments; then the randomization is undone: in closed form, for all values at once, or
+by iterating.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.exact import answer_exactly, select_columns
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
-from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized
+from sqlanon.estimation.randomized.tables import Randomized
 from sqlanon.estimation.session import Session
 from sqlanon.estimation.temporary_tables import inline, listed
 from sqlanon.estimators import OF_RANDOMIZED
@@ -207,26 +207,17 @@ class PublishedRun(QueryRun):
         if self.estimator == "iterative" and self.touched:
             raise QueryError(_NO_ITERATION)
         loaded, touched = self.loaded, self.query.touched
-        matrix, alone = (
-            loaded.joint_matrix(touched),
-            f"a sensitive column has more than {LARGEST_MATRIX} values: the closed form stands alone",
-        )
-        if matrix is None and alone not in self.messages:
-            self.messages.append(alone)
         sums = Sums(
             moments=self.arrange_moments(lines, cells),
             asked=self.selected,
             counts=[loaded.counts(place) for place in touched],
             closed=loaded.joint(touched),
-            repeated=loaded.repeated(touched),
             departed=max((loaded.departed_share(place) for place in touched), default=0.0),
             derived=len(touched) == 1 and cells * self.selected.set_count * self.value_count <= LARGEST_DERIVED,
         )
         return Recovery(
             sums=sums,
-            matrix=matrix,
             unseen=max((_unseen(loaded.effective_gamma(place)) for place in touched), default=0.0),
-            estimator=self.estimator,
             everybody=loaded.everybody(touched, self.read_whole) if self.estimator == "shrinkage" else None,
             missing=self.count_missing() if self.selected.set_count == 1 else 0,
         )

@@ -10,9 +10,10 @@ import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
 from sqlanon.estimation.randomized.session import RandomizedSession
-from sqlanon.estimators import matrix
+from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.plans.templates import Sql, ident
 from tests.databases import connect
+from tests.estimators.test_closed_form import by_meetings
 from tests.oracles import decoys
 
 ESTIMATORS = ["shrinkage", "closed_form", "iterative"]
@@ -447,8 +448,8 @@ def test_a_manifest_without_gamma_is_refused():
 # -- releases that this package publishes ------------------------------------------------------------
 
 
-def test_the_company_of_real_releases_is_the_one_that_the_matrix_supposes():
-    """A quasi column that numbers the rows shows who published what: P(w publishes s) against the public T."""
+def test_who_publishes_what_in_real_releases_is_what_meetings_suppose():
+    """A quasi column that numbers the rows shows who published what: P(w publishes s) against T."""
     sizes = np.array([1100, 1000, 900, 700, 500, 200, 80, 20])
     con = connect()
     rows = pd.DataFrame({"number": np.arange(sizes.sum()), "disease": np.repeat(np.arange(8), sizes)})
@@ -459,7 +460,7 @@ def test_the_company_of_real_releases_is_the_one_that_the_matrix_supposes():
         pairs = release.table("data").df().merge(rows, on="number", suffixes=("", "_true"))
         np.add.at(met, (pairs["disease_true"], pairs["disease"]), 1)
     found = met / met.sum(axis=1, keepdims=True)
-    wanted = matrix.transition(sizes.astype(float), 4, 64).mean
+    wanted = by_meetings(ClosedForm(sizes.astype(float), float(sizes.sum()), 4))
     noise = np.sqrt(wanted * (1 - wanted) / met.sum(axis=1, keepdims=True))
     assert (np.abs(found - wanted) < 4 * noise + 0.03).all()
 
