@@ -10,7 +10,11 @@ _REMOVED = {
         "scripts are for duckdb, spark and postgres",
     ),
     "estimator least_squares": f"groups are answered by ridge ({option('estimator', 'ridge')}, the default)",
-    "estimator matrix": "the default answers by it where the closed form is off: leave it out",
+    "estimator matrix": f"the closed form errs no more ({option('estimator', 'closed_form')}): leave it out",
+    **dict.fromkeys(
+        ("transition", "tolerance", "max_iterations"),
+        f"the iteration is the paper's: the exact transition came to {option('estimator', 'closed_form')}",
+    ),
     "sample": "of more than 200,000 rows attacks draw whole groups by themselves: leave it out",
     **dict.fromkeys(
         ("rows_per_person", "rows_per_person many"),

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from sqlanon.api.verbs import AgainstQuery, Background, Labels, ScoredBy, Vary, replacing, verb
 from sqlanon.engines.connect import engine_of
@@ -118,9 +118,6 @@ def verify(
     )
 
 
-ITERATIVE = option("estimator", "iterative")
-
-
 @verb
 def estimate(
     release: str | Path,
@@ -134,11 +131,6 @@ def estimate(
         str | None, choice(ESTIMATOR_NAMES), Parameter("How to count; the method's own first choice if not given.")
     ] = None,
     *,
-    transition: Annotated[
-        Literal["paper", "exact"] | None, Parameter(f"With {ITERATIVE}: the paper's, or the exact one.")
-    ] = None,
-    tolerance: Annotated[float | None, Parameter(f"With {ITERATIVE}: the relative change to stop at.")] = None,
-    max_iterations: Annotated[int | None, Parameter(f"With {ITERATIVE}: the most turns.")] = None,
     timeout: Annotated[float, Parameter("Seconds after which the query is interrupted.")] = LONGEST,
     database: str | None = None,
     con: Any = None,
@@ -148,6 +140,4 @@ def estimate(
     query: as for `Release.estimate`. database, con: as for `open`. Returns the Answer. Raises ReleaseError where there
     is no release or its files have changed, and as `Release.estimate` does.
     """
-    iteration = {"transition": transition, "tolerance": tolerance, "max_iterations": max_iterations}
-    options = {name: value for name, value in iteration.items() if value is not None}
-    return open(release, database, con).estimate(query, estimator, timeout=timeout, **options)
+    return open(release, database, con).estimate(query, estimator, timeout=timeout)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlanon.errors import QueryError
 from sqlanon.estimators import choose_estimator
@@ -47,8 +47,8 @@ class Session:
 
     # -- what a form says ----------------------------------------------------------------------
 
-    def start(self, query: "Query", name: str, **options: Any) -> "QueryRun":
-        """Return the run of a query by an estimator; nothing runs yet. options: of an estimator that takes some."""
+    def start(self, query: "Query", name: str) -> "QueryRun":
+        """Return the run of a query by an estimator; nothing runs yet."""
         raise NotImplementedError
 
     def load(self, run: "QueryRun") -> None:
@@ -67,43 +67,39 @@ class Session:
 
     # -- answers -------------------------------------------------------------------------------
 
-    def answer(self, sql: str, estimator: str | None = None, **options: Any) -> "pd.DataFrame":
+    def answer(self, sql: str, estimator: str | None = None) -> "pd.DataFrame":
         """Answer one query as `ask` does, in a frame."""
-        return self.ask(sql, estimator, **options).df()
+        return self.ask(sql, estimator).df()
 
-    def ask(self, sql: str, estimator: str | None = None, **options: Any) -> "Answered":
+    def ask(self, sql: str, estimator: str | None = None) -> "Answered":
         """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).
 
-        sql: as `parse_query` reads it. estimator: one of the form's own, the first if None. options: of the iteration,
-        transition (paper or exact), tolerance (relative change) and max_iterations. Boxes are certain to hold what lies
-        between low and high, without an error; of uncertain rows the columns are certain, possible and expected.
+        sql: as `parse_query` reads it. estimator: one of the form's own, the first if None. Boxes are certain to hold
+        what lies between low and high, without an error; of uncertain rows the columns are certain, possible and
+        expected.
         Messages tell where an estimator had to give way, and what is special about an answer.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
         name, estimate = choose_estimator(self.estimators, self.method, estimator)
-        if (exact := self._ask_exactly(sql, name, **options)) is not None:
+        if (exact := self._ask_exactly(sql)) is not None:
             return exact
         query = self._parse(sql)
         if any(aggregate.function.inverts for aggregate in query.aggregates):
-            answer = self._ask_quantiles(query, name, estimate, **options)
+            answer = self._ask_quantiles(query, name, estimate)
         else:
-            answer = self._start_loaded(query, name, **options).answer(estimate)
+            answer = self._start_loaded(query, name).answer(estimate)
         if self.has_errors:
             from sqlanon.estimation.blank_cells import tell_blank_cells
 
             tell_blank_cells(answer, name)
         return answer
 
-    def _ask_exactly(self, sql: str, name: str, **options: Any) -> "Answered | None":
+    def _ask_exactly(self, sql: str) -> "Answered | None":
         """Answer a query that reads exact columns alone; None for any other."""
         from sqlanon.estimation.exact import answer_exactly
 
         exact, query = self._read_exact(sql)
-        if exact is None:
-            return None
-        if query is not None and options:
-            self.start(query, name, **options)  # options out of range are refused all the same
-        return answer_exactly(self, exact, query)
+        return None if exact is None else answer_exactly(self, exact, query)
 
     def _read_exact(self, sql: str) -> "tuple[ExactQuery | None, Query | None]":
         """Return a query as one that the database runs as it is, and in pieces; None where it is not such."""
@@ -128,25 +124,25 @@ class Session:
         name = self.loaded.names[column]
         return Sql(f"(select {ident(name)} as {column} from {self.exact_rows(frozenset([name]))})")
 
-    def _start_loaded(self, query: "Query", name: str, **options: Any) -> "QueryRun":
-        run = self.start(query, name, **options)
+    def _start_loaded(self, query: "Query", name: str) -> "QueryRun":
+        run = self.start(query, name)
         self.load(run)
         return run
 
-    def _ask_quantiles(self, query: "Query", name: str, estimate: "Estimator", **options: Any) -> "Answered":
+    def _ask_quantiles(self, query: "Query", name: str, estimate: "Estimator") -> "Answered":
         """Answer a query whose quantiles are shares of rows below fixed values, inverted."""
         from sqlanon.estimation.quantiles import count_rows_of_quantiles, find_quantiles
 
         if not self.has_errors:
-            self.start(query, name, **options)  # what has bounds alone counts rows: it says what it does not answer
+            self.start(query, name)  # what has bounds alone counts rows: it says what it does not answer
         messages = list[str]()
 
         def start(other: "Query") -> "QueryRun":
-            started = self._start_loaded(other, name, **options)
+            started = self._start_loaded(other, name)
             started.messages = messages  # what is said of shares is said of the quantile
             return started
 
-        run = self._start_loaded(count_rows_of_quantiles(query), name, **options)
+        run = self._start_loaded(count_rows_of_quantiles(query), name)
         answer = run.answer(estimate, lambda: find_quantiles(query, start, estimate))
         more = [text for text in dict.fromkeys(messages) if text not in answer.warnings]
         answer.messages, answer.warnings = [*answer.messages, *more], [*answer.warnings, *more]

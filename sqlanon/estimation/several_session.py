@@ -45,9 +45,9 @@ class SeveralSession(Session):
         self._opened: dict[str, Session] = {}
         self._column = lru_cache(maxsize=256)(self._read_column)
 
-    def ask(self, sql: str, estimator: str | None = None, **options: Any) -> Answered:
+    def ask(self, sql: str, estimator: str | None = None) -> Answered:
         """Answer one query as `Session.ask` does; raise QueryError where it reads two sensitive columns."""
-        return self._add_caveat(self._column(sql), self._session(sql).ask(sql, estimator, **options))
+        return self._add_caveat(self._column(sql), self._session(sql).ask(sql, estimator))
 
     def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
         """Answer those of many queries that can be answered together, by their place: column by column."""

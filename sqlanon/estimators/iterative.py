@@ -3,19 +3,16 @@
 A state says whether a row satisfies the quasi part (first axis) and has each asked value (one axis a value). With
 the transition matrix M = M0 ⊗ M1 ⊗ …, M0 = I, x_i ← Σ_j m_ij x_i y_j / Σ_r m_rj x_r from x = y, until what
 is left to move, as the last turns tell, is below the tolerance. M1 = [[1-q, q], [(γ-1)/γ, 1/γ]] is made anew in each
-turn from f, the rows of the value by the present x: q = f/N in the paper, which is biased; f (γ-1) / (γ (N-f)) exactly.
+turn from f, the rows of the value by the present x: q = f/N, which is biased (f (γ-1) / (γ (N-f)) would be exact).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.errors import UsageError
-from sqlanon.estimators.channel import Array
-from sqlanon.wording import option
+from sqlanon.estimators.evidence import Array
 
 
 def states(hits: Array, whole: Array, shape: Sequence[int], codes: NDArray[np.int64]) -> Array:
@@ -35,9 +32,7 @@ def states(hits: Array, whole: Array, shape: Sequence[int], codes: NDArray[np.in
     return picked.swapaxes(0, 1).reshape(-1, *([2] * (1 + len(shape))))
 
 
-Transition = Literal["paper", "exact"]
-TRANSITIONS: tuple[Transition, ...] = ("paper", "exact")
-TOLERANCE, MAX_ITERATIONS = 0.01, 10_000
+TOLERANCE, MAX_ITERATIONS = 0.01, 10_000  # what may be left to move of a count, and the most turns
 
 
 @dataclass(frozen=True)
@@ -54,32 +49,13 @@ class Iterated:
         return np.asarray(self.states.reshape(len(self.states), 2 ** (self.states.ndim - 1))[:, -1])
 
 
-def check(transition: str, tolerance: float, max_iterations: int) -> None:
-    """Raise UsageError for options that are out of range.
-
-    transition: `paper` or `exact`. tolerance: a relative change, above 0 and below 1. max_iterations: at least 1.
-    """
-    if transition not in TRANSITIONS:
-        raise UsageError(f"no transition {transition!r}; choose one of {', '.join(TRANSITIONS)}")
-    if not 0 < tolerance < 1:
-        raise UsageError(
-            f"{option('tolerance', tolerance)} is no relative change between 0 and 1; say for example 0.001"
-        )
-    if max_iterations < 1:
-        raise UsageError(f"{option('max_iterations', max_iterations)} is no turn at all; give at least 1")
-
-
 def iterate(
-    published: Array,
-    gammas: Sequence[float],
-    transition: str = "paper",
-    tolerance: float = TOLERANCE,
-    max_iterations: int = MAX_ITERATIONS,
+    published: Array, gammas: Sequence[float], tolerance: float = TOLERANCE, max_iterations: int = MAX_ITERATIONS
 ) -> Iterated:
     """Return n problems after their last turns, taken together; one that has converged stays as it is.
 
     published: y, n x 2 x 2 …, one axis for the quasi part and one for each of `gammas`. 0/0 counts as 0.
-    transition, tolerance, max_iterations: as `check` allows; the last two end the turns.
+    tolerance: a relative change; it and max_iterations end the turns.
     """
     states = published.astype(float).copy()
     turns = np.zeros(len(states), dtype=np.int64)
@@ -89,7 +65,7 @@ def iterate(
         if not len(running):
             break
         before = states[running]
-        after = _turn(before, published[running], gammas, transition)
+        after = _turn(before, published[running], gammas)
         # of a state that sinks below one row nothing is asked
         moved = np.abs((after - before) / np.maximum(before, 1)).max(axis=tuple(range(1, before.ndim)), initial=0)
         # turns that move ever less have as much before them as a geometric series has
@@ -101,10 +77,10 @@ def iterate(
     return Iterated(states, turns, change)
 
 
-def _turn(states: Array, published: Array, gammas: Sequence[float], transition: str) -> Array:
+def _turn(states: Array, published: Array, gammas: Sequence[float]) -> Array:
     """Return the next x (eq. 13)."""
     axes = range(2, states.ndim)
-    moves = [_moves(states, axis, gamma, transition) for axis, gamma in zip(axes, gammas, strict=True)]
+    moves = [_moves(states, axis, gamma) for axis, gamma in zip(axes, gammas, strict=True)]
     expected = states
     for axis, move in zip(axes, moves, strict=True):
         expected = _along(expected, axis, move.swapaxes(1, 2))
@@ -114,13 +90,11 @@ def _turn(states: Array, published: Array, gammas: Sequence[float], transition: 
     return states * factor
 
 
-def _moves(states: Array, axis: int, gamma: float, transition: str) -> Array:
+def _moves(states: Array, axis: int, gamma: float) -> Array:
     """Return M1 of one value for every problem, n x 2 x 2: by (row) having it and (column) publishing it."""
     summed = tuple(other for other in range(1, states.ndim) if other != axis)
     rest, value_rows = states.sum(axis=summed).T
-    total = rest + value_rows
-    share = _ratio(value_rows, total) if transition == "paper" else _ratio(value_rows * (gamma - 1), gamma * rest)
-    share = np.minimum(share, 1.0)
+    share = _ratio(value_rows, rest + value_rows)
     kept_share = np.full_like(share, 1 / gamma)
     return np.stack([np.stack([1 - share, share], axis=-1), np.stack([1 - kept_share, kept_share], axis=-1)], axis=1)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.time_limit import LONGEST, time_limit
-from sqlanon.errors import AnswerWarning, DataError, QueryError, ReleaseError, ResourceError, SqlanonError, UsageError
+from sqlanon.errors import AnswerWarning, DataError, QueryError, ReleaseError, ResourceError, SqlanonError
 from sqlanon.estimation.session import Session
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
@@ -94,14 +94,13 @@ class AskedRelease:
                 return result
         raise ReleaseError(f"{str(directory)!r} is replaced while it is read; try again when its publisher has ended")
 
-    def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answer":
+    def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST) -> "Answer":
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
 
         sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
         [LIMIT n]; expressions over aggregates have errors of their own.
         estimator: for groups ridge (the default) or uniform; for randomized values shrinkage (the default),
-        closed_form or iterative, the last with the options transition (paper, exact), tolerance and
-        max_iterations.
+        closed_form or iterative.
         timeout: seconds after which the engine is interrupted.
         Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`; of a release of
         uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n; expected
@@ -112,33 +111,32 @@ class AskedRelease:
         """
         from sqlanon.estimation.answer import as_answer
 
-        answer = as_answer(self.ask(sql, estimator, timeout=timeout, **options))
+        answer = as_answer(self.ask(sql, estimator, timeout=timeout))
         for message in answer.attrs["warnings"]:
             warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
         return answer
 
-    def ask(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answered":
+    def ask(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST) -> "Answered":
         """Return the answer that `estimate` gives as lists, without pandas, which is slow to load; warn of nothing.
 
-        sql, estimator, timeout, options: as for `estimate`, with the same errors. What would be warned of stands in
+        sql, estimator, timeout: as for `estimate`, with the same errors. What would be warned of stands in
         `warnings`.
         """
-        self._check_options(estimator, options)
         log.info("answering the query")
-        return self._ask_alone(sql, estimator, timeout, options)
+        return self._read_session(lambda session: self._remark(session.ask(sql, estimator), sql), timeout)
 
     def estimate_many(
-        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
+        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST
     ) -> "list[Answer]":
         """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
 
         On DuckDB counts whose conditions each read one column are answered together (of many classes one by one): those
         that read the same columns share a pass over the rows.
-        queries, estimator, options: as for `estimate`. timeout: seconds for each query. Returns a frame per query, in
+        queries, estimator: as for `estimate`. timeout: seconds for each query. Returns a frame per query, in
         their order. Raises QueryError, naming the query by its number from 1, where one is outside the grammar.
         """
         answers = []
-        for number, answer in enumerate(self.estimate_each(queries, estimator, timeout=timeout, **options), start=1):
+        for number, answer in enumerate(self.estimate_each(queries, estimator, timeout=timeout), start=1):
             if isinstance(answer, QueryError):
                 raise QueryError(f"query {number}: {answer}") from None
             if isinstance(answer, SqlanonError):
@@ -149,25 +147,24 @@ class AskedRelease:
         return answers
 
     def estimate_each(
-        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
+        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST
     ) -> "Iterator[Answer | SqlanonError]":
         """Yield the answer of each of many queries, in their order, or why it has none (a QueryError or a DataError).
 
-        queries, estimator, timeout, options: as for `estimate_many`. Raises what concerns them all (UsageError,
+        queries, estimator, timeout: as for `estimate_many`. Raises what concerns them all (UsageError,
         ResourceError, ReleaseError).
         """
         from sqlanon.estimation.answer import as_answer
 
         batch = list(queries)
-        self._check_options(estimator, options)
-        together = {} if options else self._answer_together(batch, estimator, timeout)
+        together = self._answer_together(batch, estimator, timeout)
         for place, sql in enumerate(batch):
             try:
                 if place in together:
                     yield as_answer(together.pop(place))
                 else:
                     log.info("answering query %d of %d", place + 1, len(batch))
-                    yield as_answer(self._ask_alone(sql, estimator, timeout, options))
+                    yield as_answer(self.ask(sql, estimator, timeout=timeout))
             except (QueryError, DataError) as error:
                 yield error
 
@@ -180,15 +177,6 @@ class AskedRelease:
             return {place: self._remark(answered, queries[place]) for place, answered in answers.items()}
 
         return self._read_session(answer, timeout * max(len(queries), 1))
-
-    @staticmethod
-    def _check_options(estimator: str | None, options: Mapping[str, Any]) -> None:
-        if options and estimator != "iterative":
-            raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
-
-    def _ask_alone(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "Answered":
-        """Return the answer of one query."""
-        return self._read_session(lambda session: self._remark(session.ask(sql, estimator, **options), sql), timeout)
 
     def _read_session(self, read: Callable[[Session], T], timeout: float) -> T:
         """Read from a session within so many seconds; where the release is replaced meanwhile, from the new one's."""

@@ -22,6 +22,10 @@ TYPED = [
     ),
     (("attack", "release", "--sample", "10000"), "of more than 200,000 rows attacks draw whole groups by themselves"),
     (("attack", "release", "--seed", "9"), "the same release is attacked alike whenever that is"),
+    (
+        ("estimate", "release", "select 1", "--transition", "exact"),
+        "--transition was removed in 0.3.0; the",
+    ),
     (("estimate", "release", "select 1", "--estimator", "matrix"), "--estimator matrix was removed in 0.3.0; the"),
     (
         ("macros", "--database", "hospital.duckdb", "--convert"),

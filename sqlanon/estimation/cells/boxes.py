@@ -111,7 +111,7 @@ class BoxSession(Session):
         self.loaded = BoxTables(engine, tables, manifest)
         super().__init__(self.loaded.quasi, self.loaded.sensitive, UNIFORM_ALONE, "mondrian")
 
-    def start(self, query: Query, name: str, **options: Any) -> CellRun:
+    def start(self, query: Query, name: str) -> CellRun:
         """Start the run of a query."""
         return BoxRun(self.loaded, query)
 

@@ -127,7 +127,7 @@ class UncertainSession(Session):
         self.loaded = UncertainTables(engine, tables, manifest)
         super().__init__(self.loaded.quasi, self.loaded.sensitive, UNIFORM_ALONE, "uncertain")
 
-    def start(self, query: Query, name: str, **options: Any) -> CellRun:
+    def start(self, query: Query, name: str) -> CellRun:
         """Start the run of a query with COUNT(*)."""
         return UncertainRun(self.loaded, query)
 

@@ -193,7 +193,7 @@ class GroupSession(Session):
         self.loaded = GroupTables(engine, tables, manifest)
         super().__init__(self.loaded.quasi, self.loaded.sensitive, estimators, manifest.get("method", METHOD))
 
-    def start(self, query: Query, name: str, **options: Any) -> GroupRun:
+    def start(self, query: Query, name: str) -> GroupRun:
         """Start the run of an estimator."""
         return GroupRun(self.loaded, query, by_class=name != "uniform")
 
@@ -217,8 +217,8 @@ class GroupSession(Session):
         whole = set(columns) <= set(self.sensitive) and not self.loaded.may_depart
         return self.loaded.sensitive_rows() if whole else None
 
-    def _ask_exactly(self, sql: str, name: str, **options: Any) -> Answered | None:
-        answer = super()._ask_exactly(sql, name, **options)
+    def _ask_exactly(self, sql: str) -> Answered | None:
+        answer = super()._ask_exactly(sql)
         if answer is not None and self.loaded.people and self.loaded.sensitive.lower() in sql.lower():
             answer.messages = [*answer.messages, FACTS]
         return answer

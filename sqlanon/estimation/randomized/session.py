@@ -1,7 +1,7 @@
 """Answer aggregate queries from a release with randomized values, by the estimator that the caller names.
 
-A query's run reads the published moments; then the randomization is undone: by inverting the channels, once for all
-values, or by iterating.
+A query's run reads the published moments; then the randomization is undone: in closed form, for all values at once, or
+by iterating.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.exact import answer_exactly, select_columns
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
-from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized
+from sqlanon.estimation.randomized.tables import Randomized
 from sqlanon.estimation.session import Session
 from sqlanon.estimation.temporary_tables import inline, listed
 from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Evidence, IntArray
-from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, iterate, states
+from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, iterate, states
 from sqlanon.estimators.moments import Moments, lay_out
 from sqlanon.estimators.randomized.recovery import Recovery
 from sqlanon.estimators.randomized.sums import Sums
@@ -30,7 +30,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 from sqlanon.sql.exact_query import read_distinct, read_exact
-from sqlanon.wording import option, spoken
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
@@ -46,23 +46,22 @@ UNLISTED = (
 )
 LARGEST_DERIVED = 200_000_000  # cells x asked sets x values for which published counts are held to be random, too
 LARGEST_COMBINED = 50_000_000  # asked sets x combinations of values
-Iteration = tuple[str, float, int]  # the transition, the relative change to stop at, the most turns
 Measured = tuple[LinearAggregate, BoolArray]  # an aggregate, and which of the selected values it counts
 
 
 class PublishedRun(QueryRun):
     """Read what the release publishes of one query, and undo how it was randomized.
 
-    iteration: how counts are guessed, None where the closed form and the matrix are inverted. touched: the numbers of
-    the sensitive columns that are read, from 1; columns: these with the relations of their values.
+    touched: the numbers of the sensitive columns that are read, from 1; columns: these with the relations of their
+    values.
     """
 
     held = (12, 12, 1)
 
-    def __init__(self, loaded: Randomized, query: Query, estimator: str, iteration: Iteration | None = None) -> None:
+    def __init__(self, loaded: Randomized, query: Query, estimator: str) -> None:
         """Place the query's relations; nothing runs yet."""
         super().__init__(loaded, query)
-        self.loaded, self.estimator, self.iteration = loaded, estimator, iteration
+        self.loaded, self.estimator = loaded, estimator
         self.touched = [place + 1 for place in query.touched]
         self.columns = [(place + 1, loaded.value(place)) for place in query.touched]
         self.relations["value"] = self._combine(self.columns)
@@ -127,14 +126,14 @@ class PublishedRun(QueryRun):
     def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
         """Read the published moments, and estimate what they were before they were randomized."""
         # a query that reads no sensitive column has nothing to undo
-        if self.iteration is None or not self.touched:
+        if self.estimator != "iterative" or not self.touched:
             return super().estimate_aggregates(estimate)
         if self.measures or self.limits:
             raise QueryError(_NO_ITERATION)
         selected, weights = self.read_selected()
         lines = self.read_lines()
         moments = self.arrange_moments(lines, self.count_answered(lines))
-        counts = self._iterate(moments, self.iteration)
+        counts = self._iterate(moments)
         estimates = []
         for linear, chosen in (self.vectorize(aggregate, weights) for aggregate in self.query.aggregates):
             asked = selected.narrow(chosen)
@@ -143,7 +142,7 @@ class PublishedRun(QueryRun):
             estimates.append(estimate(Evidence(value, unknown, unknown, *bounds, np.zeros(value.shape, dtype=bool))))
         return self.fill_empty_counts(estimates), self.tell_occurring(selected, moments.count("uniform"))
 
-    def _iterate(self, moments: Moments, iteration: Iteration) -> Array:
+    def _iterate(self, moments: Moments) -> Array:
         """Return counts of rows, cells x asked values, by the paper's iteration."""
         selected, shape, cells = self.selected, self.shape, len(moments.columns["uniform"])
         self.check_size("counts", cells * len(selected.code) * 2 ** len(shape), (), LARGEST_ANSWER)
@@ -153,28 +152,25 @@ class PublishedRun(QueryRun):
         for case in range(selected.case_count):
             inside = selected.case == case
             published = states(moments.columns["uniform"][:, case], whole, shape, selected.code[inside])
-            done = iterate(published, gammas, *iteration)
+            done = iterate(published, gammas)
             counts[:, inside] = done.asked.reshape(cells, int(inside.sum()))
             turns.append(done.turns)
             last.append(done.change)
-        self._report(iteration, np.concatenate(turns), np.concatenate(last))
+        self._report(np.concatenate(turns), np.concatenate(last))
         return counts
 
-    def _report(self, iteration: Iteration, turns: IntArray, change: Array) -> None:
+    def _report(self, turns: IntArray, change: Array) -> None:
         """Say how many turns the iteration took; not converging is said with what is left to move."""
-        transition, tolerance, limit = iteration
         if not len(turns):
             return
-        late = change > tolerance
+        late = change > TOLERANCE
         self.remarks.append(
-            f"iteration with the {transition} transition: {len(turns)} estimates, {int(np.median(turns))}"
-            f" turns in the median, {int(turns.max())} at most"
+            f"iteration: {len(turns)} estimates, {int(np.median(turns))} turns in the median, {turns.max()} at most"
         )
         if late.any():
             self.messages.append(
-                f"{int(late.sum())} of {len(late)} estimates had not converged after {limit} turns: what is left to"
-                f" move is {change.max():.3g} of a count, and {tolerance:g} was asked; raise"
-                f" {spoken(option('max_iterations'))}"
+                f"{int(late.sum())} of {len(late)} estimates had not converged after {MAX_ITERATIONS:,} turns: what is"
+                f" left to move is {change.max():.3g} of a count"
             )
 
     def check_size(self, what: str, number: int, shape: tuple[int, ...], limit: int) -> None:
@@ -208,29 +204,20 @@ class PublishedRun(QueryRun):
 
     def infer(self, lines: "Mapping[str, Numbers]", cells: int, thresholds: int = 1) -> Recovery:
         """Return what turns lines of moments into evidence."""
-        if self.iteration is not None and self.touched:
+        if self.estimator == "iterative" and self.touched:
             raise QueryError(_NO_ITERATION)
         loaded, touched = self.loaded, self.query.touched
-        matrix, alone = (
-            loaded.joint_matrix(touched),
-            f"a sensitive column has more than {LARGEST_MATRIX} values: the closed form stands alone",
-        )
-        if matrix is None and alone not in self.messages:
-            self.messages.append(alone)
         sums = Sums(
             moments=self.arrange_moments(lines, cells),
             asked=self.selected,
             counts=[loaded.counts(place) for place in touched],
             closed=loaded.joint(touched),
-            repeated=loaded.repeated(touched),
             departed=max((loaded.departed_share(place) for place in touched), default=0.0),
             derived=len(touched) == 1 and cells * self.selected.set_count * self.value_count <= LARGEST_DERIVED,
         )
         return Recovery(
             sums=sums,
-            matrix=matrix,
             unseen=max((_unseen(loaded.effective_gamma(place)) for place in touched), default=0.0),
-            estimator=self.estimator,
             everybody=loaded.everybody(touched, self.read_whole) if self.estimator == "shrinkage" else None,
             missing=self.count_missing() if self.selected.set_count == 1 else 0,
         )
@@ -272,22 +259,9 @@ class RandomizedSession(Session):
         self.loaded = Randomized(engine, tables, manifest)
         super().__init__(self.loaded.quasi, self.loaded.sensitive, estimators, "splu")
 
-    def start(
-        self,
-        query: Query,
-        name: str,
-        *,
-        transition: str = "paper",
-        tolerance: float = TOLERANCE,
-        max_iterations: int = MAX_ITERATIONS,
-        **options: Any,
-    ) -> PublishedRun:
-        """Start the run of an estimator; the options are those of the iteration."""
-        if options:
-            raise TypeError(f"no option {', '.join(options)}")
-        check(transition, tolerance, max_iterations)
-        iteration = (transition, tolerance, max_iterations) if name == "iterative" else None
-        return PublishedRun(self.loaded, query, name, iteration)
+    def start(self, query: Query, name: str) -> PublishedRun:
+        """Start the run of an estimator."""
+        return PublishedRun(self.loaded, query, name)
 
     def load(self, run: QueryRun) -> None:
         """Load the columns that a query reads."""
@@ -297,10 +271,10 @@ class RandomizedSession(Session):
         """Return the published rows for quasi columns, which are not randomized."""
         return None if set(columns) & set(self.sensitive) else select_columns(columns, self.loaded.tables["data"])
 
-    def _ask_exactly(self, sql: str, name: str, **options: Any) -> Answered | None:
+    def _ask_exactly(self, sql: str) -> Answered | None:
         """Count the different values of a whole column, too: those that are listed, or the fewest there may be."""
         if (column := read_distinct(sql, self.sensitive)) is None:
-            return super()._ask_exactly(sql, name, **options)
+            return super()._ask_exactly(sql)
         listed = self.loaded.tables.get(f"values_{self.sensitive.index(column) + 1}")
         exact = read_exact(
             sql, lambda columns: select_columns(columns, listed or self.loaded.tables["data"]), self.sensitive, None

@@ -4,23 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import run_steps
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.estimators import matrix
-from sqlanon.estimators.channel import Array, Channel, Joint
-from sqlanon.estimators.closed_form import ClosedForm
-from sqlanon.estimators.matrix import Matrix
+from sqlanon.estimators.closed_form import ClosedForm, Joint
+from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.randomized.pooling import Everybody
-from sqlanon.methods.grouping import GROUPS_PER_BLOCK, ONE_BLOCK
 from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-
-LARGEST_MATRIX = 1_500  # values of a column for which T is made and inverted
 
 
 class Randomized(Workspace):
@@ -37,9 +31,7 @@ class Randomized(Workspace):
         self.quasi: list[str] = list(columns["quasi"])
         self.sensitive: list[str] = list(columns["sensitive"])
         self.gamma = [_gamma(parameters.get("gamma"), name) for name in self.sensitive]
-        block = parameters.get("block", GROUPS_PER_BLOCK)
         self.departed = _departed(parameters.get("departed", 0))
-        self.block = block if isinstance(block, int) and block > 0 else ONE_BLOCK
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)}
         names |= {f"sensitive_{n}": name for n, name in enumerate(self.sensitive, start=1)}
         super().__init__(engine, tables, {}, names)
@@ -49,8 +41,6 @@ class Randomized(Workspace):
         }
         self._loaded = False
         self._counts: dict[int, Array] = {}
-        self._companies: dict[int, matrix.Company] = {}
-        self._matrices: dict[int, Matrix] = {}
         self._everybody: dict[tuple[int, ...], Everybody] = {}
 
     def value(self, place: int) -> Sql:
@@ -77,10 +67,8 @@ class Randomized(Workspace):
         run_steps(values if self._loaded else [rows, *values], self.engine, self._made)
         self._loaded = True
         for place in missing:
-            frame: pd.DataFrame = self.engine.frame(
-                f"select code, row_count from {self.value(place)} order by code asc nulls last"
-            )
-            self._counts[place] = frame["row_count"].to_numpy(dtype=float)
+            values = self.engine.arrays(f"select row_count from {self.value(place)} order by code asc nulls last")
+            self._counts[place] = values["row_count"].astype(float)
 
     def counts(self, place: int) -> Array:
         """Return the published counts f' of a column's values, in the order of their codes."""
@@ -104,23 +92,9 @@ class Randomized(Workspace):
         rows = float(counts.sum())
         return ClosedForm(np.minimum(counts, np.floor(rows / self.gamma[place])), rows, gamma)
 
-    def matrix(self, place: int) -> Matrix | None:
-        """Return one column's channel by the public grouping; None where it has too many values for it."""
-        if len(self.counts(place)) > LARGEST_MATRIX:
-            return None
-        if place not in self._matrices:
-            company = matrix.transition(self.counts(place), self.gamma[place], self.block)
-            self._companies[place], self._matrices[place] = company, Matrix.of(company.mean)
-        return self._matrices[place]
-
     def joint(self, touched: Sequence[int]) -> Joint:
-        """Return the closed form's channels of several columns as one."""
-        return Joint([self.closed_form(place) for place in touched], self._shape(touched))
-
-    def joint_matrix(self, touched: Sequence[int]) -> Joint | None:
-        """Return the channels by the public grouping as one; None where a column has too many values."""
-        channels: list[Channel] = [channel for channel in map(self.matrix, touched) if channel is not None]
-        return Joint(channels, self._shape(touched)) if len(channels) == len(touched) else None
+        """Return the channels of several columns as one."""
+        return Joint([self.closed_form(place) for place in touched])
 
     def everybody(self, touched: Sequence[int], table: Callable[[], Array]) -> Everybody | None:
         """Return the whole release's figures of the columns that are read; None where there are none.
@@ -134,28 +108,12 @@ class Randomized(Workspace):
             self._everybody[key] = Everybody(columns, shares, table())
         return self._everybody.get(key)
 
-    def repeated(self, touched: Sequence[int]) -> tuple[list[Joint], float]:
-        """Return the channels as single orders of the values would have them, and the factor of their variance."""
-        if not touched or self.joint_matrix(touched) is None:
-            return [], 0.0
-        companies = [self._companies[place] for place in touched]
-        number = min(len(company.repeated) for company in companies)
-        single = [
-            [Matrix(company.repeated[turn], company.repeated[turn]) for company in companies] for turn in range(number)
-        ]
-        return [Joint(channels, self._shape(touched)) for channels in single], max(
-            company.noise for company in companies
-        )
-
-    def _shape(self, touched: Sequence[int]) -> tuple[int, ...]:
-        return tuple(len(self.counts(place)) for place in touched)
-
     def close(self) -> None:
         """Forget the temporary tables; they are made again where they are needed again."""
         super().close()
         self._loaded = False
-        for made in (self._counts, self._matrices, self._companies, self._everybody):
-            made.clear()
+        self._counts.clear()
+        self._everybody.clear()
 
 
 def _departed(count: object) -> int:

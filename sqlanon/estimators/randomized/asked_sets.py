@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.estimators.channel import Array
+from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.randomized.standing_out import NOT_APART, gained
 
 

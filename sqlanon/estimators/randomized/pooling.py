@@ -19,8 +19,8 @@ from itertools import combinations
 
 import numpy as np
 
-from sqlanon.estimators.channel import Array
 from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.randomized.standing_out import follow, trends
 
 GRID = np.geomspace(1e-4, 1.0, 13)  # τ² as shares of its largest value

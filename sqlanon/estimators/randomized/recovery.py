@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.estimators.aggregates import COUNT, SUM, LinearAggregate
-from sqlanon.estimators.channel import Array, Joint, Weighted
 from sqlanon.estimators.evidence import (
     NORMAL_QUANTILE,
+    Array,
     BoolArray,
     Estimate,
     Evidence,
@@ -23,30 +23,27 @@ from sqlanon.estimators.one_core import on_one_core
 from sqlanon.estimators.propagation import Pair, correlate
 from sqlanon.estimators.randomized.asked_sets import Linear
 from sqlanon.estimators.randomized.pooling import Everybody
-from sqlanon.estimators.randomized.sums import Sums
+from sqlanon.estimators.randomized.sums import Sums, Weighted
 
 SETS_AT_ONCE = 500_000  # numbers x sets: what a processor's cache holds is several times faster
 # Of several columns: standard errors of the unbiased count in a condition's rows; with more it tells next to nothing,
 # and its own error is hardly known. Then it counts for nothing.
 LEAST_TELLING, NOTHING = 16.0, 1e150
 WIDER = 2.0  # then, times the posterior's deviation: the largest cells differ from the expected as few others do
-MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix answers by default
 
 
 @dataclass(frozen=True)
 class Recovery:
     """Turn the published moments of one query into evidence, aggregate by aggregate.
 
-    sums: published figures and the closed forms of the columns read. matrix: the channels by the public grouping.
-    unseen: the count up to which a value may well have gone unpublished. estimator: whose unbiased estimate is told.
-    everybody: the whole release, which shrinkage weighs a condition against; None where no sensitive column is read.
+    sums: published figures and the closed forms of the columns read. unseen: the count up to which a value may well
+    have gone unpublished. everybody: the whole release, which shrinkage weighs a condition against; None for the closed
+    form, and where no sensitive column is read.
     missing: how many values are asked for by name that nobody publishes, of a question about one set.
     """
 
     sums: Sums
-    matrix: Joint | None
     unseen: float
-    estimator: str
     everybody: Everybody | None = None
     missing: int = 0
     exact, upper_bound = True, False  # nothing more is said of such answers
@@ -73,7 +70,7 @@ class Recovery:
         for start in range(0, max(asked.set_count, 1), step):
             some, inside = asked.cut(start, min(start + step, asked.set_count))
             part, of_part = self.about(some), measured.choose(inside)
-            estimated = estimate(part.evidence(of_part, self.estimator))
+            estimated = estimate(part.evidence(of_part))
             if (highest := part.highest(of_part)) is not None:
                 estimated = replace(estimated, value=np.minimum(estimated.value, highest))
             found.append(estimated)
@@ -101,17 +98,17 @@ class Recovery:
 
     # -- evidence ------------------------------------------------------------------------------
 
-    def evidence(self, measured: LinearAggregate, estimator: str) -> Evidence:
-        """Return what is known of the aggregate `measured`, C x J; the unbiased estimate is that of `estimator`."""
+    def evidence(self, measured: LinearAggregate) -> Evidence:
+        """Return what is known of the aggregate `measured`, C x J."""
         least, most = measured.function.bound(self.moments, self.sums.asked, measured)
         parts = [self.sums.weighted(degree, weights) for degree, weights in measured.parts()]
-        plain = measured.function.estimate([self.sums.summed(part, measured, None) for part in parts])
-        unbiased, error, growth, curve, jump = self._unbiased(parts, measured, estimator)
+        plain = measured.function.estimate([self.sums.summed(part, measured) for part in parts])
+        unbiased, error, growth, curve, jump = self._unbiased(parts, measured)
         evidence = Evidence(
             plain=plain, unbiased=unbiased, std_error=error, least=least, most=most,
             exact=np.zeros(plain.shape, dtype=bool), growth=growth, curve=curve, jump=jump,
         )  # fmt: skip
-        if estimator == "shrinkage" and self.everybody is not None:
+        if self.everybody is not None:
             value, variance, tells = self._asked(measured, unbiased, error)
             evidence = self._bounded(replace(evidence, shrunk=value), measured)
             low, high = score_interval(evidence)
@@ -130,15 +127,21 @@ class Recovery:
         return self._bounded(evidence, measured)
 
     def _unbiased(
-        self, parts: Sequence[Weighted], measured: LinearAggregate, estimator: str
+        self, parts: Sequence[Weighted], measured: LinearAggregate
     ) -> tuple[Array, Array, Array, Array, Array]:
-        """Return the unbiased answer, C x J, its error, growth, curve and jump (`Evidence`)."""
-        closed = measured.function.estimate([self.sums.summed(part, measured, self.sums.closed) for part in parts])
-        variance, growth, curve, jump = self.sums.of_draws(parts, measured, closed)
-        variance = variance + self.sums.of_departures(parts, measured, closed)
-        orders = self.sums.of_orders(parts[0], measured) if len(parts) == self.sums.case_count == 1 else 0.0
-        value, error = self._corrected(parts, measured, closed, variance, orders, estimator)
-        return value, error, growth, curve, jump
+        """Return the unbiased answer, C x J, its error, growth, curve and jump (`Evidence`).
+
+        By how much it differs from what is solved by how readily values meet is its systematic part.
+        """
+        value, other = (
+            measured.function.estimate([self.sums.summed(part, measured, solve) for part in parts])
+            for solve in (self.sums.closed.solved, self.sums.closed.solved_by_meetings)
+        )
+        variance, growth, curve, jump = self.sums.of_draws(parts, measured, value)
+        variance = variance + self.sums.of_departures(parts, measured, value) + np.nan_to_num(value - other) ** 2
+        if len(parts) == self.sums.case_count == 1:
+            variance = variance + self.sums.of_orders(parts[0], measured)
+        return value, np.sqrt(variance), growth, curve, jump
 
     def _asked(self, measured: LinearAggregate, unbiased: Array, error: Array) -> tuple[Array, Array, BoolArray]:
         """Return the answer about the asked sets and, of a count, its variance and whether the unbiased one tells
@@ -152,7 +155,7 @@ class Recovery:
         drawn = []
         for linear in (present, centred):
             parts = [counted.sums.weighted(*part) for part in linear.parts()]
-            drawn.append(counted._linear(linear, *counted._unbiased(parts, linear, "shrinkage")[:2]).drawn())
+            drawn.append(counted._linear(linear, *counted._unbiased(parts, linear)[:2]).drawn())
         (count, variance), (rest, _) = drawn
         count = np.maximum(count, 0.0)
         known = count**2 + variance
@@ -239,27 +242,6 @@ class Recovery:
         largest = np.zeros(self.sums.asked.set_count)
         np.add.at(largest, self.sums.asked.set, self.sums.counts[0][self.sums.asked.code])
         return largest
-
-    def _corrected(
-        self,
-        parts: Sequence[Weighted],
-        measured: LinearAggregate,
-        closed: Array,
-        variance: Array,
-        orders: Array | float,
-        estimator: str,
-    ) -> tuple[Array, Array]:
-        """Choose between closed form and matrix; b = closed - matrix is the closed form's systematic part.
-
-        variance: of the rows' draws. orders: of the orders that values stand in, which no estimator sees.
-        """
-        if self.matrix is None or not self.sums.counts:
-            return closed, np.sqrt(variance)
-        solved = measured.function.estimate([self.sums.summed(part, measured, self.matrix) for part in parts])
-        bias = np.nan_to_num(closed - solved)
-        if estimator == "shrinkage":
-            closed = np.where(np.abs(bias) > MUCH_BIAS * np.sqrt(variance), solved, closed)
-        return closed, np.sqrt(variance + orders + bias**2)
 
     def _unseen(
         self, measured: LinearAggregate, plain: Array, least: Array, most: Array, error: Array

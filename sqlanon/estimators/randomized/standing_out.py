@@ -9,7 +9,7 @@ estimate counts for 1 - V / (V + κ S) more than it did, in the mean.
 
 import numpy as np
 
-from sqlanon.estimators.channel import Array
+from sqlanon.estimators.evidence import Array
 
 SIZES = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0])  # κ
 LIKELY = np.array([1.0, 1.0, 1.0, 0.7, 0.3, 0.1, 0.03, 0.01])  # how likely they are without data, beside each other

@@ -3,37 +3,47 @@
 Axes: C cells, K cases, V combinations of published values of the columns read, J asked sets, as in `moments`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
 
 from sqlanon.estimators.aggregates import LinearAggregate
-from sqlanon.estimators.channel import Array, Channel, Joint, Weighted
-from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimators.closed_form import Joint
+from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.moments import Moments, SelectedValues
 
 ENDS = ((np.min, -np.inf), (np.max, np.inf))
 
 
 @dataclass(frozen=True)
+class Weighted:
+    """One linear part of an aggregate: Σ_k <w_k, x_k> + base Φ.
+
+    degree: the power of the measured expression. weights: by case, J x V. base: by case, J.
+    """
+
+    degree: int
+    weights: dict[int, Array]
+    base: dict[int, Array]
+
+
+@dataclass(frozen=True)
 class Sums:
     """Write aggregates as weights, and sum what is published, or solved by a channel, by them; their variances, C x J.
 
-    moments: published figures under `uniform`. counts: f' of each column read. closed: their closed forms. repeated:
-    the matrix's channels as single orders of the values in their blocks would have them, and the factor of their
-    variance. departed: the share of the decoy groups' rows that have left. derived: whether f' is held to be random.
-    Of variances, measured is the aggregate, parts the linear sums that it is made of (part: its only one), and closed
-    its closed form, C x J. The variance is that of the closed form,
-    whichever estimator answers: of the rows' draws, the orders of values, and rows that have departed.
+    moments: published figures under `uniform`. counts: f' of each column read. closed: their closed forms. departed:
+    the share of the decoy groups' rows that have left. derived: whether f' is held to be random. Of variances, measured
+    is the aggregate, parts the linear sums that it is made of (part: its only one), and closed its closed form, C x J.
+    The variance is that of the closed form, whichever estimator answers: of the rows' draws, and of rows that have
+    departed.
     """
 
     moments: Moments
     asked: SelectedValues
     counts: Sequence[Array]
     closed: Joint
-    repeated: tuple[Sequence[Joint], float]
     departed: float
     derived: bool
 
@@ -82,13 +92,14 @@ class Sums:
         """Return the published sums of the `degree`-th power of what is `measured` over the hits of a case, C x V."""
         return self.moments.columns[measured.column(degree)][:, case]
 
-    def summed(self, part: Weighted, measured: LinearAggregate, channel: Channel | None) -> Array:
-        """Return base Φ + <w, x> of a `part` of `measured`, x solved by a channel (None: as published): C x J."""
+    def summed(
+        self, part: Weighted, measured: LinearAggregate, solve: Callable[[Array], Array] = lambda published: published
+    ) -> Array:
+        """Return base Φ + <w, x> of a `part` of `measured`, C x J; x is what `solve` makes of published figures."""
         total = np.zeros((len(self.rows), self.asked.set_count))
         for case, weights in part.weights.items():
             published = self.published(measured, part.degree, case)
-            solved = published if channel is None else channel.solved(published)
-            total += solved @ weights.T + published.sum(axis=1)[:, None] * part.base[case]
+            total += solve(published) @ weights.T + published.sum(axis=1)[:, None] * part.base[case]
         return total
 
     # -- variances -----------------------------------------------------------------------------
@@ -117,7 +128,7 @@ class Sums:
         if len(parts) == 1:
             steps = np.ptp(pulled[0], axis=1)
             return np.maximum(terms[0], 0.0), none, none, none + (steps if measured.function.counts else 0.0)
-        bottom = self.summed(parts[1], measured, self.closed)
+        bottom = self.summed(parts[1], measured, self.closed.solved)
         top, both, rows = terms  # of (A - x B) / B: Fieller's interval
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = np.maximum(top - 2 * closed * both + closed**2 * rows, 0.0) / bottom**2
@@ -142,7 +153,6 @@ class Sums:
         u = w/D and d = -w dq/df (Φ - x)/D.
         """
         (channel,) = self.closed.channels
-        assert isinstance(channel, ClosedForm)
         hits = self.published(measured, 0, 0)
         total, everyone = hits.sum(axis=1), channel.rows
         solved = channel.solved(hits)
@@ -161,28 +171,29 @@ class Sums:
                 jump = np.ptp(added, axis=2) * (size > 0)
         return variance, growth, jump
 
-    def of_orders(self, part: Weighted, measured: LinearAggregate) -> Array:
-        """Return the variance that comes of the one order of values that each block has drawn, C x J.
+    def of_orders(self, part: Weighted, measured: LinearAggregate) -> Array | float:
+        """Return the variance that comes of the one order in which values stand in each block, C x J.
 
-        With T of that order the closed form's expectation is <x, T h>; its spread over orders is not in the rows' own.
+        Who does not differ from everybody in a condition, d_w = x_w/f_w - |P|/N = 0, meets others as everybody does.
         """
-        channels, factor = self.repeated
+        if len(self.counts) != 1:
+            return 0.0
+        (channel,) = self.closed.channels
         published = self.published(measured, part.degree, 0)
-        if len(channels) < 2:
-            return np.zeros((len(published), self.asked.set_count))
-        total = np.abs(published).sum(axis=1, keepdims=True)
-        counts = np.clip(self.closed.solved(published), -total * (published.min(initial=0.0) < 0), total)
-        counts = counts * np.divide(published.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True) + 1e-300)
-        pulled = self.closed.pulled(part.weights[0])
-        means = np.stack([channel.sent(counts) @ pulled.T for channel in channels])
-        return np.asarray(means.var(axis=0, ddof=1) * factor)
+        total, among = published.sum(axis=1, keepdims=True), np.maximum(channel.counts, 1.0)
+        counts = channel.solved(published)
+        if published.min(initial=0.0) >= 0:  # what is solved is noise, too, of which a half is told by its sign
+            counts = np.clip(counts, 0.0, total)
+            counts *= np.divide(total, counts.sum(axis=1, keepdims=True), out=np.ones_like(total), where=total > 0)
+        square = (counts / among - total / channel.rows) ** 2 @ among
+        likely = (channel.gamma - 1) / channel.gamma**2 * square / channel.rows
+        return np.asarray(likely[:, None] * (channel.pulled(part.weights[0]) ** 2 @ channel.blocks))
 
     def of_departures(self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array) -> Array | float:
         """Return the variance that comes of rows that have left decoy groups, C x J; `ClosedForm.company` says why."""
         if not self.departed or len(self.counts) != 1:
             return 0.0
         (channel,) = self.closed.channels
-        assert isinstance(channel, ClosedForm)
         pulled = np.zeros((2, len(self.rows), self.asked.set_count, len(self.mass)))
         for turn, part in enumerate(parts):
             for case, weights in part.weights.items():
@@ -194,7 +205,7 @@ class Sums:
             return np.asarray(pulled[0] ** 2 @ company)
         squares = [
             (pulled[0] - closed[..., None] * pulled[1]) ** 2 @ company,
-            self.summed(parts[1], measured, self.closed) ** 2,
+            self.summed(parts[1], measured, self.closed.solved) ** 2,
         ]
         return measured.function.estimate(squares)
 
@@ -207,7 +218,7 @@ class Sums:
         bounds = [self._case_bound(part, measured) for part in parts]
         if len(parts) == 1:
             return bounds[0]
-        bottom = self.summed(parts[1], measured, self.closed)
+        bottom = self.summed(parts[1], measured, self.closed.solved)
         with np.errstate(divide="ignore", invalid="ignore"):
             top = (np.sqrt(bounds[0]) + np.abs(closed) * np.sqrt(bounds[1])) ** 2
             return np.where(bottom > 0, top / bottom**2, np.nan)
