@@ -225,17 +225,11 @@ def group_rows(design: SeveralColumns) -> Steps:
     """Return the chapters that end in `grouped`: rows of one class, in groups that differ in every column."""
     if design.banded:
         return group_classes(design, (), "l", f"{design.attribute.size}")
-    request = design.request
-    limits = {
-        "size": design.attribute.size,
-        "shown": [*map(repr, request.roles.sensitive)],
-        "show_values": request.show_values,
-        "who": design.who,
-    }
+    counted = [f"counted_{number}" for number, _ in enumerate(design.attributes, start=1)]
     return (
-        grouping.population(request),
+        grouping.population(design.request),
         *count_values(design),
-        Chapter("several/feasible", limits),
+        grouping.refuse_frequent(design, together=counted, who=design.who),
         *number_values(design),
         grouping.tally(),
         grouping.count_values(design),
