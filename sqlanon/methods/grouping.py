@@ -21,6 +21,7 @@ from sqlanon.methods.parameter_types import Block
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
+from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 
 GROUPS_PER_BLOCK = 64
@@ -74,6 +75,11 @@ class Grouping(Design):
 
     attribute: Attribute
     layout: Layout | None = None
+
+    @property
+    def range_query(self) -> tuple[Statement, Row] | None:
+        """Return the query of the quasi columns' ranges, by which rows may be packed."""
+        return packing.range_query(self.request)
 
     @property
     def constants(self) -> Mapping[str, Layout]:
