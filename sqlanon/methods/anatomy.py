@@ -20,8 +20,7 @@ from sqlanon.methods.several import MOST_SUPPRESSED, SeveralColumns
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Request, Row
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Request
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, write_message
 
@@ -58,11 +57,6 @@ class AnatomyOptions(RequestOptions, total=False):
 @dataclass(frozen=True, kw_only=True)
 class OneColumn(Grouped):
     """A design whose groups are diverse in one column: they leave no row out."""
-
-    @property
-    def range_query(self) -> tuple[Statement, Row] | None:
-        """Return the query of the quasi columns' ranges."""
-        return packing.range_query(self.request)
 
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:

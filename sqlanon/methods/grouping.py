@@ -21,6 +21,7 @@ from sqlanon.methods.packing import Layout
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
+from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 
 GROUPS_PER_BLOCK = 64
@@ -74,6 +75,11 @@ class Grouping(Design):
 
     attribute: Attribute
     layout: Layout | None = None
+
+    @property
+    def range_query(self) -> tuple[Statement, Row] | None:
+        """Return the query of the quasi columns' ranges, by which rows may be packed."""
+        return packing.range_query(self.request)
 
     @property
     def constants(self) -> Mapping[str, Layout]:
@@ -146,21 +152,30 @@ def refuse_missing(design: Grouping) -> Chapter:
     return Chapter("known", values)
 
 
-def refuse_frequent(design: Grouping, note: Callable[[Row], str] | None = None) -> Chapter:
-    """Return the chapter that refuses a value that stands in too many rows; note: what to tell of its figures."""
+def refuse_frequent(
+    design: Grouping, note: Callable[[Row], str] | None = None, together: Sequence[str] = (), who: str = "rows"
+) -> Chapter:
+    """Return the chapter that refuses a value that stands in too many rows.
+
+    note: what to tell of its figures. together: the counts of all columns, where these are grouped together; who: of
+    whom.
+    """
     request, attribute = design.request, design.attribute
     values = {
         "size": attribute.size,
         "parameter": attribute.parameter,
-        "shown_column": repr(attribute.column),
+        "shown": [*map(repr, request.roles.sensitive if together else (attribute.column,))],
         # a value of the data is named only where the publisher said so: messages end in logs
-        "shown_value": Sql("' (''' || largest_value || ''')'" if request.show_values else "''"),
+        "shown_value": Sql("' (''' || coalesce(largest_value, 'NULL') || ''')'" if request.show_values else "''"),
         "nulls_are_values": request.nulls == "value",
         "only": len(request.roles.sensitive) == 1,
         "no_help": no_help(attribute.parameter),
+        "suffix": attribute.suffix,
+        "counted": together or ("tally",),
+        "together": bool(together),
+        "who": who,
     }
-    name = f"feasible{attribute.suffix}"
-    return Chapter("feasible", {**values, "suffix": attribute.suffix}, {} if note is None else {name: note})
+    return Chapter("feasible", values, {} if note is None else {f"feasible{attribute.suffix}": note})
 
 
 def bind(design: Design, alternatives: Sequence[Sql] = ()) -> Steps:

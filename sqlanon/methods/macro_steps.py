@@ -79,10 +79,13 @@ def feasible(parameter: str) -> Chapter:
         "size": _size(parameter),
         "parameter": parameter,
         "suffix": "",
-        "shown_column": column(),
+        "shown": [column()],
         "shown_value": Sql("''"),
         "nulls_are_values": _NULLS_ARE_VALUES,
         "only": True,
+        "counted": ("tally",),
+        "together": False,
+        "who": "rows",
         "no_help": grouping.no_help(parameter),
     }
     return Chapter("feasible", values)

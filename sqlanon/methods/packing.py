@@ -27,12 +27,12 @@ Layout = Mapping[str, int]  # least_n, missing_n, span_n, unit_n and shift_n of 
 def range_query(request: Request) -> tuple[Statement, Row] | None:
     """Return the query of the quasi columns' ranges, and ranges that fit; None where the values stay columns anyhow.
 
-    They do in a script, where a column holds no whole numbers, and under a ledger, whose rows are told apart by their
-    quasi values again and again.
+    They do in a script, where a column holds no whole numbers, of people with several rows, and under a ledger, whose
+    rows are told apart by their quasi values again and again.
     """
     quasi = request.roles.quasi
     whole = all(request.types.get(name) in WHOLE for name in quasi)
-    if not whole or request.following is not None:
+    if not whole or request.sets or request.following is not None:
         return None
     columns = [request.source.expression(name) for name in quasi]
     relation = request.source.relation

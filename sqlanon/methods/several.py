@@ -25,8 +25,7 @@ from sqlanon.methods.packing import Layout, payload_quasi
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Request, Row
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Request
 from sqlanon.plans.templates import Sql, relation_mark
 from sqlanon.wording import option
 
@@ -121,11 +120,6 @@ class SeveralColumns(Grouped):
         if self.request.sets:
             return "share no value of " + " or ".join(map(repr, self.request.roles.sensitive))
         return "differ in every one of " + " and ".join(map(repr, self.request.roles.sensitive))
-
-    @property
-    def range_query(self) -> tuple[Statement, Row] | None:
-        """Return the query of the quasi columns' ranges."""
-        return None if self.request.sets else packing.range_query(self.request)
 
 
 def design(
@@ -225,17 +219,11 @@ def group_rows(design: SeveralColumns) -> Steps:
     """Return the chapters that end in `grouped`: rows of one class, in groups that differ in every column."""
     if design.banded:
         return group_classes(design, (), "l", f"{design.attribute.size}")
-    request = design.request
-    limits = {
-        "size": design.attribute.size,
-        "shown": [*map(repr, request.roles.sensitive)],
-        "show_values": request.show_values,
-        "who": design.who,
-    }
+    counted = [f"counted_{number}" for number, _ in enumerate(design.attributes, start=1)]
     return (
-        grouping.population(request),
+        grouping.population(design.request),
         *count_values(design),
-        Chapter("several/feasible", limits),
+        grouping.refuse_frequent(design, together=counted, who=design.who),
         *number_values(design),
         grouping.tally(),
         grouping.count_values(design),

@@ -1,10 +1,23 @@
 -- feasible: nobody can hide a value that more than one in 4 rows have
-with counted as (
+with listed as (
     select
-        sensitive,
+        1 as column_number,
+        cast(sensitive as varchar) as sensitive,
         row_count,
         case when sensitive is null and not false then 0 else row_count end as kept_count
     from "sqlanon_tally"
+),
+ranked as (
+    select
+        listed.*,
+        max(kept_count) over (partition by column_number) as largest_count
+    from listed
+),
+counted as (
+    select
+        ranked.*,
+        dense_rank() over (order by largest_count desc nulls last, column_number asc nulls last) as tightness
+    from ranked
 ),
 placed as (
     select
@@ -13,6 +26,7 @@ placed as (
         cast(sum(kept_count) over () as bigint) as kept_rows,
         cast(sum(kept_count) over (order by kept_count desc nulls last rows unbounded preceding) as bigint) - kept_count as larger_rows
     from counted
+    where tightness = 1
 ),
 fitting as (
     -- with the k most frequent values left aside, g groups need (size - k) g rows of the others
@@ -23,10 +37,11 @@ fitting as (
 ),
 figures as (
     select
-        coalesce(cast(sum(kept_count) as bigint), 0) as row_count,
+coalesce(cast(sum(kept_count) as bigint), 0) as row_count,
+        max(column_number) as column_number,
         coalesce(cast(sum(case when kept_count > 0 then 1 else 0 end) as bigint), 0) as value_count,
         coalesce(max(kept_count), 0) as largest_count,
-        max(case when place = 0 then cast(sensitive as varchar) end) as largest_value,
+        max(case when place = 0 then sensitive end) as largest_value,
         coalesce(max(case when place = 0 and sensitive is null then 1 else 0 end), 0) as largest_missing,
         coalesce(max(case when place = 1 then kept_count end), 0) as next_count,
         coalesce(cast(sum(least(kept_count, group_count)) as bigint), 0) as groupable_rows
@@ -51,7 +66,7 @@ select
         when row_count < 4 then
             'l = 4 needs at least 4 rows; the source has ' || coalesce(format('{:,}', row_count), '')
         when largest_count > allowed then
-            'l = 4 is not possible: the most frequent value of ''disease''' || coalesce(cast('' as varchar), '') || ' stands in ' || coalesce(format('{:,}', largest_count), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * largest_count / row_count), '') || '), and l = 4 allows ' || coalesce(format('{:,}', allowed), '') || '; '
+            'l = 4 is not possible: the most frequent value of ' || coalesce(cast(case column_number when 1 then '''disease''' end as varchar), '') || coalesce(cast('' as varchar), '') || ' stands in ' || coalesce(format('{:,}', largest_count), '') || ' of ' || coalesce(format('{:,}', row_count), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * largest_count / row_count), '') || '), and l = 4 allows ' || coalesce(format('{:,}', allowed), '') || '; '
             || case
                 when feasible >= 2 then 'the largest l that works is ' || coalesce(cast(feasible as varchar), '')
                 else 'no l of at least 2 works on this column'
@@ -76,12 +91,12 @@ select
 from judged
 
 -- spark, feasible:
+-- -    cast("sensitive" as text) as "sensitive",
+-- +    cast("sensitive" as string) as "sensitive",
 -- -    min(case when "place" < 4 then (
 -- -      "kept_rows" - "larger_rows"
 -- -    ) // greatest(1, 4 - "place") end) over () as "group_count"
 -- +    min(case when "place" < 4 then (("kept_rows" - "larger_rows") div greatest(1, 4 - "place")) end) over () as "group_count"
--- -    max(case when "place" = 0 then cast("sensitive" as text) end) as "largest_value",
--- +    max(case when "place" = 0 then cast("sensitive" as string) end) as "largest_value",
 -- -    "row_count" // greatest(1, "largest_count") as "feasible",
 -- -    "row_count" // 4 as "allowed",
 -- -    case when "next_count" > 0 then (
@@ -98,8 +113,8 @@ from judged
 -- +    0 /* in steps of 0.1 %, upwards: a share that is allowed has to be enough */ - ((1000 * ("groupable_rows" - "row_count")) div greatest(1, "row_count")) as "left_over"
 -- -    then 'l = 4 needs at least 4 rows; the source has ' || coalesce(format('{:,}', "row_count"), '')
 -- +    then 'l = 4 needs at least 4 rows; the source has ' || coalesce(format_number("row_count", 0), '')
--- -    then 'l = 4 is not possible: the most frequent value of ''disease''' || coalesce(cast('' as text), '') || ' stands in ' || coalesce(format('{:,}', "largest_count"), '') || ' of ' || coalesce(format('{:,}', "row_count"), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * "largest_count" / "row_count"), '') || '), and l = 4 allows ' || coalesce(format('{:,}', "allowed"), '') || '; ' || case
--- +    then 'l = 4 is not possible: the most frequent value of \'disease\'' || coalesce(cast('' as string), '') || ' stands in ' || coalesce(format_number("largest_count", 0), '') || ' of ' || coalesce(format_number("row_count", 0), '') || ' rows (' || coalesce(format_number((cast(100.0 * "largest_count" as double) / nullif("row_count", 0)), 1) || '%', '') || '), and l = 4 allows ' || coalesce(format_number("allowed", 0), '') || '; ' || case
+-- -    then 'l = 4 is not possible: the most frequent value of ' || coalesce(cast(case "column_number" when 1 then '''disease''' end as text), '') || coalesce(cast('' as text), '') || ' stands in ' || coalesce(format('{:,}', "largest_count"), '') || ' of ' || coalesce(format('{:,}', "row_count"), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * "largest_count" / "row_count"), '') || '), and l = 4 allows ' || coalesce(format('{:,}', "allowed"), '') || '; ' || case
+-- +    then 'l = 4 is not possible: the most frequent value of ' || coalesce(cast(case "column_number" when 1 then '\'disease\'' end as string), '') || coalesce(cast('' as string), '') || ' stands in ' || coalesce(format_number("largest_count", 0), '') || ' of ' || coalesce(format_number("row_count", 0), '') || ' rows (' || coalesce(format_number((cast(100.0 * "largest_count" as double) / nullif("row_count", 0)), 1) || '%', '') || '), and l = 4 allows ' || coalesce(format_number("allowed", 0), '') || '; ' || case
 -- -      then 'the largest l that works is ' || coalesce(cast("feasible" as text), '')
 -- +      then 'the largest l that works is ' || coalesce(cast("feasible" as string), '')
 -- -      then '; with nullsdrop l = ' || coalesce(cast("without" as text), '') || ' works'
@@ -130,7 +145,7 @@ from judged
 -- +    0 /* in steps of 0.1 %, upwards: a share that is allowed has to be enough */ - ((1000 * ("groupable_rows" - "row_count")) / greatest(1, "row_count")) as "left_over"
 -- -    then 'l = 4 needs at least 4 rows; the source has ' || coalesce(format('{:,}', "row_count"), '')
 -- +    then 'l = 4 needs at least 4 rows; the source has ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '')
--- -    then 'l = 4 is not possible: the most frequent value of ''disease''' || coalesce(cast('' as text), '') || ' stands in ' || coalesce(format('{:,}', "largest_count"), '') || ' of ' || coalesce(format('{:,}', "row_count"), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * "largest_count" / "row_count"), '') || '), and l = 4 allows ' || coalesce(format('{:,}', "allowed"), '') || '; ' || case
--- +    then 'l = 4 is not possible: the most frequent value of ''disease''' || coalesce(cast('' as text), '') || ' stands in ' || coalesce(to_char("largest_count", 'FM999,999,999,999,999,990'), '') || ' of ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows (' || coalesce(to_char((cast(100.0 * "largest_count" as double precision) / nullif("row_count", 0)), 'FM990.0') || '%', '') || '), and l = 4 allows ' || coalesce(to_char("allowed", 'FM999,999,999,999,999,990'), '') || '; ' || case
+-- -    then 'l = 4 is not possible: the most frequent value of ' || coalesce(cast(case "column_number" when 1 then '''disease''' end as text), '') || coalesce(cast('' as text), '') || ' stands in ' || coalesce(format('{:,}', "largest_count"), '') || ' of ' || coalesce(format('{:,}', "row_count"), '') || ' rows (' || coalesce(format('{:.1f}%', 100.0 * "largest_count" / "row_count"), '') || '), and l = 4 allows ' || coalesce(format('{:,}', "allowed"), '') || '; ' || case
+-- +    then 'l = 4 is not possible: the most frequent value of ' || coalesce(cast(case "column_number" when 1 then '''disease''' end as text), '') || coalesce(cast('' as text), '') || ' stands in ' || coalesce(to_char("largest_count", 'FM999,999,999,999,999,990'), '') || ' of ' || coalesce(to_char("row_count", 'FM999,999,999,999,999,990'), '') || ' rows (' || coalesce(to_char((cast(100.0 * "largest_count" as double precision) / nullif("row_count", 0)), 'FM990.0') || '%', '') || '), and l = 4 allows ' || coalesce(to_char("allowed", 'FM999,999,999,999,999,990'), '') || '; ' || case
 -- -      then '; robust leaves rows over instead: with r = 4 at least ' || coalesce(format('{:.1f}%', 100.0 * "left_over" / 1000), '') || ' of them (max_suppressed)'
 -- +      then '; robust leaves rows over instead: with r = 4 at least ' || coalesce(to_char((cast(100.0 * "left_over" as double precision) / nullif(1000, 0)), 'FM990.0') || '%', '') || ' of them (max_suppressed)'

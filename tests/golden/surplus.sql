@@ -45,12 +45,10 @@ held as (
     group by size
 ),
 -- the signatures of a class are alike: one of them says what it is known to have
-numbered as (
-    select
-        "quasi_2", "quasi_3",
-        class,
-        row_number() over (partition by class order by "quasi_2" asc nulls last, "quasi_3" asc nulls last) as number_in_class
+named as (
+    select class, min(coalesce(cast("quasi_2" as varchar), 'NULL') || ', ' || coalesce(cast("quasi_3" as varchar), 'NULL')) as signature_text
     from "sqlanon_class"
+    group by class
 ),
 valued as (
     select sum(row_count) as row_count
@@ -59,10 +57,10 @@ valued as (
 ),
 signed as (
     select
-        coalesce(cast("quasi_2" as varchar), 'NULL') || ', ' || coalesce(cast("quasi_3" as varchar), 'NULL') as signature_text,
+signature_text,
         together.class_rows - together.kept_rows as surplus
     from together
-    inner join numbered on together.class = numbered.class and numbered.number_in_class = 1
+    inner join named on together.class = named.class
     where together.size = 3 and together.class_rows > together.kept_rows
 ),
 placed as (
@@ -128,8 +126,8 @@ from figures
 -- +      then min(("tallied"."tail" div ("sized"."size" - "tallied"."place")))
 
 -- spark, few_left_over:
--- -    coalesce(cast("quasi_2" as text), 'NULL') || ', ' || coalesce(cast("quasi_3" as text), 'NULL') as "signature_text",
--- +    coalesce(cast("quasi_2" as string), 'NULL') || ', ' || coalesce(cast("quasi_3" as string), 'NULL') as "signature_text",
+-- -    min(coalesce(cast("quasi_2" as text), 'NULL') || ', ' || coalesce(cast("quasi_3" as text), 'NULL')) as "signature_text"
+-- +    min(coalesce(cast("quasi_2" as string), 'NULL') || ', ' || coalesce(cast("quasi_3" as string), 'NULL')) as "signature_text"
 -- -    max(case when "place" = 1 then '(' || "signature_text" || ') with ' || cast("surplus" as text) end) as "worst_1",
 -- -    max(case when "place" = 2 then '(' || "signature_text" || ') with ' || cast("surplus" as text) end) as "worst_2",
 -- -    max(case when "place" = 3 then '(' || "signature_text" || ') with ' || cast("surplus" as text) end) as "worst_3"

@@ -37,5 +37,6 @@ def weigh_groups(published: PublishedTables, columns: Described) -> Sql:
 
 def write_nodes(published: PublishedTables, columns: Described) -> dict[str, Sql]:
     """Return the nodes of each hierarchy as constants, by what queries call them: `node_1` of the first column …"""
+    tables = {place: {**tree.table, "optional": []} for place, tree in columns.trees.items()}  # paths are not read
     node = "forms/uncertain/source/node"
-    return {f"node_{place}": published.subquery(node, table=tree.table) for place, tree in columns.trees.items()}
+    return {f"node_{place}": published.subquery(node, table=table) for place, table in tables.items()}

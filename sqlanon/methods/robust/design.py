@@ -14,7 +14,7 @@ from sqlanon.methods.republication import add_ledger_columns
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
 from sqlanon.methods.several import SeveralColumns, attributes_of
 from sqlanon.plans.build import render_query
-from sqlanon.plans.plan import Beside, Request, Row, relation_name
+from sqlanon.plans.plan import Beside, Request, relation_name
 from sqlanon.plans.roles import free_name, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
@@ -83,11 +83,6 @@ class Robustness(Grouped):
         """Return the backgrounds that prove the groups: those of one signature prove themselves, others do not."""
         # whatever is learned from the data stays apart by its signatures
         return self.tables
-
-    @property
-    def range_query(self) -> tuple[Statement, Row] | None:
-        """Return the query of the quasi columns' ranges, where rows are packed."""
-        return packing.range_query(self.request)
 
     @property
     def kept_tables(self) -> tuple[Statement, ...]:

@@ -18,7 +18,6 @@ from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.roles import resolve_names
-from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
@@ -37,11 +36,6 @@ class Randomization(Grouping):
     drops: bool
     lists: bool = False
     departed: int = 0
-
-    @property
-    def range_query(self) -> tuple[Statement, Row] | None:
-        """Return the query of the quasi columns' ranges."""
-        return packing.range_query(self.request)
 
     @property
     def columns(self) -> Mapping[str, Any]:

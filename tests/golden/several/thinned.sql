@@ -4,13 +4,9 @@ from "sqlanon_population_4"
 
 -- load: how many groups each class gives in every column, and in how many of its rows a value stands at most
 with counted as (
-    select "quasi_2", 1 as column_number, "code_1" as code, count(*) as row_count
-    from "sqlanon_population_5"
-    group by "quasi_2", "code_1"
+    select "quasi_2", 1 as column_number, "code_1" as code, count(*) as row_count from "sqlanon_population_5" group by "quasi_2", "code_1"
     union all
-    select "quasi_2", 2 as column_number, "code_2" as code, count(*) as row_count
-    from "sqlanon_population_5"
-    group by "quasi_2", "code_2"
+    select "quasi_2", 2 as column_number, "code_2" as code, count(*) as row_count from "sqlanon_population_5" group by "quasi_2", "code_2"
 ),
 placed as (
     select
@@ -48,13 +44,9 @@ where placed.place_1 <= load.most and placed.place_2 <= load.most
 
 -- load: the same of the rows that are kept
 with counted as (
-    select "quasi_2", 1 as column_number, "code_1" as code, count(*) as row_count
-    from "sqlanon_population_5"
-    group by "quasi_2", "code_1"
+    select "quasi_2", 1 as column_number, "code_1" as code, count(*) as row_count from "sqlanon_population_5" group by "quasi_2", "code_1"
     union all
-    select "quasi_2", 2 as column_number, "code_2" as code, count(*) as row_count
-    from "sqlanon_population_5"
-    group by "quasi_2", "code_2"
+    select "quasi_2", 2 as column_number, "code_2" as code, count(*) as row_count from "sqlanon_population_5" group by "quasi_2", "code_2"
 ),
 placed as (
     select

@@ -10,11 +10,7 @@ with line as (
         ' | ' as separator
 )
 select
-    cast("node" as varchar) as "node", cast("height" as integer) as "height", cast("held" as integer) as "held", cast("held_below" as integer) as "held_below"
-,
-    nullif("level_1", '') as "level_1"
-,
-    nullif("level_2", '') as "level_2"
+    cast("node" as varchar) as "node", cast("height" as integer) as "height", cast("held" as integer) as "held", cast("held_below" as integer) as "held_below", nullif("level_1", '') as "level_1", nullif("level_2", '') as "level_2"
 from line
 
 -- cell_1: the different cells of an attribute, numbered in their order
@@ -68,6 +64,7 @@ placed as (
     select
         text,
         held,
+        max(held) over () as worst,
         row_number() over (partition by held order by text asc nulls last) as place,
         count(*) over (partition by held) as value_count
     from looked_up
@@ -75,24 +72,17 @@ placed as (
 ),
 told as (
     select
-        held,
+        max(held) as held,
         max(value_count) as value_count,
         string_agg(case when text like '%''%' then '"' || text || '"' else '''' || text || '''' end, ', ' order by place asc nulls last) as listed
     from placed
-    where place <= 10
-    group by held
-),
-ranked as (
-    select
-        told.*,
-        row_number() over (order by held desc nulls last) as place
-    from told
+    where held = worst and place <= 10
 )
 select
     true as is_usage,
     coalesce(cast(value_count as varchar), '') || ' values of ''education'' ' || coalesce(cast(case held when 2 then 'are not in its hierarchy' else 'are inner nodes of its hierarchy, and cells hold leaves' end as varchar), '') || ': ' || coalesce(cast(listed as varchar), '') || coalesce(cast(case when value_count > 10 then ' and ' || cast(value_count - 10 as varchar) || ' more' else '' end as varchar), '') as refusal
-from ranked
-where place = 1
+from told
+where value_count > 0
 
 -- ancestor_1: the lowest common ancestor of a cell's alternatives: the deepest level at which all of them have a node, and the same; the root where there is none. ({Bachelor, Master} -> University.)
 with common as (
@@ -145,13 +135,9 @@ select
 from different
 
 -- long_values: the manifest, which says the weight of every sensitive value, has room for it
-with different as (
-    select distinct text
+with counted as (
+    select count(distinct text) as long_count
     from "sqlanon_alternative"
-),
-counted as (
-    select count(*) as long_count
-    from different
     where length(text) > 4096
 )
 select

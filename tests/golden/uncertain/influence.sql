@@ -33,13 +33,9 @@ select
 from missing
 
 -- influence: the lines of the matrix whose values occur in the data
-with occurring as (
-    select distinct text
-    from "sqlanon_alternative"
-)
-select given.*
+select distinct given.*
 from "sqlanon_given" as given
-inner join occurring on given.sensitive = occurring.text
+inner join "sqlanon_alternative" as alternative on given.sensitive = alternative.text
 
 -- facts: what the release says that the data decides: how many alternatives a sensitive value has at most, and the matrix, a list of lines in JSON
 with most as (
