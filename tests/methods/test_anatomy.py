@@ -264,7 +264,7 @@ def test_tables_are_found_where_they_are(con, tmp_path):
 @pytest.mark.parametrize(
     "asked",
     [
-        {"l": "3"}, {"l": 2.5}, {"l": None}, {"block": "64"}, {"block": 1.5}, {"key": 5}, {"quasi": None},
+        {"l": "3"}, {"l": 2.5}, {"l": None}, {"block": "x"}, {"block": 1.5}, {"key": 5}, {"quasi": None},
         {"quasi": [1]}, {"id": None}, {"sensitive": None}, {"nulls": "x"}, {"draws": "x"},
         {"unit": "x"}, {"out": b"x"},
         {"into": ""}, {"into": "temp"}, {"nonsense": 1},
