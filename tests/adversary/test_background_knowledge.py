@@ -17,7 +17,7 @@ from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
-from tests.databases import connect, insert
+from tests.databases import database, insert
 from tests.examples import examples
 from tests.oracles import permanent
 
@@ -91,10 +91,7 @@ def test_a_prior_above_the_limit_is_counted_and_no_obstacle(con):
 CHANCES = [Fraction(0), Fraction(1, 100), Fraction(1, 10), Fraction(1, 5)]
 
 
-@pytest.fixture(scope="module")
-def session():
-    with connect() as con:
-        yield con
+session = database()
 
 
 @st.composite

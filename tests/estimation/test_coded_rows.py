@@ -2,13 +2,13 @@
 
 from collections import Counter
 
-import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.forms import form_of
 from sqlanon.plans.templates import Sql
+from tests.databases import database
 
 QUASI = ["age", "sex"]
 WHERES = [f"age < {limit} and sex = '{sex}' and d in (1, {limit % 7})" for limit in range(3, 40, 12) for sex in "FM"]
@@ -44,15 +44,11 @@ class Measuring(DuckDBEngine):
         return rows
 
 
-@pytest.fixture(scope="module")
-def people():
-    con = duckdb.connect()
-    con.execute(
-        "create table people as select (i * 7919) % 41 as age, if(i % 3 = 0, 'F', 'M') as sex,"
-        " (i * i + i // 7) % 7 as d"
-        " from range(1400) as r(i)"
-    )
-    return con
+people = database(
+    "create table people as select (i * 7919) % 41 as age, if(i % 3 = 0, 'F', 'M') as sex,"
+    " (i * i + i // 7) % 7 as d"
+    " from range(1400) as r(i)"
+)
 
 
 METHODS = {

@@ -12,7 +12,7 @@ from sqlanon.methods.name_types import COARSEN
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.shown_steps import show_steps
 from tests.conftest import METHODS, NASTY_NAMES, NASTY_VALUES
-from tests.databases import connect, insert
+from tests.databases import connect, database, insert
 
 PEOPLE = (
     "create table people as select i as ssn, case when i % 9 = 8 then null else i % 12 end as job,"
@@ -24,12 +24,7 @@ LABELS = (
 ROLES = {"quasi": ["job", "sex"], "sensitive": "disease", "id": "ssn"}
 
 
-@pytest.fixture(scope="module")
-def con():
-    connection = connect()
-    connection.execute(PEOPLE)
-    connection.execute(LABELS)
-    return connection
+con = database(PEOPLE, LABELS)
 
 
 @pytest.mark.parametrize("method", METHODS)
