@@ -196,7 +196,7 @@ def test_a_plain_release_of_correlated_data_is_broken_and_a_robust_one_is_not(co
     assert robust.verify(background="by_sex").promise == "promised 1/r = 33.33 %"
 
 
-def test_the_papers_release_of_anatomy(con):
+def test_the_papers_release_of_anatomy():
     release = sqlanon.open(PAPERS / "anatomy" / "release")
     quasi = release.manifest["columns"]["quasi"]
     (sensitive,) = release.manifest["columns"]["sensitive"]
@@ -275,7 +275,7 @@ def test_columns_called_as_ours_are(con):
 # -- refusals and the command line ----------------------------------------------------------------------
 
 
-def test_bad_requests_are_refused(con, correlated):
+def test_bad_requests_are_refused(correlated):
     release = sqlanon.anatomy(correlated, "patients", l=3, **ROLES)
     for r in (1, 0.5, -2, float("nan"), float("inf")):
         with pytest.raises(UsageError, match=r"protects nobody.*r is a number above 1"):

@@ -131,7 +131,7 @@ def test_a_release_verifies_and_answers(ward):
     assert against["quasi_rows"].holds and against["sensitive_counts"].found == "holds"
 
 
-def test_what_needs_whole_groups_says_that_members_have_left(ward, tmp_path):
+def test_what_needs_whole_groups_says_that_members_have_left(ward):
     con, folder = ward
     con.execute("create or replace table known as select sex, disease, 0.125 as probability from first group by all")
     opened = sqlanon.open(folder / "ward_2", con=con)

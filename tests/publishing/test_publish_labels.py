@@ -105,7 +105,7 @@ def test_a_level_of_a_hierarchy_labels_values(con, tmp_path):
         publish(coarsen=f"job={path}@1")
 
 
-def test_values_and_columns_of_any_name_have_labels(con, tmp_path):
+def test_values_and_columns_of_any_name_have_labels(con):
     for number, name in enumerate(NASTY_NAMES[::4]):
         quoted = name.replace('"', '""')
         con.execute(

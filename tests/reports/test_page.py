@@ -223,7 +223,7 @@ def test_other_releases_are_intersected(anatomized, hospital):
     assert "2 releases intersected: " in told and "people are fixed to one value" in told
 
 
-def test_files_are_whole_and_private_where_they_tell_of_the_source(pages, anatomized, tmp_path):
+def test_files_are_whole_and_private_where_they_tell_of_the_source(pages, tmp_path):
     public, internal = pages
     public.write(tmp_path / "public.html")
     internal.write(tmp_path / "internal.html")
