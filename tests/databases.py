@@ -5,9 +5,11 @@ An instance registers its thousands of functions anew, which takes longer than m
 
 import os
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import duckdb
+import pytest
 
 from tests.examples import PROFILE
 
@@ -54,6 +56,20 @@ def _emptied(instance: duckdb.DuckDBPyConnection, settings: object) -> bool:
         return instance.execute(SET).fetchall() == settings and instance.execute(ATTACHED).fetchall() == [("memory",)]
     except duckdb.Error:  # locked, or told to read no other database
         return False
+
+
+def database(*statements: str) -> Any:
+    """Return a fixture for all tests of a module: a connection to a database in which statements have run."""
+
+    @pytest.fixture(scope="module")
+    def opened() -> Iterator[duckdb.DuckDBPyConnection]:
+        con = connect()
+        for statement in statements:
+            con.execute(statement).fetchall()
+        yield con
+        con.close()
+
+    return opened
 
 
 def insert(con: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Sequence[object]]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import sqlanon
-from tests.databases import connect
+from tests.databases import database
 
 DIGESTS = Path(__file__).parent / "golden" / "digests.json"
 COLUMNS = {
@@ -91,12 +91,7 @@ def digests(release: sqlanon.Release, in_order: bool = False) -> dict[str, str]:
     return found
 
 
-@pytest.fixture(scope="module")
-def con():
-    connection = connect()
-    connection.execute(f"create table patients as {PEOPLE}").fetchall()
-    yield connection
-    connection.close()
+con = database(f"create table patients as {PEOPLE}")
 
 
 @pytest.fixture(scope="module")

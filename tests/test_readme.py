@@ -172,10 +172,6 @@ def test_a_command_in_a_sentence_can_be_typed(line):
         command.make_context(command.name, words, parent=context)
 
 
-def test_the_dialects_are_all_named():
-    assert all(f"`{dialect}`" in text_of("engines") for dialect in ENGINES)
-
-
 def test_the_table_of_methods_is_the_list_of_methods():
     assert METHOD_ROW.findall(text_of("README")) == list(METHODS)
 

@@ -57,7 +57,7 @@ def test_a_column_that_tells_another_stops_though_nobody_is_alone():
     assert sqlanon.check(con, "untold", quasi="age", sensitive="disease").verdict.colour == "green"
 
 
-def test_every_result_is_said_in_ten_lines_at_most_and_shown_with_its_verdict_first(sources):
+def test_every_result_is_said_in_ten_lines_at_most_and_shown_with_its_verdict_first():
     con = duckdb.connect()
     con.execute(f"create table people as {PEOPLE}")
     release = sqlanon.anatomy(con, "people", **ROLES, id="ssn", l=3)

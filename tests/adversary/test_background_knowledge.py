@@ -17,7 +17,7 @@ from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
-from tests.databases import connect, insert
+from tests.databases import database, insert
 from tests.examples import examples
 from tests.oracles import permanent
 
@@ -91,10 +91,7 @@ def test_a_prior_above_the_limit_is_counted_and_no_obstacle(con):
 CHANCES = [Fraction(0), Fraction(1, 100), Fraction(1, 10), Fraction(1, 5)]
 
 
-@pytest.fixture(scope="module")
-def session():
-    with connect() as con:
-        yield con
+session = database()
 
 
 @st.composite
@@ -199,7 +196,7 @@ def test_a_plain_release_of_correlated_data_is_broken_and_a_robust_one_is_not(co
     assert robust.verify(background="by_sex").promise == "promised 1/r = 33.33 %"
 
 
-def test_the_papers_release_of_anatomy(con):
+def test_the_papers_release_of_anatomy():
     release = sqlanon.open(PAPERS / "anatomy" / "release")
     quasi = release.manifest["columns"]["quasi"]
     (sensitive,) = release.manifest["columns"]["sensitive"]
@@ -278,7 +275,7 @@ def test_columns_called_as_ours_are(con):
 # -- refusals and the command line ----------------------------------------------------------------------
 
 
-def test_bad_requests_are_refused(con, correlated):
+def test_bad_requests_are_refused(correlated):
     release = sqlanon.anatomy(correlated, "patients", l=3, **ROLES)
     for r in (1, 0.5, -2, float("nan"), float("inf")):
         with pytest.raises(UsageError, match=r"protects nobody.*r is a number above 1"):

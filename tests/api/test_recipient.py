@@ -51,7 +51,7 @@ def test_a_release_may_be_named_by_its_directory(ward):
         sqlanon.run({"method": "anatomy"})
 
 
-def test_a_verb_and_the_method_of_its_name_take_the_same(ward):
+def test_a_verb_and_the_method_of_its_name_take_the_same():
     """What the verb adds says where the release is, or where the result goes."""
     added = {"release", "query", "database", "con", "out", "overwrite"}
     for name in ("verify", "estimate", "complete"):

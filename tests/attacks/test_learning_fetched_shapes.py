@@ -10,7 +10,7 @@ from sqlanon.comparison.compare import compare
 from sqlanon.comparison.question import CompareQuestion
 from sqlanon.completion import dealing
 from sqlanon.releases.release import Release
-from tests.estimation.test_coded_rows import Measuring
+from tests.recording import Recording
 
 PEOPLE = (
     "create table people as select i as id, (hash(i, 1) % 6)::integer as age, (hash(i, 2) % 4)::integer as job,"
@@ -51,7 +51,7 @@ def test_twice_the_rows_bring_no_more(verb, monkeypatch):
         with duckdb.connect() as con:
             con.execute(PEOPLE.format(rows))
             release = sqlanon.anatomy(con, "people", **ROLES)
-            engine = Measuring(con)
+            engine = Recording(con)
             VERBS[verb](Release(engine, release.tables, release.manifest))
             largest.append(max(engine.fetched))
     # among 1,400 groups nearly all kinds occur that there are, and of each kind one is read

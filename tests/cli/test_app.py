@@ -120,7 +120,7 @@ def test_compile_needs_no_database(shell):
     assert "from a table, not from the file" in refused.stderr
 
 
-def test_a_reader_that_leaves_early_is_no_error(release):
+def test_a_reader_that_leaves_early_is_no_error():
     command = f"{sys.executable} -m sqlanon compile anatomy t --quasi a --sensitive s -l 2 | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert done.stderr == ""

@@ -104,7 +104,7 @@ def test_a_promise_that_contradicts_its_parameters_is_refused_where_it_is_relied
     assert shell("verify", "kept").returncode == 3
 
 
-def test_a_closed_connection_is_told(tmp_path):
+def test_a_closed_connection_is_told():
     con = duckdb.connect()
     con.execute("create table people as select i % 9 as age, 'd' || i % 5 as disease from range(60) t(i)")
     release = sqlanon.anatomy(con, "people", quasi="age", sensitive="disease", l=3)

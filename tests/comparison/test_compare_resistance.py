@@ -11,7 +11,7 @@ from sqlanon.comparison import resistance
 from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.resistance import MOST_SURE, MOST_SURE_SAMPLED, SAMPLING, Resistance, may_resist, search
 from sqlanon.errors import UsageError
-from tests.databases import connect
+from tests.databases import connect, database
 
 ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn"}
 PEOPLE = (  # values depend on both quasi columns
@@ -20,11 +20,7 @@ PEOPLE = (  # values depend on both quasi columns
 )
 
 
-@pytest.fixture(scope="module")
-def con():
-    connection = connect()
-    connection.execute(PEOPLE)
-    return connection
+con = database(PEOPLE)
 
 
 def test_what_is_reached_is_what_attack_reaches_on_the_published_release(con):

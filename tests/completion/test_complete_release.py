@@ -10,7 +10,7 @@ import sqlanon
 from sqlanon.completion import dealing, learning
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES
-from tests.databases import connect
+from tests.databases import connect, database
 
 pytestmark = pytest.mark.xdist_group("completed")  # a release and its tables serve several tests
 KEY = "ab" * 32
@@ -29,11 +29,7 @@ def publish(connection, rows, quasi, **roles):
     return sqlanon.anatomy(connection, "people", quasi=quasi, **(ROLES | roles))
 
 
-@pytest.fixture(scope="module")
-def connection():
-    opened = connect()
-    yield opened
-    opened.close()
+connection = database()
 
 
 @pytest.fixture(scope="module")

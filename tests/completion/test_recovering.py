@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sqlanon
-from tests.databases import connect
+from tests.databases import database
 
 PEOPLE = (
     "create table people as select i as id, i % 4 as area, 'a' || (i * 7919 % 5) as job,"
@@ -15,12 +15,7 @@ PEOPLE = (
 ROLES = {"quasi": ["area", "job"], "sensitive": ["value", "o'ther"], "id": "id", "nulls": "value", "key": "cd" * 32}
 
 
-@pytest.fixture(scope="module")
-def people():
-    opened = connect()
-    opened.execute(PEOPLE)
-    yield opened
-    opened.close()
+people = database(PEOPLE)
 
 
 @pytest.fixture(scope="module")

@@ -180,7 +180,7 @@ def test_postgres_proves_and_estimates_as_duckdb_does(postgres, kept, expected):
 
 
 @pytest.fixture
-def nightly(postgres, shop):
+def nightly(postgres):
     """Make the nights' tables."""
     for night, name in enumerate(NIGHTS):
         postgres.execute(f"create table if not exists {ident(name)} (like hostile)")
@@ -420,7 +420,7 @@ def test_postgres_reads_sets_and_nothing_else(postgres):
     assert read_sets(engine_of(postgres)) == LISTED
 
 
-def test_postgres_finds_the_posteriors_that_duckdb_finds(postgres, kept, expected, exposed):
+def test_postgres_finds_the_posteriors_that_duckdb_finds(postgres, kept, exposed):
     release = sqlanon.open(kept, con=postgres)
     for number, column in enumerate(KNOWN):
         postgres.execute(f"create temporary table known_{number} as {a_background(column)}")
@@ -597,7 +597,7 @@ def test_ranges_are_of_the_moment_that_is_published(shop, postgres, monkeypatch)
         postgres.execute("drop table public.late")
 
 
-def test_postgres_replaces_a_release_and_nothing_else(shop, postgres):
+def test_postgres_replaces_a_release_and_nothing_else(postgres):
     asked = {"quasi": "age", "sensitive": "disease", "into": "release"}
     sqlanon.anatomy(postgres, "patients", l=4, **asked)
     postgres.execute("create table release.mine as select 1 as one")

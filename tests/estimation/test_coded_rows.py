@@ -1,14 +1,12 @@
 """What leaves the engine for answers grows with values and questions: twice the rows, the same shapes."""
 
-from collections import Counter
-
-import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.forms import form_of
 from sqlanon.plans.templates import Sql
+from tests.databases import database
+from tests.recording import Recording
 
 QUASI = ["age", "sex"]
 WHERES = [f"age < {limit} and sex = '{sex}' and d in (1, {limit % 7})" for limit in range(3, 40, 12) for sex in "FM"]
@@ -21,38 +19,11 @@ SINGLE = [
 ]
 
 
-class Measuring(DuckDBEngine):
-    """Note how many rows each fetch brings."""
-
-    def __init__(self, connection):
-        super().__init__(connection)
-        self.fetched = Counter()
-
-    def rows(self, sql):
-        return self._note(super().rows(sql))
-
-    def frame(self, sql):
-        return self._note(super().frame(sql))
-
-    def arrays(self, sql):
-        arrays = super().arrays(sql)
-        self._note(next(iter(arrays.values())))
-        return arrays
-
-    def _note(self, rows):
-        self.fetched[len(rows)] += 1
-        return rows
-
-
-@pytest.fixture(scope="module")
-def people():
-    con = duckdb.connect()
-    con.execute(
-        "create table people as select (i * 7919) % 41 as age, if(i % 3 = 0, 'F', 'M') as sex,"
-        " (i * i + i // 7) % 7 as d"
-        " from range(1400) as r(i)"
-    )
-    return con
+people = database(
+    "create table people as select (i * 7919) % 41 as age, if(i % 3 = 0, 'F', 'M') as sex,"
+    " (i * i + i // 7) % 7 as d"
+    " from range(1400) as r(i)"
+)
 
 
 METHODS = {
@@ -79,7 +50,7 @@ def test_twice_the_rows_bring_the_same_shapes(people, method):
         doubled[name] = Sql(f"doubled_{name}")
     fetched = []
     for tables, rows in ((release.tables, 1400), (doubled, 2800)):
-        engine = Measuring(people)
+        engine = Recording(people)
         session = form_of(release.manifest).session(engine, tables, {**release.manifest, "rows": rows})
         for estimator in estimators:
             # of boxes one question, about an expression, is left to be asked by itself

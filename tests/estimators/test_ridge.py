@@ -184,7 +184,7 @@ def test_what_classes_settle_is_exact(census):
     assert table["count"].tolist() == truth.iloc[:, 3].tolist() and (table["count_std_error"] == 0).all()
 
 
-def test_a_signature_of_one_value_is_an_anatomy_release(census):
+def test_a_signature_of_one_value_is_an_anatomy_release():
     kept, _ = rows_of(np.random.default_rng(4), 400)
     rows = [(0, *row[1:]) for row in kept]
     one = robust(rows, NAMES, ["sex"])

@@ -131,7 +131,7 @@ def test_a_release_verifies_and_answers(ward):
     assert against["quasi_rows"].holds and against["sensitive_counts"].found == "holds"
 
 
-def test_what_needs_whole_groups_says_that_members_have_left(ward, tmp_path):
+def test_what_needs_whole_groups_says_that_members_have_left(ward):
     con, folder = ward
     con.execute("create or replace table known as select sex, disease, 0.125 as probability from first group by all")
     opened = sqlanon.open(folder / "ward_2", con=con)
@@ -192,27 +192,18 @@ def test_requests_that_do_not_follow_are_refused(ward, tmp_path, options, words)
 
 
 @pytest.mark.parametrize(("source", "words"), [
-    ("select ssn::varchar as ssn, * exclude ssn from second", "type of id BIGINT, this request VARCHAR"),
-    ("select ward as disease, * exclude (ward, disease) from second", "type of the sensitive column VARCHAR"),
-])  # fmt: skip
-def test_columns_of_another_type_are_refused(ward, tmp_path, source, words):
-    con, folder = ward
-    con.execute(f"create or replace view changed as {source}")
-    with pytest.raises(UsageError, match=words):
-        release(con, folder, "changed", out=tmp_path / "out")
-
-
-@pytest.mark.parametrize(("source", "words"), [
     ("select * from second where ssn % 20 = 1", "of the 107 persons of the last release are not in the source"),
     ("select * from second union all select * from second where ssn = 20", "1 person has more than one row"),
     ("select case when ssn = 20 then null else ssn end as ssn, * exclude ssn from second", "1 row has no id"),
     ("select * replace (case when ssn = 20 then null else disease end as disease) from second", "no value in the sens"),
     ("select * from second where ssn >= 1000", "not in the source (100.0%)"),
+    ("select ssn::varchar as ssn, * exclude ssn from second", "type of id BIGINT, this request VARCHAR"),
+    ("select ward as disease, * exclude (ward, disease) from second", "type of the sensitive column VARCHAR"),
 ])  # fmt: skip
 def test_data_that_does_not_follow_is_refused(ward, tmp_path, source, words):
     con, folder = ward
     con.execute(f"create or replace view changed as {source}")
-    with pytest.raises(DataError) as error:
+    with pytest.raises(UsageError if "type of" in words else DataError) as error:
         release(con, folder, "changed", out=tmp_path / "out")
     assert words in str(error.value) and not list(tmp_path.iterdir())
 

@@ -13,7 +13,7 @@ from scipy import stats
 import sqlanon
 from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.templates import Sql
-from tests.databases import connect, insert
+from tests.databases import connect, database, insert
 from tests.examples import examples
 
 ASKED = {"quasi": "q", "sensitive": "s", "id": "person", "unique_quasi": "keep", "unique_sensitive": "keep"}
@@ -213,11 +213,7 @@ def test_classes_hold_people_of_one_signature(con):
     assert release.verify(against="visits", id="person").holds
 
 
-@pytest.fixture(scope="module")
-def visits():
-    con = connect()
-    con.execute(RANDOM.format(people=3000))
-    return con
+visits = database(RANDOM.format(people=3000))
 
 
 @pytest.mark.parametrize(("method", "asked"), [

@@ -89,7 +89,7 @@ def test_the_residue_is_drawn_evenly_whatever_its_value(con):
     assert sum((count - 96 / 13) ** 2 / (96 / 13) for count in dropped.values()) < 32.9
 
 
-def test_several_attributes_each_with_its_own_gamma(con, tmp_path):
+def test_several_attributes_each_with_its_own_gamma(con):
     table(con, 1003)
     release = sqlanon.splu(con, "t", quasi="q", sensitive=["s", "u"], id="person", gamma={"U": 4, "s": 5}, key=KEY)
     assert release.manifest["parameters"]["gamma"] == {"s": 5, "u": 4}

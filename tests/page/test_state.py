@@ -162,7 +162,7 @@ def test_nothing_outside_of_a_release_is_packed(tmp_path):
     assert pack(place, manifest) is None
 
 
-def test_a_missing_extra_is_one_line_that_says_what_to_type(tmp_path, monkeypatch):
+def test_a_missing_extra_is_one_line_that_says_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "nicegui", None)
     monkeypatch.setenv("NICEGUI_STORAGE_PATH", os.devnull)
     with pytest.raises(UsageError, match=r"type: pip install 'sqlanon\[page\]'$"):

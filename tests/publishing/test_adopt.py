@@ -94,7 +94,7 @@ def test_microdata_is_not_taken_for_randomized_rows(written, tmp_path, asked, er
     assert not list(tmp_path.iterdir())
 
 
-def test_names_of_the_writers_own_and_rows_in_any_order(written, tmp_path):
+def test_names_of_the_writers_own_and_rows_in_any_order(written):
     """A table in the order of its writing, and columns under other names: what appears is sorted, and holds."""
     written.execute(
         'create table theirs as select group_id as "G id", age, sex from ward_qit order by group_id'

@@ -14,6 +14,7 @@ from sqlanon.methods import METHODS
 from sqlanon.publishing.formats import SCHEMAS
 from sqlanon.publishing.job_file import read_job
 from tests.benchmarks.forging import PEOPLE, ROLES
+from tests.databases import database
 from tests.documents import blocks
 from tests.examples import examples
 from tests.nasty_commands import jobs
@@ -41,11 +42,7 @@ def test_a_schema_is_printed_and_is_one(shell):
         assert (done.returncode, done.stdout) == (2, "") and says in done.stderr
 
 
-@pytest.fixture(scope="module")
-def con():
-    connection = duckdb.connect()
-    connection.execute(PEOPLE)
-    return connection
+con = database(PEOPLE)
 
 
 def test_what_is_published_and_adopted_is_as_the_schema_says(con, tmp_path):

@@ -6,20 +6,16 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import SqlanonError, UsageError
-from tests.databases import connect
+from tests.databases import database
 
 ROLES = {"quasi": "age", "sensitive": "disease", "id": "ssn"}
 
 
-@pytest.fixture(scope="module")
-def con():
-    """600 patients: six frequent diseases, NULL, and sixty that one patient has."""
-    con = connect()
-    con.execute(
-        "create table patients as select i as ssn, 20 + i % 50 as age, i % 7 as ward, case when i < 60"
-        " then 'rare ' || i when i % 7 < 6 then 'd' || i % 7 end as disease from range(600) t(i)"
-    ).fetchall()
-    return con
+# 600 patients: six frequent diseases, NULL, and sixty that one patient has.
+con = database(
+    "create table patients as select i as ssn, 20 + i % 50 as age, i % 7 as ward, case when i < 60"
+    " then 'rare ' || i when i % 7 < 6 then 'd' || i % 7 end as disease from range(600) t(i)"
+)
 
 
 @pytest.mark.parametrize("residue", ["drop", "keep"])

@@ -290,7 +290,6 @@ def test_disk_full(shell):
 def test_keys(shell):
     (shell.folder / "key").write_text("ab" * 32 + "\n")
     refused(shell, 2, *PUBLISH, "--key", "cd" * 32, "--key-file", "key", says="not both")
-    refused(shell, 2, *PUBLISH, "--key-file", "gone", says="no key file 'gone'")
     refused(shell, 2, *PUBLISH, SQLANON_KEY="  ", says="the key is empty")
     (shell.folder / "weak").write_text("letmein\n")
     for options, variables in (

@@ -10,7 +10,7 @@ from sqlanon.errors import DataError, ReleaseError, UsageError
 from sqlanon.plans.manifest import manifest_text
 from sqlanon.plans.templates import ident
 from tests.conftest import METHODS, NASTY_NAMES
-from tests.databases import connect
+from tests.databases import connect, database
 
 PEOPLE = (
     "create table people as select i as ssn, (18 + i * 7 % 60)::integer as age, if(i % 2 = 0, 'F', 'M') as sex,"
@@ -21,11 +21,7 @@ RULES = {"AGE": 20, "born": "decade"}
 ROLES = {"quasi": ["age", "sex", "born"], "sensitive": "disease", "id": "ssn", "coarsen": RULES}
 
 
-@pytest.fixture(scope="module")
-def con():
-    connection = connect()
-    connection.execute(PEOPLE)
-    return connection
+con = database(PEOPLE)
 
 
 @pytest.mark.parametrize("method", METHODS)

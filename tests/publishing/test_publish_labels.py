@@ -12,7 +12,7 @@ from sqlanon.methods.name_kinds import COARSEN
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.shown_steps import show_steps
 from tests.conftest import METHODS, NASTY_NAMES, NASTY_VALUES
-from tests.databases import connect, insert
+from tests.databases import connect, database, insert
 
 PEOPLE = (
     "create table people as select i as ssn, case when i % 9 = 8 then null else i % 12 end as job,"
@@ -24,12 +24,7 @@ LABELS = (
 ROLES = {"quasi": ["job", "sex"], "sensitive": "disease", "id": "ssn"}
 
 
-@pytest.fixture(scope="module")
-def con():
-    connection = connect()
-    connection.execute(PEOPLE)
-    connection.execute(LABELS)
-    return connection
+con = database(PEOPLE, LABELS)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -110,7 +105,7 @@ def test_a_level_of_a_hierarchy_labels_values(con, tmp_path):
         publish(coarsen=f"job={path}@1")
 
 
-def test_values_and_columns_of_any_name_have_labels(con, tmp_path):
+def test_values_and_columns_of_any_name_have_labels(con):
     for number, name in enumerate(NASTY_NAMES[::4]):
         quoted = name.replace('"', '""')
         con.execute(

@@ -109,7 +109,7 @@ def test_the_same_key_gives_the_release_of_the_command_line(client, shell, optio
 
 
 @pytest.mark.parametrize(("known", "identifier"), [(["sex"], []), (["sex", "zipcode"], ["ssn"])])
-def test_robust_macros_give_the_release_of_publish(client, made, known, identifier):
+def test_robust_macros_give_the_release_of_publish(made, known, identifier):
     quasi = ["age", "sex", "zipcode"] if identifier else ["ssn", "age", "sex", "zipcode"]
     asked = f"'disease', {known}, 3, max_suppressed := 0.5, id := {identifier}"
     with duckdb.connect(str(made), read_only=True) as con:

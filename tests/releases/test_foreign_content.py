@@ -106,7 +106,7 @@ def test_a_manifest_says_what_is_found_and_nothing_else(release, change, check, 
     assert told == says if says is not None else told["st.parquet"].endswith("bytes, not 7")
 
 
-def test_what_stands_in_a_schema_beside_the_release_is_named(published, tmp_path):
+def test_what_stands_in_a_schema_beside_the_release_is_named(tmp_path):
     path = str(tmp_path / "theirs.duckdb")
     with duckdb.connect(path) as connection:
         connection.execute(

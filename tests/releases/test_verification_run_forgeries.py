@@ -7,20 +7,16 @@ import pytest
 
 import sqlanon
 from tests.conftest import METHODS
-from tests.databases import connect
+from tests.databases import database
 from tests.releases.conftest import sign
 
 QUASI, VALUES, ROWS = ["age", "sex"], 6, 120
 
 
-@pytest.fixture(scope="module")
-def connection():
-    connection = connect()
-    connection.execute(
-        "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
-        f" case when i % 3 = 0 then 'F' else 'M' end as sex, 'd' || i % {VALUES} as disease from range({ROWS}) t(i)"
-    ).fetchall()
-    return connection
+connection = database(
+    "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
+    f" case when i % 3 = 0 then 'F' else 'M' end as sex, 'd' || i % {VALUES} as disease from range({ROWS}) t(i)"
+)
 
 
 @pytest.fixture(scope="module")

@@ -19,22 +19,17 @@ from sqlanon.releases.release import Release
 from sqlanon.verification.checks import Check, Report
 from sqlanon.wording import spoken
 from tests.conftest import METHODS
-from tests.databases import connect, insert
+from tests.databases import database, insert
 from tests.pages import BREAKOUT, ELEMENTS, SCRIPT, Reader, read_safely
 
 pytestmark = pytest.mark.xdist_group("page")  # a release and its pages serve several tests
 KEY = "ab" * 32
 
 
-@pytest.fixture(scope="module")
-def hospital():
-    con = connect()
-    con.execute(
-        "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
-        " case when i % 3 = 0 then 'F' else 'M' end as sex, 'd' || (hash(i) % 6) as disease from range(300) t(i)"
-    ).fetchall()
-    yield con
-    con.close()
+hospital = database(
+    "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
+    " case when i % 3 = 0 then 'F' else 'M' end as sex, 'd' || (hash(i) % 6) as disease from range(300) t(i)"
+)
 
 
 ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "key": KEY}
@@ -228,7 +223,7 @@ def test_other_releases_are_intersected(anatomized, hospital):
     assert "2 releases intersected: " in told and "people are fixed to one value" in told
 
 
-def test_files_are_whole_and_private_where_they_tell_of_the_source(pages, anatomized, tmp_path):
+def test_files_are_whole_and_private_where_they_tell_of_the_source(pages, tmp_path):
     public, internal = pages
     public.write(tmp_path / "public.html")
     internal.write(tmp_path / "internal.html")

@@ -47,7 +47,7 @@ def test_the_longest_table_of_constants_is_one_text_per_column(con):
     assert "string_to_array('0 | 1" in translate(sql, "postgres")
 
 
-def test_a_text_of_several_lines_stays_as_it_is_wherever_it_stands(con):
+def test_a_text_of_several_lines_stays_as_it_is_wherever_it_stands():
     sql = "select unnest(string_split('a\nb | c', ' | ')) as x, 7 // length('d\n\ne') as y, 'f\ng' as z where 1 = 1"
     for dialect in ("postgres", "spark"):
         written = translate(sql, dialect)

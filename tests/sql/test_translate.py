@@ -151,13 +151,6 @@ def test_windows_have_nulls_last_everywhere():
     assert 'order by "n" desc nulls last, "h" asc)' in translate(sql, "postgres")  # and large here
 
 
-def test_a_dialect_that_is_not_there():
-    with pytest.raises(TemplateError, match="no dialect 'oracle'; there are duckdb, spark"):
-        translate("select 1 as one", "oracle")
-    with pytest.raises(TemplateError, match="no dialect 'oracle'"):
-        write_script(a_plan(), "oracle")
-
-
 # -- scripts ----------------------------------------------------------------------------------
 
 

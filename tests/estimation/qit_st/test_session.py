@@ -517,7 +517,7 @@ def test_a_constant_that_fits_nothing_is_refused_and_no_value_is_quoted(hospital
         assert "pneumonia" not in str(caught.value) and "quasi_" not in str(caught.value)
 
 
-def test_an_error_of_the_engine_that_nobody_foresaw_quotes_nothing(hospital, monkeypatch):
+def test_an_error_of_the_engine_that_nobody_foresaw_quotes_nothing(hospital):
     class Failing(DuckDBEngine):
         def arrays(self, text):
             if "asked_value" in text:

@@ -16,7 +16,7 @@ from sqlanon.plans.build import build
 from sqlanon.plans.plan import Plan, Publication
 from sqlanon.plans.templates import Sql, ident, literal
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
-from tests.databases import connect
+from tests.databases import database
 from tests.examples import examples
 from tests.oracles.permanent import completed
 
@@ -69,10 +69,7 @@ entries = st.dictionaries(
 )
 
 
-@pytest.fixture(scope="module")
-def session():
-    with connect() as con:
-        yield con
+session = database()
 
 
 @given(listed=entries, values=st.lists(st.sampled_from(["flu", "hiv", None]), min_size=2, max_size=6))

@@ -154,7 +154,7 @@ def test_the_limit_of_a_release(patients):
         sqlanon.uncertain(patients, "patients", l=3, max_group=8, **asked)
 
 
-def test_a_group_above_the_limit_is_found(patients, tmp_path):
+def test_a_group_above_the_limit_is_found(patients):
     asked = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "k": 5, "l": 3, "threshold": 0.05}
     release = sqlanon.uncertain(patients, "patients", influence="learn", **asked)
     largest = release.manifest["verified"]["largest_group"]

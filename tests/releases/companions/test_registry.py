@@ -74,7 +74,7 @@ def test_an_owners_file_of_that_name_is_not_replaced(release):
     assert (release / "README.md").read_text() == "the owner's notes\n"
 
 
-def test_a_schema_holds_tables_alone(published, tmp_path):
+def test_a_schema_holds_tables_alone(tmp_path):
     path = tmp_path / "theirs.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(f"create table patients as {FEW_PATIENTS}")

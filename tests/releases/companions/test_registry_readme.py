@@ -9,7 +9,7 @@ from sqlanon.forms import FORMS
 from sqlanon.methods import METHODS
 from sqlanon.releases.companions.column_types import read_types
 from sqlanon.releases.companions.registry import write_readme
-from tests.databases import connect
+from tests.databases import database
 
 SOURCE = (
     "create table secret_source as select i as ssn, i % 40 as age, 'zip' || i % 9 as place, 'd' || i % 8 as disease"
@@ -17,11 +17,7 @@ SOURCE = (
 )
 
 
-@pytest.fixture(scope="module")
-def connection():
-    opened = connect()
-    opened.execute(SOURCE)
-    return opened
+connection = database(SOURCE)
 
 
 def test_every_form_has_its_words():

@@ -4,17 +4,15 @@ import pytest
 
 from sqlanon.errors import QueryError
 from sqlanon.sql.sources.source_query import write_over_source
-from tests.databases import connect
+from tests.databases import database
 
 QUASI, SENSITIVE = ["age", "Se x"], ["disease"]
 
 
-@pytest.fixture(scope="module")
-def con():
-    con = connect()
-    con.execute('create table "pe""ople" (age integer, "Se x" varchar, disease varchar)')
-    con.execute("insert into \"pe\"\"ople\" values (1, 'F', 'flu'), (2, 'F', 'cold'), (3, 'M', 'flu'), (9, 'M', 'flu')")
-    return con
+con = database(
+    'create table "pe""ople" (age integer, "Se x" varchar, disease varchar)',
+    "insert into \"pe\"\"ople\" values (1, 'F', 'flu'), (2, 'F', 'cold'), (3, 'M', 'flu'), (9, 'M', 'flu')",
+)
 
 
 @pytest.mark.parametrize(
