@@ -69,8 +69,7 @@ class GroupRun(QueryRun):
 
     def __init__(self, loaded: GroupTables, query: Query, by_class: bool) -> None:
         """Place the query's relations; nothing runs yet."""
-        # the posteriors of a sum and of a count are not of one model: their ratio is no average
-        self.by_class, self.splits_averages = by_class, not by_class
+        self.by_class = by_class
         self.held = (6, 10, 3 if by_class else 1)
         super().__init__(loaded, query)
         self.loaded = loaded
