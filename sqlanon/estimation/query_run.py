@@ -24,7 +24,7 @@ from sqlanon.estimation.failures import (
 )
 from sqlanon.estimation.memory_need import ANSWER, LINE, SET, require_memory
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.temporary_tables import Workspace, inline, text_of
+from sqlanon.estimation.temporary_tables import Workspace, inline, listed, text_of
 from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray, join_fields
 from sqlanon.estimators.moments import SelectedValues
@@ -190,15 +190,6 @@ class QueryRun:
         parts = {"items": items, "having": having, "order": order, "limit": [] if limit is None else [limit]}
         return self.space.render("evidence/answer", relations, keys=self._key_columns(), **parts)
 
-    def closing_statements(self) -> list[tuple[str, str]]:
-        """Return the statements behind the estimates: expressions over them, the answer, the search for constants.
-
-        `point`, as `figure`, is filled from Python.
-        """
-        listed = [("point_value", self.render_points(figure.sql)) for figure in self.query.derived]
-        listed += [("answer", self.render_answer())] if self.query.grouped else []
-        return listed + list(MissingValues(self.space, self.domain).statements(self.comparisons()))
-
     def _keyed(self) -> dict[str, Sql]:
         """Return the relations with those of the keys of cells and sets."""
         relations = dict(self.relations)
@@ -309,8 +300,8 @@ class QueryRun:
         return int(lines["cell"].max()) + 1 if len(lines["cell"]) else int(not self.quasi_keys)
 
     def statements(self) -> list[tuple[str, str]]:
-        """Return the names and texts of what the query runs, in order; a method's own."""
-        raise NotImplementedError
+        """Return the names and texts of what an estimate is made of, in order."""
+        return [("asked", self.render_asked()), *listed(self.counting_steps())]
 
     def counting_steps(self) -> list[Statement | Report | Loop]:
         """Render what counts the hits; the last one is read: what an estimate needs of them. A method's own."""

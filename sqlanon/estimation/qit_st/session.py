@@ -86,10 +86,9 @@ class GroupRun(QueryRun):
         return [*hits, *moment]
 
     def statements(self) -> list[tuple[str, str]]:
-        """Return the statements of this query, in order."""
+        """Return the statements of this query, in order, behind those of the classes."""
         classes = self.loaded.class_steps(self.loaded.base()) if self.by_class else []
-        made = listed([*classes, *self.counting_steps()])
-        return [("asked", self.render_asked()), *made, *self.closing_statements()]
+        return [*listed(classes), *super().statements()]
 
     # -- running -------------------------------------------------------------------------------
 

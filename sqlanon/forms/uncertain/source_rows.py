@@ -143,7 +143,7 @@ REQUIRED = "certain <= true count <= possible, of every value that a column show
 
 
 def count_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names and texts of what `compare_counts` runs: a recipient's statements, then the source's counts."""
+    """Return the names and texts of what `compare_counts` adds up: a recipient's counts, then the source's."""
     session = _open_session(published)
     original, queries = read_source_rows(published, source, types), listed(session.loaded.loading_steps())
     loading = len(queries)  # once for all columns
