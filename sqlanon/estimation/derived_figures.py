@@ -10,7 +10,6 @@ from sqlanon.estimation.failures import is_numeric
 from sqlanon.estimators.evidence import Array, Estimate
 from sqlanon.estimators.propagation import (
     Estimates,
-    complete_correlation,
     measure_slopes,
     propagate,
     region_points,
@@ -73,8 +72,7 @@ class DerivedFigures:
 
     def _spread(self, derived: Derived, figure: Figures, value: Array, name: str) -> dict[str, Array]:
         """Return value, standard error and interval of one expression."""
-        sql, numbers = self.run.spread_of(derived)
-        estimates = self._gather(numbers, figure)
+        estimates = self._gather(derived, figure)
         columns = {"value": value} | {field: np.full(len(value), np.nan) for field in ("std_error", "low", "high")}
         usable = estimates.tell_known() & np.isfinite(value)
         usable_estimates, lines = estimates.choose(usable), {name: column[usable] for name, column in figure.items()}
@@ -82,10 +80,9 @@ class DerivedFigures:
             return columns
         try:
             points = step_points(usable_estimates)
-            slopes = measure_slopes(usable_estimates, points, self._evaluate(sql, lines, points, numbers))
-            correlation = complete_correlation(usable_estimates, slopes)
-            region = region_points(usable_estimates, slopes, correlation)
-            values = self._evaluate(sql, lines, region, numbers)
+            slopes = measure_slopes(usable_estimates, points, self._evaluate(derived.sql, lines, points, derived.read))
+            region = region_points(usable_estimates, slopes)
+            values = self._evaluate(derived.sql, lines, region, derived.read)
         except (AnswerError, ResourceError, TargetError):
             raise
         except SqlanonError:  # the expression fails at a point where it need not
@@ -93,37 +90,30 @@ class DerivedFigures:
                 np.full((len(usable_estimates.value), 1), np.nan),
                 np.full(usable_estimates.value.shape, np.nan),
             )
-            correlation = usable_estimates.correlation
         open_ends = ~np.isfinite(values).all(axis=1)
         usable_value = value[usable]
-        columns["std_error"][usable] = propagate(slopes, correlation)
+        columns["std_error"][usable] = propagate(usable_estimates, slopes)
         columns["low"][usable] = np.where(open_ends, np.nan, np.fmin(values.min(axis=1), usable_value))
         columns["high"][usable] = np.where(open_ends, np.nan, np.fmax(values.max(axis=1), usable_value))
         if open_ends.any():
             self.messages.append(_ENDLESS.format(int(open_ends.sum()), len(value), repr(name)))
         if np.isnan(usable_estimates.correlation).any():
-            self.messages.append(_BOUND.format(len(numbers), repr(name)))
+            self.messages.append(_BOUND.format(len(derived.read), repr(name)))
         return columns
 
-    def _gather(self, numbers: Sequence[int], figure: Figures) -> Estimates:
+    def _gather(self, derived: Derived, figure: Figures) -> Estimates:
         """Return what the expression reads, answer by answer."""
         fields = ("value", "centre", "std_error", "low", "high")
-        arrays = {field: np.stack([figure[f"{field}_{n}"].astype(float) for n in numbers], axis=1) for field in fields}
+        arrays = {
+            field: np.stack([figure[f"{field}_{n}"].astype(float) for n in derived.read], axis=1) for field in fields
+        }
         arrays["centre"] = np.clip(arrays["centre"], arrays["low"], arrays["high"])
         arrays["std_error"] = np.where(np.isnan(arrays["value"]), 0.0, arrays["std_error"])
-        place = (figure["cell"], figure["set_number"])
-        size = len(numbers)
-        correlation = np.broadcast_to(np.eye(size), (len(place[0]), size, size)).copy()
-        for row in range(size):
-            for other in range(row):
-                pair_correlation = self.correlations.get((numbers[other], numbers[row]))
-                correlation[:, row, other] = np.nan if pair_correlation is None else pair_correlation[place]
-                correlation[:, other, row] = correlation[:, row, other]
+        known = self.correlations.get((derived.read[0], derived.read[-1])) if derived.is_pair else None
+        correlation = np.nan if known is None else known[figure["cell"], figure["set_number"]]
         # an exact figure has no error that could go with another's
-        exact = arrays["std_error"] == 0
-        either = exact[:, :, None] | exact[:, None, :]
-        correlation[either & ~np.eye(size, dtype=bool)] = 0.0
-        return Estimates(**arrays, correlation=correlation)
+        several = (arrays["std_error"] != 0).sum(axis=1) > 1
+        return Estimates(**arrays, correlation=np.where(several, correlation, 0.0))
 
     def _evaluate(self, sql: Sql, lines: Figures, points: Array, numbers: Sequence[int] | None = None) -> Array:
         """Return an expression at points (answers x points x aggregates), answers x points; NaN for NULL."""

@@ -23,11 +23,6 @@ class MissingValues:
         """Take the release's relations; nothing runs yet. domain: column (ours) → the relation of its values."""
         self.space, self.domain = space, domain
 
-    def statements(self, comparisons: Sequence[Comparison]) -> Iterator[tuple[str, str]]:
-        """Yield the names and texts of the queries that look for the constants."""
-        for some in _chunk(comparisons):
-            yield "occurrence", self._render_occurrence(some)
-
     def tell(self, comparisons: Sequence[Comparison], explained_constants: Collection[Sql] = ()) -> list[str]:
         """Return a sentence for each constant that no row equals, or lies on the asked side of.
 

@@ -10,7 +10,6 @@ from sqlanon.plans.statement import Statement
 HEAD = "-- as it is, for the shell of {}:"
 SOUNDNESS = "soundness"
 FILLED = "-- (not for the shell: it reads what Python fills)"
-LOOKED_UP = "occurrence"  # what looks for a query's constants: no answer
 ANSWER = "the script ends in the answer"
 MOMENTS = "the script ends in what {estimator} is computed from: its arithmetic is no SQL, and sqlanon estimate does it"
 # a cast of words to a number fails, and the engine's message quotes them
@@ -40,7 +39,7 @@ def write_script(space: Workspace, statements: Sequence[tuple[str, str]], estima
     reads = re.compile(f'"{re.escape(space.prefix)}(?:[^"]|"")*"')
     for number, (name, sql) in enumerate(statements):
         relation = str(relation_name(space.prefix, name))
-        if name == LOOKED_UP or relation in tables:
+        if relation in tables:
             continue
         if set(reads.findall(sql)) - tables:
             parts.append("\n".join([f"-- {name}", FILLED, *(f"-- {line}" for line in sql.splitlines())]))

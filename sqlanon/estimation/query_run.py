@@ -5,7 +5,6 @@ that the sensitive part of the query selects are numbered (relation `asked`). Na
 figures (relation `figure`) in SQL.
 """
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from sqlanon.estimation.failures import (
 )
 from sqlanon.estimation.memory_need import ANSWER, LINE, SET, require_memory
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.temporary_tables import Workspace, inline, text_of
+from sqlanon.estimation.temporary_tables import Workspace, inline, listed, text_of
 from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray, join_fields
 from sqlanon.estimators.moments import SelectedValues
@@ -33,7 +32,7 @@ from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Derived, Piece, Query, Role
+from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Piece, Query, Role
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,14 +54,11 @@ class QueryRun:
     SELECTING: the roles of the conditions that select sensitive values. counts_values: whether values are published
     with their rows. held: numbers held at once, by measurement: of a value in a
     cell and case, of each measure beside every line and value, and copies of the lines that are read.
-    splits_averages: whether the error of an expression over several aggregates follows from the sum and the count of
-    each AVG in it, else from AVG's own; that of averages of sensitive values always does.
     """
 
     SELECTING: tuple[Role, ...] = ("sensitive",)
     counts_values = False
     held: tuple[int, int, int]
-    splits_averages = True
 
     def __init__(self, space: Workspace, query: Query) -> None:
         """Sort the query's pieces; nothing runs yet. `relations` must name `value` before `render_asked` is called."""
@@ -90,16 +86,11 @@ class QueryRun:
         self.remarks: list[str] = []  # how the answer was found
         self.explained_constants: set[Sql] = set()  # constants of which enough is said, should no row equal them
 
-    def spread_of(self, derived: Derived) -> tuple[Sql, tuple[int, ...]]:
-        """Return the expression whose error is followed, and the numbers of the aggregates that it reads."""
-        read = [self.query.aggregates[number] for number in derived.read]
-        of_values = all(one.argument in self.weights for one in read if one.function.is_ratio)
-        return (derived.spread, derived.linear) if self.splits_averages or of_values else (derived.sql, derived.read)
-
     def pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs of aggregates that an expression reads both of."""
-        both = (itertools.combinations(self.spread_of(derived)[1], 2) for derived in self.query.derived)
-        return list(dict.fromkeys(itertools.chain.from_iterable(both)))
+        """Return the pairs of aggregates that an expression reads; of more together no correlation is followed."""
+        return list(
+            dict.fromkeys((derived.read[0], derived.read[1]) for derived in self.query.derived if derived.is_pair)
+        )
 
     def product(self, one: int, other: int) -> Piece | None:
         """Return the product of what two aggregates measure on rows; None where it is among the measures anyway."""
@@ -198,18 +189,6 @@ class QueryRun:
         relations = {**self._keyed(), "figure": figure}
         parts = {"items": items, "having": having, "order": order, "limit": [] if limit is None else [limit]}
         return self.space.render("evidence/answer", relations, keys=self._key_columns(), **parts)
-
-    def closing_statements(self) -> list[tuple[str, str]]:
-        """Return the statements behind the estimates: expressions over them, the answer, the search for constants.
-
-        `point`, as `figure`, is filled from Python.
-        """
-        expressions = dict.fromkeys(
-            sql for figure in self.query.derived for sql in (figure.sql, self.spread_of(figure)[0])
-        )
-        listed = [("point_value", self.render_points(sql)) for sql in expressions]
-        listed += [("answer", self.render_answer())] if self.query.grouped else []
-        return listed + list(MissingValues(self.space, self.domain).statements(self.comparisons()))
 
     def _keyed(self) -> dict[str, Sql]:
         """Return the relations with those of the keys of cells and sets."""
@@ -321,8 +300,8 @@ class QueryRun:
         return int(lines["cell"].max()) + 1 if len(lines["cell"]) else int(not self.quasi_keys)
 
     def statements(self) -> list[tuple[str, str]]:
-        """Return the names and texts of what the query runs, in order; a method's own."""
-        raise NotImplementedError
+        """Return the names and texts of what an estimate is made of, in order."""
+        return [("asked", self.render_asked()), *listed(self.counting_steps())]
 
     def counting_steps(self) -> list[Statement | Report | Loop]:
         """Render what counts the hits; the last one is read: what an estimate needs of them. A method's own."""

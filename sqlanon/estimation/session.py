@@ -153,11 +153,7 @@ class Session:
         return self.answer_together(queries, *choose_estimator(self.estimators, self.method, estimator))
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
-        """Return the names and texts of the statements that `answer` runs, in order; run nothing.
-
-        `spread` stands once for as many runs as the value sets need; in place of `direction` these have constants of
-        Python's, and `answer` reads `figure`, which Python fills.
-        """
+        """Return the names and texts of the statements whose rows an estimate is made of, in order; run nothing."""
         name, _ = choose_estimator(self.estimators, self.method, estimator)
         query = self._parse(sql)
         for aggregate in query.aggregates:

@@ -66,7 +66,7 @@ class SeveralSession(Session):
         return answers_by_place
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
-        """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
+        """Return the names and texts of the statements whose rows an estimate is made of, in order; run nothing."""
         return self._session(sql).statements(sql, estimator)
 
     def script(self, sql: str, estimator: str | None = None) -> str:

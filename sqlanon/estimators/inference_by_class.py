@@ -143,7 +143,7 @@ class ClassInference(Inference):
         """Return the correlation of the errors of a pair, the second over values of `other`, C x J; None: not known.
 
         The posterior gives variances of one measure only: of the pair's directions, under the first's measure, from
-        Var(a + a') = Var a + 2 Cov + Var a'. What the two measure differs on top of that as it does from row to row.
+        Var(a + a') = Var a + 2 Cov + Var a'. What two sums measure differs on top of that as it does from row to row.
         What e less its mean says of a value says nothing of how many rows count (as in `_divide_sum`).
         both: moments of the hits that both count, where these are not the same hits.
         """
@@ -155,11 +155,12 @@ class ClassInference(Inference):
             average.number is None for average in averages
         ):
             return None
-        if len(averages) == 1:
-            return np.zeros(shape) if None in (pair.one.number, pair.other.number) else None
-        rows = self._correlate_rows(pair, other.moments, both, centred=bool(averages))
-        if rows is None or not rows.any():
-            return None if rows is None else np.zeros(shape)
+        same = both is None and pair.one.number == pair.other.number
+        if averages and not same:
+            return np.zeros(shape) if len(averages) == 1 and None in (pair.one.number, pair.other.number) else None
+        rows = np.ones((len(self.rows), 1)) if same else self._correlate_rows(pair, other.moments, both or self.moments)
+        if not rows.any():
+            return np.zeros(shape)
         joined, apart = copy(self), np.repeat([True, False], [len(self.selected.code), len(other.selected.code)])
         joined.selected, joined._merged = self.selected.join(other.selected), []
         weights = np.concatenate([pair.one.weights, pair.other.weights])
@@ -177,35 +178,18 @@ class ClassInference(Inference):
         total, count = (self.moments.columns[aggregate.column(degree)][cell].sum() for degree in (1, 0))
         return Summand(aggregate.number, total / count if aggregate.function.is_ratio and count else 0.0)
 
-    def _correlate_rows(self, pair: Pair, other: Moments, both: Moments | None, centred: bool) -> Array | None:
-        """Return the correlation over the release's rows of what a pair measures on hits, C x 1.
+    def _correlate_rows(self, pair: Pair, other: Moments, both: Moments) -> Array:
+        """Return the correlation over the release's rows of what two sums measure on hits, C x 1.
 
-        other, both: moments of the second's hits, and of those that both count. centred: less its mean over the rows
-        where it is not NULL; None where these rows are not all or none the same.
+        other, both: moments of the second's hits, and of those that both count.
         """
-        if both is None and pair.one.number == pair.other.number:
-            return np.ones((len(self.rows), 1))
-        sides = (self.moments, other, both or self.moments)
-        columns = [pair.one.column(pair.one.degree), pair.other.column(pair.other.degree)]
-        columns.append(pair.product_column)
-        mean, other_mean, product = (_mean_column(*each) for each in zip(sides, columns, strict=True))
-        square, other_square = (
-            _mean_column(side, pair.turned(turn).product_column) for turn, side in ((1, sides[0]), (2, sides[1]))
+        sides = ((self.moments, pair.one), (other, pair.other))
+        mean, other_mean = (_mean_column(side, one.column(one.degree)) for side, one in sides)
+        product, square, other_square = (
+            _mean_column(side, pair.turned(turn).product_column)
+            for turn, side in enumerate((both, self.moments, other))
         )
-        if not centred:
-            return correlate(product - mean * other_mean, square - mean**2, other_square - other_mean**2)[:, None]
-        first, second = (
-            _mean_column(side, one.column(0)) for side, one in zip(sides, (pair.one, pair.other), strict=False)
-        )
-        count = first if pair.product is None else _mean_column(sides[2], f"count_uniform_{pair.product}")
-        if not count.any():
-            return np.zeros((len(self.rows), 1))
-        if both is not None or not (np.allclose(count, first) and np.allclose(count, second)):
-            return None
-        size = np.where(count > 0, count, 1.0)
-        return correlate(
-            product - mean * other_mean / size, square - mean**2 / size, other_square - other_mean**2 / size
-        )[:, None]
+        return correlate(product - mean * other_mean, square - mean**2, other_square - other_mean**2)[:, None]
 
     # -- rows that the release leaves out ---------------------------------------------------------
 

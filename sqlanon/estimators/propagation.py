@@ -2,10 +2,12 @@
 
 Axes: n answers, k estimates that the expression f reads, P points at which f is evaluated.
 
-std_error² = g R g with R the estimates' correlations and g_i = se_i ∂f/∂x_i, the slope taken across one standard error
-to each side, so that steps (round) count by what they come to. The 95 % interval is the range of f over the estimates'
-95 % region {c + D L u: |u| <= 1}, L L = R, D the distances from the centre to the ends of their own intervals: for a
-single estimate that is f over its interval, for a sum the delta method's, for a ratio Fieller's.
+std_error² = g_1² + g_2² + 2 ρ g_1 g_2 of two estimates with g_i = se_i ∂f/∂x_i and ρ their correlation, the slope taken
+across one standard error to each side, so that steps (round) count by what they come to; where ρ is not known, and of
+more estimates, it is at most Σ |g_i|. The 95 % interval is the range of f over all that the estimates may be at once:
+points of an ellipse about their centres of which D, the distances to the ends of their own intervals, are the axes if
+ρ = 0; where it is not known, and of more estimates, a line along which all of them raise f. For a single estimate that
+is f over its interval, for a sum the delta method's, for a ratio Fieller's.
 
 A linear estimate is Σ_v a_v m_v with m_v the mean of what is measured over v's rows. Its error is that of the m_v, so
 that the covariance of two pairs what they measure on a row with the directions of their a.
@@ -18,7 +20,8 @@ import numpy as np
 from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray
 
-DIRECTIONS = 48  # points on the region's surface, beside those where f is steepest
+DIRECTIONS = 48  # points on the rim, beside those where f is steepest
+SIDES = np.array([[1.0, 1.0], [1.0, -1.0]])  # the ellipse's axes: two estimates rise together, or one against the other
 ALONG = 25  # points along one interval
 
 
@@ -55,7 +58,7 @@ def correlate(top: Array, one: Array, other: Array) -> Array:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Hold k estimates of n answers, each n x k, and their correlations n x k x k (NaN where they are not known)."""
+    """Hold k estimates of n answers, each n x k, and the correlation of two (n): NaN where it is not followed."""
 
     value: Array
     centre: Array
@@ -97,44 +100,38 @@ def measure_slopes(estimates: Estimates, points: Array, values: Array) -> Array:
     return slopes
 
 
-def complete_correlation(estimates: Estimates, slopes: Array) -> Array:
-    """Return the correlations of `estimates`, n x k x k; where not known, what makes the error of `slopes` largest."""
-    sign = np.where(slopes < 0, -1.0, 1.0)
-    return np.where(np.isnan(estimates.correlation), sign[:, :, None] * sign[:, None, :], estimates.correlation)
+def propagate(estimates: Estimates, slopes: Array) -> Array:
+    """Return the standard error of f, n, of `slopes` g (n x k)."""
+    if slopes.shape[1] != 2:
+        return np.asarray(np.abs(slopes).sum(axis=1))
+    together = 2 * _complete(estimates, slopes) * slopes.prod(axis=1)
+    return np.asarray(np.sqrt(np.maximum((slopes**2).sum(axis=1) + together, 0.0)))
 
 
-def propagate(slopes: Array, correlation: Array) -> Array:
-    """Return the standard error of f, n: √(g R g) of `slopes` g (n x k) and `correlation` R (n x k x k)."""
-    return np.asarray(np.sqrt(np.maximum(np.einsum("ni,nij,nj->n", slopes, correlation, slopes), 0.0)))
+def region_points(estimates: Estimates, slopes: Array) -> Array:
+    """Return points that `estimates` may be at once, n x P x k; slopes: g (n x k).
 
-
-def region_points(estimates: Estimates, slopes: Array, correlation: Array) -> Array:
-    """Return points of the 95 % region, n x P x k: its centre, its surface, and half way between.
-
-    estimates: whose centre and ends they are made of. slopes, correlation: g and R, as `propagate` takes them.
+    Of two the ellipse's centre, its rim, where f is steepest as well, and half way between.
     """
-    below, above = estimates.centre - estimates.low, estimates.high - estimates.centre
-    if estimates.value.shape[1] == 1:
-        share = np.linspace(-1.0, 1.0, ALONG)[None, :, None]
-    else:
-        eigen, vectors = np.linalg.eigh(correlation)
-        root = vectors * np.sqrt(np.maximum(eigen, 0.0))[:, None, :]
-        # f is steepest along Lᵀ g
-        steepest = np.einsum("nij,ni->nj", root, slopes)
+    if slopes.shape[1] == 2:
+        rho, angle = _complete(estimates, slopes), np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
+        axes = np.sqrt(np.maximum(np.stack([1 + rho, 1 - rho], axis=1), 0.0) / 2)
+        steepest = axes * (slopes @ SIDES)
         length = np.linalg.norm(steepest, axis=1, keepdims=True)
-        steepest = np.divide(steepest, length, out=np.zeros_like(steepest), where=length > 0)
-        fixed = np.broadcast_to(_directions(slopes.shape[1]), (len(slopes), DIRECTIONS, slopes.shape[1]))
-        surface = np.concatenate([steepest[:, None], -steepest[:, None], fixed], axis=1)
-        ball = np.concatenate([np.zeros((len(slopes), 1, slopes.shape[1])), surface, surface / 2], axis=1)
-        share = np.einsum("nij,npj->npi", root, ball)
+        steepest = np.divide(steepest, length, out=np.zeros_like(steepest), where=length > 0)[:, None]
+        rim = np.broadcast_to(np.stack([np.cos(angle), np.sin(angle)], axis=1), (len(slopes), DIRECTIONS, 2))
+        rim = np.concatenate([steepest, -steepest, rim], axis=1)
+        along = np.concatenate([np.zeros((len(slopes), 1, 2)), rim, rim / 2], axis=1) * axes[:, None]
+        share = along @ SIDES
+    else:
+        share = np.linspace(-1.0, 1.0, ALONG)[None, :, None] * np.where(slopes < 0, -1.0, 1.0)[:, None]
+    below, above = estimates.centre - estimates.low, estimates.high - estimates.centre
     moved = np.where(share > 0, share * above[:, None, :], share * below[:, None, :])
     return np.asarray(estimates.centre[:, None, :] + moved)
 
 
-def _directions(count: int) -> Array:
-    """Return unit vectors spread over the sphere of `count` dimensions, the same in every run."""
-    if count == 2:
-        angle = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
-        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    drawn = np.random.default_rng(count).standard_normal((DIRECTIONS, count))
-    return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
+def _complete(estimates: Estimates, slopes: Array) -> Array:
+    """Return the correlation of two estimates, n; where it is not known, what makes the error of `slopes` largest."""
+    return np.where(
+        np.isnan(estimates.correlation), np.where(slopes.prod(axis=1) < 0, -1.0, 1.0), estimates.correlation
+    )

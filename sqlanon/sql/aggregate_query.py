@@ -48,15 +48,18 @@ class Aggregate:
 class Derived:
     """An expression over aggregates: `sql` reads `value_0` … and `key_1` …, by the numbers of the aggregates (`read`).
 
-    spread: the same over sums of rows only (of AVG its sum and its count); `linear` are their numbers. is_share:
-    whether it is a count over one of the same rows and more: between 0 and 1, and 1 where nothing is left out.
+    is_share: whether it is a count over one of the same rows and more: between 0 and 1, and 1 where nothing is left
+    out.
     """
 
     sql: Sql
     read: tuple[int, ...]
-    spread: Sql
-    linear: tuple[int, ...]
-    is_share: bool = False
+    is_share: bool
+
+    @property
+    def is_pair(self) -> bool:
+        """Tell whether it reads two aggregates."""
+        return len(self.read) == 2
 
 
 @dataclass(frozen=True)

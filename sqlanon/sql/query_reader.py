@@ -12,7 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
-from sqlanon.estimators.aggregates import AVG, COUNT, FUNCTIONS, SUM, Function, Moment, Quantile
+from sqlanon.estimators.aggregates import AVG, COUNT, FUNCTIONS, Function, Moment, Quantile
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Derived, Item, Order, Piece, Query
 from sqlanon.sql.composed_aggregates import join_subqueries, split_case, spread_levels
@@ -139,21 +139,6 @@ class _ClauseReader:
             return self._write_moment(node, function)
         return self._name(self._read_aggregate(node))
 
-    def _name_linear(self, node: exp.Expr) -> exp.Expr | None:
-        """Return the same over what errors follow from: of each AVG its sum over its count, each a sum over rows."""
-        value = self._name_aggregate(node)
-        return value and replace_nodes(value, self._split_average)
-
-    def _split_average(self, node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Column):
-            return node
-        aggregate = self.aggregates[self._find(node)]
-        if not aggregate.function.is_ratio or aggregate.argument is None:
-            return node
-        total = self._name(replace(aggregate, function=SUM))
-        rows = self._name(replace(aggregate, function=COUNT, argument=aggregate.argument.counted))
-        return exp.paren(exp.Div(this=total, expression=rows))
-
     def _name(self, aggregate: Aggregate) -> exp.Column:
         """Return the column of an aggregate; equal ones share one."""
         if aggregate not in self.aggregates:
@@ -255,17 +240,10 @@ class _ClauseReader:
         return tuple(numbered), tuple(derived)
 
     def _read_derived(self, sql: Sql, node: exp.Expr) -> Derived:
-        """Say of an expression over aggregates how its error follows from theirs."""
-
-        def list_numbers(name: Callable[[exp.Expr], exp.Expr | None]) -> tuple[int, ...]:
-            values = [value for inner in _outermost_aggregates(node) if (value := name(inner))]
-            return tuple(sorted({self._find(column) for value in values for column in value.find_all(exp.Column)}))
-
-        read = list_numbers(self._name_aggregate)
-        if len(read) == 1:
-            return Derived(sql, read, sql, read)
-        spread = self._write_over_keys(node, self._name_linear)
-        return Derived(sql, read, spread, list_numbers(self._name_linear), self._is_share(node))
+        """Say of an expression over aggregates which of them it reads."""
+        values = [value for inner in _outermost_aggregates(node) if (value := self._name_aggregate(inner))]
+        read = {self._find(column) for value in values for column in value.find_all(exp.Column)}
+        return Derived(sql, tuple(sorted(read)), len(read) > 1 and self._is_share(node))
 
     def _is_share(self, node: exp.Expr) -> bool:
         """Tell whether an expression is a count of some rows over a count of these and others."""

@@ -94,6 +94,9 @@ def test_the_ridge_keeps_averages_whole(source):
     one_by_one = [one(release, f"{age} {where}", "ridge").x_std_error for age in ages]
     apart = one(release, f"{ages[0]} - {ages[1]} {where}", "ridge")
     assert apart.x_std_error == pytest.approx(math.hypot(*one_by_one), rel=0.02)
+    with pytest.warns(sqlanon.AnswerWarning, match="its error is a bound"):
+        three = one(release, f"{ages[0]} - {ages[1]} + count(*) / 1e9 {where}", "ridge")
+    assert three.x_std_error == pytest.approx(sum(one_by_one), rel=0.02)
     same = one(release, f"{ages[0]} + 2 * {ages[0]} {where}", "ridge")
     assert same.x_std_error == pytest.approx(3 * one_by_one[0], rel=0.02)
 
@@ -247,7 +250,7 @@ def test_intervals_hold_the_truth(source):
             held[name] += found.x_low <= truth[name] <= found.x_high
             errors[name].append((found.x - truth[name]) / found.x_std_error)
     assert min(held.values()) >= 10 and sum(held.values()) >= 0.92 * 12 * len(EXPRESSIONS)
-    assert all(0.4 < np.std(line) < 1.4 for line in errors.values())
+    assert all(0.25 < np.std(line) < 1.4 for line in errors.values())
 
 
 SHARES = [

@@ -17,7 +17,7 @@ from sqlanon.estimation.cells.query_parts import place_of, split_query
 from sqlanon.estimation.memory_need import require_memory
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.sound_tables import load_readable
-from sqlanon.estimation.temporary_tables import Workspace, inline, listed, relations_of, text_of
+from sqlanon.estimation.temporary_tables import Workspace, inline, relations_of, text_of
 from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.methods.uncertain.hierarchy import Hierarchy
 from sqlanon.plans.plan import Loop, Report, Row, relation_name
@@ -174,10 +174,6 @@ class CellRun(QueryRun):
             persons=Sql(persons),
             constant_conditions=[piece.sql for piece in self.query.filters("constant")],
         )
-
-    def statements(self) -> list[tuple[str, str]]:
-        """Return the statements of this query, in order."""
-        return [("asked", self.render_asked()), *listed(self.counting_steps()), *self.closing_statements()]
 
     def comparisons(self) -> Sequence[Comparison]:
         """Return the constants that a row equals or none does, as far as the release tells."""

@@ -69,8 +69,7 @@ class GroupRun(QueryRun):
 
     def __init__(self, loaded: GroupTables, query: Query, by_class: bool) -> None:
         """Place the query's relations; nothing runs yet."""
-        # the posteriors of a sum and of a count are not of one model: their ratio is no average
-        self.by_class, self.splits_averages = by_class, not by_class
+        self.by_class = by_class
         self.held = (6, 10, 3 if by_class else 1)
         super().__init__(loaded, query)
         self.loaded = loaded
@@ -87,10 +86,9 @@ class GroupRun(QueryRun):
         return [*hits, *moment]
 
     def statements(self) -> list[tuple[str, str]]:
-        """Return the statements of this query, in order."""
+        """Return the statements of this query, in order, behind those of the classes."""
         classes = self.loaded.class_steps(self.loaded.base()) if self.by_class else []
-        made = listed([*classes, *self.counting_steps()])
-        return [("asked", self.render_asked()), *made, *self.closing_statements()]
+        return [*listed(classes), *super().statements()]
 
     # -- running -------------------------------------------------------------------------------
 

@@ -96,7 +96,7 @@ class PublishedRun(QueryRun):
     def statements(self) -> list[tuple[str, str]]:
         """Return the statements of this query, in order."""
         whole = [("whole", self.whole_text())] if self._needs_whole() else []
-        return [("asked", self.render_asked()), *listed(self.counting_steps()), *whole, *self.closing_statements()]
+        return [*super().statements(), *whole]
 
     def whole_text(self) -> str:
         """Write the query for the combinations of published values in the whole release."""

@@ -67,8 +67,8 @@ class Randomized(Workspace):
         run_steps(values if self._loaded else [rows, *values], self.engine, self._made)
         self._loaded = True
         for place in missing:
-            values = self.engine.arrays(f"select row_count from {self.value(place)} order by code asc nulls last")
-            self._counts[place] = values["row_count"].astype(float)
+            counted = self.engine.arrays(f"select row_count from {self.value(place)} order by code asc nulls last")
+            self._counts[place] = counted["row_count"].astype(float)
 
     def counts(self, place: int) -> Array:
         """Return the published counts f' of a column's values, in the order of their codes."""

@@ -80,9 +80,12 @@ class Recovery:
         """Return the correlation of the errors of a pair of sums, the second over the values of `other`: C x J.
 
         both: moments of the hits that both count, where these are not the same. It is what the draws of the rows make
-        it; None where it is not followed: between cases.
+        it, so that of different rows it is none; None where it is not followed: between cases, and of averages.
         """
-        if self.sums.case_count > 1 or not self.sums.counts:
+        if both is not None and not both.columns["uniform"].any():
+            return np.zeros((len(self.rows), self.sums.asked.set_count))
+        averages = pair.one.function.is_ratio or pair.other.function.is_ratio
+        if averages or self.sums.case_count > 1 or not self.sums.counts:
             return None
         weighted = [
             recovery.sums.weighted(aggregate.degree, aggregate.weights)

@@ -166,7 +166,6 @@ def test_a_missing_value_of_a_key_or_an_argument_is_told(hospital):
         "no such value in the release: sex = 'W'",
         "no such value in the release: disease = 'cold'",
     ]
-    assert "occurrence" in [name for name, _ in hospital.statements("select count(*) from release where sex = 'W'")]
 
 
 # -- an independent oracle -----------------------------------------------------------------------
@@ -385,12 +384,12 @@ def test_a_release_without_qit_is_refused():
 
 
 LISTED = [
-    *("place", "soundness", "value", "line", "person", "asked"),
-    *("group_class", "class_value", "class_normal", "hit", "moment", "answer", "occurrence"),
+    *("place", "soundness", "value", "line", "person"),
+    *("group_class", "class_value", "class_normal", "asked", "hit", "moment"),
 ]
 
 
-def test_statements_are_what_runs_and_hold_no_value_of_the_data(hospital):
+def test_statements_run_and_hold_no_value_of_the_data(hospital):
     sql = "select disease, count(*) from release where age > 30 group by disease order by 2"
     engine = Recording(hospital.con)
     fresh = GroupSession(engine, hospital.loaded.tables, {"columns": _columns(hospital)})
