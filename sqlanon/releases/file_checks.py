@@ -48,7 +48,7 @@ def changed_files(directory: Path | None, manifest: Manifest) -> dict[str, str]:
     files = manifest["files"]
     digests = {name: _digest(file_path(directory, name), entry.get("bytes")) for name, entry in files.items()}
     changed = {name: digest for name, digest in digests.items() if digest != files[name].get("sha256")}
-    tables = form_of(manifest).verification.TABLES
+    tables = form_of(manifest).table_names(manifest)
     return changed | {f"{table}.parquet": "not in the manifest" for table in tables if not table_files(files, table)}
 
 
@@ -71,7 +71,7 @@ def check_columns(published: PublishedTables) -> Check:
     form = form_of(published.manifest)
     allowed = form.nested_columns(published.manifest)
     required = form.verification.published_columns(published.manifest)
-    types = {name: published.columns(name) for name in form.verification.TABLES}
+    types = {name: published.columns(name) for name in required}
     names = {table: list(columns) for table, columns in types.items()}
     if names != required:
         return Check("columns", required, names, False)
@@ -89,12 +89,12 @@ def _is_nested(sql_type: str) -> bool:
 def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
     """Compare what the manifest says of rows, groups and its promise with what the tables hold."""
     figures = report.figures
-    form = form_of(manifest).verification
+    form = form_of(manifest)
     required: dict[str, Any] = {"rows": figures["rows"]}
     claimed: dict[str, Any] = {"rows": manifest["rows"]}
     if "groups" in figures:
         required["groups"], claimed["groups"] = figures["groups"], manifest.get("groups")
-    for table in form.TABLES:
+    for table in form.table_names(manifest):
         # files of a directory, or the table itself in a schema
         names = table_files(manifest["files"], table) or [name for name in manifest["files"] if name == table]
         required[f"rows of {table}"] = figures[f"{table}_rows"]
@@ -102,10 +102,10 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
         rows = [files[name].get("rows") for name in names]
         claimed[f"rows of {table}"] = sum(rows) if all(type(count) is int for count in rows) else None
     if figures["rows"]:
-        required["guarantee"] = form.guarantee(manifest, figures["rows"])
+        required["guarantee"] = form.verification.guarantee(manifest, figures["rows"])
         claimed["guarantee"] = manifest.get("guarantee")
     verified = manifest.get("verified")
-    for name, figure in form.verified_figures(report).items():
+    for name, figure in report.manifest_entries(form.table_names(manifest), form.tells_figures).items():
         # what the publisher compared with the source is not known here
         if isinstance(verified, dict) and name in verified:
             required[f"verified {name}"], claimed[f"verified {name}"] = _counted(figure, verified[name]), verified[name]

@@ -12,7 +12,6 @@ from sqlanon.methods.robust.design import CLASSES
 from sqlanon.plans.manifest import Manifest, signature_of
 from sqlanon.verification.checks import ROUNDING, Check, PublishedTables, Report
 
-TABLES = qit_st.TABLES
 SEVERAL = qit_st.SEVERAL
 check_types = qit_st.check_types
 published_columns = qit_st.published_columns
@@ -54,11 +53,6 @@ def verify(published: PublishedTables) -> Report:
     outcome = MIXED.format(**classes) if mixed else largest
     check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", outcome, holds, promised=True)
     return Report((*report.checks, check), {**report.figures, "signatures": classes["class_count"]})
-
-
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification; a posterior would be a function of what is kept secret."""
-    return {name: figure for name, figure in qit_st.verified_figures(report).items() if name != "posterior"}
 
 
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:

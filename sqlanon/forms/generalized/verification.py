@@ -13,7 +13,7 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report
 from sqlanon.verification.linkage import count_misplaced
 from sqlanon.verification.multisets import (
     WEIGHT,
@@ -24,10 +24,6 @@ from sqlanon.verification.multisets import (
     multiset_check,
 )
 from sqlanon.verification.row_order import check_order
-
-TABLES = ("data",)
-OWN_BOX = "own_group"  # the check that everybody is in a box of their own with their own value
-COUNTS = ("rows", "groups", "data_rows")  # figures that the manifest has outside of `verified`
 
 
 def check_manifest(manifest: Manifest, where: str) -> None:
@@ -125,12 +121,6 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     return {name: manifest["parameters"][name] for name in ("k", "l", "diversity") if name in manifest["parameters"]}
 
 
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification: every figure comes from the published table."""
-    entries = report.manifest_entries(without=COUNTS)
-    return {name: entry for name, entry in entries.items() if name != OWN_BOX}
-
-
 def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
     """Return the source without the rows that were left out for want of a sensitive value."""
     if manifest["parameters"].get("nulls") != "drop":
@@ -193,7 +183,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
         return counts, room
     misplaced = count_misplaced(published, source, types, sensitive)
     required = "nobody in another's box, or with another's value"
-    return counts, room, Check(OWN_BOX, required, misplaced, not misplaced["in_wrong_groups"])
+    return counts, room, Check(OWN_GROUP, required, misplaced, not misplaced["in_wrong_groups"])
 
 
 REQUIRED = "every box as often in the table of each column"

@@ -9,20 +9,17 @@ from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
+from sqlanon.verification.checks import OWN_GROUP, REPORTED, Check, PublishedTables, Report
 from sqlanon.verification.linkage import compare_links
 from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, compare_columns, multiset_check
 from sqlanon.verification.row_order import check_order
 
-TABLES = ("qit", "st")
 SEVERAL = SeveralTables
 SORTED = "sorted by the published columns, every value once in a group"
 EQUAL = "every group as large in QIT as in ST"
 EACH = "everybody of a group with a value of their own there, each value once"
 AT_MOST = "no group larger in QIT than in ST, and none without a row: others of it have departed"
 QUASI_ROWS = "quasi_rows"
-OWN_GROUP = "own_group"  # the check that everybody's value is one of their group
-COUNTS = ("rows", "groups", "qit_rows", "st_rows")  # figures that the manifest has outside of `verified`
 WHOLE_NUMBER_TYPES = (
     "TINYINT",
     "SMALLINT",
@@ -145,13 +142,6 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """Return what is promised, as numbers."""
     l = manifest["parameters"]["l"]
     return {"l": l, "confidence": 1 / l}
-
-
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification: every figure comes from the published tables."""
-    entries = report.manifest_entries(without=COUNTS)
-    # how many quasi values single out in the source is told by QIT as well, and nobody is in a wrong group
-    return {name: entry for name, entry in entries.items() if name != OWN_GROUP}
 
 
 def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, object]:

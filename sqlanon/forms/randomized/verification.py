@@ -11,15 +11,13 @@ from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.sensitive_tables import value_lists
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
+from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report, equal_figures
 from sqlanon.verification.linkage import count_misplaced
 from sqlanon.verification.multisets import align_columns, compare_columns, multiset_check
 from sqlanon.verification.row_order import check_order
 
-TABLES = ("data",)
 LISTED = "values"  # the check of the lists of values
 FOREIGN, MISSING = "values that nobody has", "values that are not listed"
-OWN_VALUE = "own_group"  # the check that everybody brought their own value into their group
 FALSE_ALARM = 1e-6  # how often a sound release may fail the check of its published counts, and of parts of its rows
 PARTS = 20  # along each quasi column, in which values have to be kept as often as everywhere
 LEAST = 20  # people of a part that is looked at
@@ -113,12 +111,6 @@ def _gamma_check(manifest: Manifest, rows: int) -> Check:
     )
 
 
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification: that each check held; no figure of sensitive values."""
-    # nobody's own value is another one: a release that is published says so by being there
-    return {check.name: "holds" if check.holds else "not run" for check in report.checks if check.name != OWN_VALUE}
-
-
 def _column_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, str]:
     """Return the queries of each sensitive column by its number, `retention_1` and `published_counts_1` on."""
     quasi, columns = published.manifest["columns"]["quasi"], []
@@ -172,7 +164,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     if published.linked is not None:
         misplaced = count_misplaced(published, source, types, manifest["columns"]["sensitive"])
         required = "nobody in a decoy group with another's value"
-        checks.append(Check(OWN_VALUE, required, misplaced, not misplaced["in_wrong_groups"]))
+        checks.append(Check(OWN_GROUP, required, misplaced, not misplaced["in_wrong_groups"]))
     return tuple(checks)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.forms.qit_st.verification import COUNTS, is_whole_number
+from sqlanon.forms.qit_st.verification import is_whole_number
 from sqlanon.forms.uncertain.release_relations import (
     is_single,
     keep_tree_nodes,
@@ -104,7 +104,6 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     return tuple(multiset_check(name, row, missing[name]) for name, row in balances.items())
 
 
-TABLES = ("qit", "st")
 SORTED = "sorted by the published columns, every set once in a group"
 ONE_VALUE = "one_value"  # groups that give away a value, though a harmless one
 # what is found of lines of ST that are one value each, and all different
@@ -247,8 +246,3 @@ def _pick_counts(row: Mapping[str, Any], *names: str) -> dict[str, int]:
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """Return what is promised, as numbers."""
     return {name: manifest["parameters"][name] for name in ("k", "l", "threshold")}
-
-
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification: every figure comes from the published tables."""
-    return report.manifest_entries(without=(*COUNTS, "held_values"))
