@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import (
     Promise,
@@ -29,9 +26,6 @@ from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
 
-Mask = NDArray[np.bool_]
-COMBINATIONS_AT_ONCE = 1_000  # that are looked up in all boxes together
-
 
 @dataclass(frozen=True)
 class Side:
@@ -45,9 +39,9 @@ class Side:
     shown: Sequence[str]
 
     @property
-    def unknown(self) -> Sql:
-        """Return the condition on a box under which it has room for who has no value."""
-        return Sql(f"box.{self.shown[2]}") if len(self.shown) > 2 else Sql("false")
+    def unknown(self) -> Sql | None:
+        """Return the condition on a box under which it has room for who has no value; None where none has."""
+        return Sql(f"box.{self.shown[2]}") if len(self.shown) > 2 else None
 
 
 class Boxes:
@@ -97,11 +91,20 @@ class Boxes:
         """Return how much of every value a box holds."""
         return self.keep("box_line", "adversary/boxes/box_line", {"box_row": self.rows})
 
+    @property
+    def shapes(self) -> dict[str, object]:
+        """Return what boxes show by bounds, and what by a node or set, each with the column of people beside it."""
+        bounds = [
+            (*side.shown[:2], side.unknown, side.quasi) for side in self.sides if side.attribute.shape == "bounds"
+        ]
+        lists = [
+            (side.shown[0], self.covered(side), side.quasi) for side in self.sides if side.attribute.shape != "bounds"
+        ]
+        return {"bounds": bounds, "lists": lists}
+
     def figures(self) -> dict[str, Any]:
         """Return how many rows there are, in the smallest box, and in boxes that hold one combination of values."""
-        listed = [(side.shown[0], self.covered(side)) for side in self.sides if side.attribute.shape != "bounds"]
-        ends = [(*side.shown[:2], side.unknown) for side in self.sides if side.attribute.shape == "bounds"]
-        return self.view.row("adversary/boxes/box_figures", {"box": self.box}, bounds=ends, lists=listed)
+        return self.view.row("adversary/boxes/box_figures", {"box": self.box}, **self.shapes)
 
     def covered(self, side: Side) -> Sql:
         """Return what each node or set of one attribute stands for."""
@@ -111,50 +114,9 @@ class Boxes:
             self.view.relations[name] = self.view.workspace.keep(name, text)
         return self.view.relations[name]
 
-    def _room(self, side: Side, boxes: int, ranks: int) -> Mask:
-        """Return for which values of one attribute each box has room: values by their rank x boxes."""
-        relations, roles = {"box": self.box}, {"name": side.quasi, "shown": list(side.shown[:2])}
-        if side.attribute.shape == "bounds":
-            sql = self.view.render("adversary/boxes/room_of_bounds", relations, **roles, unknown=side.unknown)
-        else:
-            sql = self.view.render(
-                "adversary/boxes/room_of_list", {**relations, "covered": self.covered(side)}, **roles
-            )
-        pairs = self.view.engine.arrays(sql)
-        room = np.zeros((ranks, boxes), dtype=bool)
-        room[pairs["rank_of_value"].astype(int), pairs["box"].astype(int) - 1] = True
-        return room
-
     def find_people(self) -> Sql:
         """Return the boxes that have room for each combination of quasi values: combination, box."""
-        name = f"fit{self.name}"
-        if name not in self.view.relations:
-            engine = self.view.engine
-            ranked = engine.arrays(f"select * from {self.view.ranked()}")
-            (row,) = engine.rows(f"select count(*) as boxes from {self.box}")
-            places = [self.view.names.index(side.quasi) + 1 for side in self.sides]
-            ranks = [ranked[f"rank_{place}"].astype(int) for place in places]
-            rooms = [
-                self._room(side, row["boxes"], int(rank.max(initial=0)) + 1)
-                for side, rank in zip(self.sides, ranks, strict=True)
-            ]
-            combinations, boxes = [], []
-            for start in range(0, len(ranked["combination"]), COMBINATIONS_AT_ONCE):
-                some = slice(start, start + COMBINATIONS_AT_ONCE)
-                fits = np.ones((len(ranked["combination"][some]), row["boxes"]), dtype=bool)
-                for room, rank in zip(rooms, ranks, strict=True):
-                    fits &= room[rank[some]]
-                line, box = np.nonzero(fits)
-                combinations.append(ranked["combination"][some][line])
-                boxes.append(box + 1)
-            self.view.relations[name] = self.view.workspace.keep_columns(
-                name,
-                {
-                    "combination": np.concatenate(combinations).astype(np.int64),
-                    "box": np.concatenate(boxes).astype(np.int64),
-                },
-            )
-        return self.view.relations[name]
+        return self.keep("fit", "adversary/boxes/fit", {"box": self.box}, **self.shapes)
 
 
 class BoxView(View):
