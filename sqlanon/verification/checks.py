@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlanon.engines.base import Engine
@@ -17,7 +17,7 @@ from sqlanon.plans.coarsening import LOOKED_UP, Coarsening
 from sqlanon.plans.manifest import Manifest, of_people
 from sqlanon.plans.plan import LinkedRows, Row, Source
 from sqlanon.plans.roles import resolve_names, split_columns
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.sources.queried_source import CoarserSource
 from sqlanon.verdicts import Colour, Section, Verdict, write_card, write_summary
 from sqlanon.wording import option
@@ -234,6 +234,15 @@ class PublishedTables:
         source, types = coarsen_source(self.engine, source, types, rules, resolve_names(list(types), rules))
         self.keys.extend(source.keys)
         return source, types
+
+    def without_dropped(self, source: Source, types: Mapping[str, str]) -> Source:
+        """Return the source without the rows that were left out for want of a sensitive value."""
+        if self.manifest["parameters"].get("nulls") != "drop":
+            return source
+        # of several columns any may lack one, whichever is looked at
+        columns = [*self.manifest["columns"]["sensitive"], *self.manifest["columns"].get("beside", ())]
+        valued = " and ".join(f"{ident(name)} is not null" for name in resolve_names(list(types), columns))
+        return replace(source, relation=Sql(f"(select * from {source.relation} where {valued})"))
 
     def close(self) -> None:
         """Drop the keys that the microdata were read with."""

@@ -1,7 +1,8 @@
 """Verify a release of generalized rows: k and l of every class of equal boxes, and that boxes are what they say."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sqlanon.adversary.voter_list import boxes_query, find_voters, name_answers, read_as_shown
@@ -51,9 +52,24 @@ def _boxed(manifest: Manifest) -> list[str]:
     return [name for attribute in described(manifest) for name in attribute.names.values()]
 
 
-def _unknown(attribute: Attribute, place: str = "") -> Sql:
-    """Return whether a box may hold a NULL; without a column for it none does. place: the relation, and a point."""
-    return Sql(f"{place}{ident(attribute.names['unknown'])}" if "unknown" in attribute.names else "false")
+def shapes_of(
+    attributes: Iterable[Attribute], shown: Mapping[str, str], covered: Callable[[Attribute], Sql]
+) -> dict[str, object]:
+    """Return what boxes show by bounds, and what by a node or a set.
+
+    shown: what the columns of boxes are called, by their published names. covered: returns the relation of what an
+    attribute's nodes or sets stand for. Returns of bounds (low, high, the condition under which a box may hold a NULL,
+    attribute), of nodes and sets (column, relation, attribute).
+    """
+    shapes: dict[str, list[object]] = {"bounds": [], "node": [], "set": []}
+    for attribute in attributes:
+        first, *others = [shown[name] for name in attribute.names.values()]
+        if attribute.shape == "bounds":  # without a column for it no box holds a NULL
+            unknown = Sql(f"box.{ident(others[1])}" if others[1:] else "false")
+            shapes["bounds"].append((first, others[0], unknown, attribute))
+        else:
+            shapes[attribute.shape].append((first, covered(attribute), attribute))
+    return {"bounds": shapes["bounds"], "nodes": shapes["node"], "sets": shapes["set"]}
 
 
 def held_nodes(published: PublishedTables, attribute: Attribute) -> Sql:
@@ -66,28 +82,9 @@ def verify(published: PublishedTables) -> Report:
     """Check a release from its table alone: order, class sizes, different sensitive values, boxes."""
     (sensitive,) = published.manifest["columns"]["sensitive"]
     attributes, boxed = described(published.manifest), _boxed(published.manifest)
-    bounds = [
-        (attribute.names["low"], attribute.names["high"], _unknown(attribute, "box."))
-        for attribute in attributes
-        if attribute.shape == "bounds"
-    ]
-    nodes = [
-        (attribute.names["node"], held_nodes(published, attribute))
-        for attribute in attributes
-        if attribute.shape == "node"
-    ]
-    sets = [
-        (
-            attribute.names["set"],
-            covered_values(published, attribute),
-            None if attribute.type == "VARCHAR" else Sql(attribute.type),
-        )
-        for attribute in attributes
-        if attribute.shape == "set"
-    ]
+    shapes = shapes_of(attributes, dict(zip(boxed, boxed, strict=True)), partial(covered_values, published))
     parameters = published.manifest["parameters"]
     limits = {"k": parameters["k"], "l": parameters["l"], "frequent": is_frequent(published.manifest)}
-    shapes = {"bounds": bounds, "nodes": nodes, "sets": sets}
     answers = published.answer_chapter("verify/boxes", boxed=boxed, sensitive=sensitive, **shapes, **limits)
     order, rows = check_order(published, published_columns(published.manifest), "sorted by the published columns")
     classes, boxes = answers["classes"], answers["boxes"]
@@ -121,16 +118,6 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     return {name: manifest["parameters"][name] for name in ("k", "l", "diversity") if name in manifest["parameters"]}
 
 
-def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
-    """Return the source without the rows that were left out for want of a sensitive value."""
-    if manifest["parameters"].get("nulls") != "drop":
-        return source
-    # of several columns any may lack one, whichever is looked at
-    columns = [*manifest["columns"]["sensitive"], *manifest["columns"].get("beside", ())]
-    valued = " and ".join(f"{ident(name)} is not null" for name in resolve_names(list(types), columns))
-    return replace(source, relation=Sql(f"(select * from {source.relation} where {valued})"))
-
-
 def _room(
     published: PublishedTables, attribute: Attribute, source: Source, types: Mapping[str, str]
 ) -> dict[str, object]:
@@ -144,7 +131,8 @@ def _room(
             "covered": covered_values(published, attribute),
         }
     low, high = ident(attribute.names["low"]), ident(attribute.names["high"])
-    ends = f"{low} as low, {high} as high, {_unknown(attribute)} as unknown"
+    unknown = ident(attribute.names["unknown"]) if "unknown" in attribute.names else "false"
+    ends = f"{low} as low, {high} as high, {unknown} as unknown"
     return {"published": Sql(f"(select {ends} from {published.tables['data']})"), "original": original}
 
 
@@ -167,7 +155,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     manifest, name = published.manifest, "sensitive_counts"
     sensitive = manifest["columns"]["sensitive"]
     balance = compare_columns(published, name, "data", sensitive, Sql("1"), source, types)
-    counts, source = multiset_check(name, balance, manifest["dropped_rows"]), _without_dropped(manifest, source, types)
+    counts, source = multiset_check(name, balance, manifest["dropped_rows"]), published.without_dropped(source, types)
     uncovered = {}
     for attribute in described(manifest):
         asked = {"name": "room", **_room(published, attribute, source, types)}
@@ -224,17 +212,6 @@ def box_presence_query(published: PublishedTables, voters: object) -> tuple[str,
     names = resolve_names(list(types), list(sql_types))
     boxed = [name for attribute in attributes for name in attribute.names.values()]
     aliases = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
-    bounds: list[tuple[str, str, Sql, Sql]] = []
-    lists: list[tuple[str, Sql, Sql]] = []
-    for attribute in attributes:
-        ends = [aliases[published_name] for published_name in attribute.names.values()]
-        if attribute.shape == "bounds":
-            # without a column of its own no box has room for a NULL
-            unknown = f"box.{ident(ends[2])}" if attribute.has_unknown else "false"
-            bounds.append((ends[0], ends[1], Sql(unknown), Sql(f"voter.quasi_{attribute.number}")))
-        else:
-            covered = covered_values(published, attribute)
-            lists.append((ends[0], covered, Sql(f"cast(voter.quasi_{attribute.number} as varchar)")))
     (sensitive,) = published.manifest["columns"]["sensitive"]
     box = Sql(f"(\n{boxes_query(published, boxed, sensitive)}\n)")
     values = {"voter_quasi": read_as_shown(published, names, sql_types)}
@@ -242,8 +219,8 @@ def box_presence_query(published: PublishedTables, voters: object) -> tuple[str,
     sql = published.query(
         "adversary/voter_list/box_presence",
         {"voter": voter, "box": box},
-        bounds=bounds,
-        lists=lists,
+        people={attribute.name: f"quasi_{attribute.number}" for attribute in attributes},
+        **shapes_of(attributes, aliases, partial(covered_values, published)),
         **name_answers([attribute.name for attribute in attributes], "voters_in_box"),
     )
     return "presence", sql

@@ -1,7 +1,6 @@
 """Releases of generalized rows: boxes with exact sensitive values; people come from the source."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -17,31 +16,14 @@ from sqlanon.adversary.view import (
 )
 from sqlanon.adversary.voter_list import boxes_query
 from sqlanon.engines.base import Engine
-from sqlanon.forms.generalized.verification import covered_values, is_frequent
+from sqlanon.forms.generalized.verification import covered_values, is_frequent, shapes_of
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import resolve_names
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
-
-
-@dataclass(frozen=True)
-class Side:
-    """What one attribute shows of a box, by the internal names of its columns.
-
-    quasi: the column of people that it is compared with. shown: low, high (and unknown), or one node or set.
-    """
-
-    attribute: Attribute
-    quasi: str
-    shown: Sequence[str]
-
-    @property
-    def unknown(self) -> Sql | None:
-        """Return the condition on a box under which it has room for who has no value; None where none has."""
-        return Sql(f"box.{self.shown[2]}") if len(self.shown) > 2 else None
 
 
 class Boxes:
@@ -58,20 +40,6 @@ class Boxes:
     def keep(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation of this release once."""
         return self.view.keep(f"{name}{self.name}", template, given, **values)
-
-    @cached_property
-    def sides(self) -> list[Side]:
-        """Return what is shown of the columns that people are known by."""
-        places = {name: place for place, name in enumerate(self.view.quasi)}
-        return [
-            Side(
-                attribute,
-                self.view.names[places[attribute.name]],
-                [self.columns[name] for name in attribute.names.values()],
-            )
-            for attribute in self.attributes
-            if attribute.name in places
-        ]
 
     @cached_property
     def box(self) -> Sql:
@@ -93,30 +61,25 @@ class Boxes:
 
     @property
     def shapes(self) -> dict[str, object]:
-        """Return what boxes show by bounds, and what by a node or set, each with the column of people beside it."""
-        bounds = [
-            (*side.shown[:2], side.unknown, side.quasi) for side in self.sides if side.attribute.shape == "bounds"
-        ]
-        lists = [
-            (side.shown[0], self.covered(side), side.quasi) for side in self.sides if side.attribute.shape != "bounds"
-        ]
-        return {"bounds": bounds, "lists": lists}
+        """Return what boxes show of the columns that people are known by."""
+        known_by = [attribute for attribute in self.attributes if attribute.name in self.view.quasi]
+        return shapes_of(known_by, self.columns, self.covered)
 
     def figures(self) -> dict[str, Any]:
         """Return how many rows there are, in the smallest box, and in boxes that hold one combination of values."""
         return self.view.row("adversary/boxes/box_figures", {"box": self.box}, **self.shapes)
 
-    def covered(self, side: Side) -> Sql:
+    def covered(self, attribute: Attribute) -> Sql:
         """Return what each node or set of one attribute stands for."""
-        name = f"covered_{side.attribute.number}{self.name}"
+        name = f"covered_{attribute.number}{self.name}"
         if name not in self.view.relations:
-            text = f"select distinct shown, name from {covered_values(self.published, side.attribute)} as covered"
+            text = f"select distinct shown, name from {covered_values(self.published, attribute)} as covered"
             self.view.relations[name] = self.view.workspace.keep(name, text)
         return self.view.relations[name]
 
     def find_people(self) -> Sql:
         """Return the boxes that have room for each combination of quasi values: combination, box."""
-        return self.keep("fit", "adversary/boxes/fit", {"box": self.box}, **self.shapes)
+        return self.keep("fit", "adversary/boxes/fit", {"box": self.box}, people=self.view.quasi, **self.shapes)
 
 
 class BoxView(View):
@@ -206,11 +169,7 @@ class BoxView(View):
         ]
         value = cast_text(source.expression(names[-1]), types[names[-1]])
         selected += [(value, "value"), (Sql("row_number() over ()"), "person_number")]
-        relation = source.relation
-        if self.manifest["parameters"].get("nulls") == "drop":  # who had no value was left out
-            others = resolve_names(list(types), self.manifest["columns"].get("beside", ()))
-            valued = " and ".join(f"{ident(name)} is not null" for name in (names[-1], *others))
-            relation = Sql(f"(select * from {relation} where {valued})")
+        relation = self.published.without_dropped(source, types).relation
         rendered = render_query("source", {"relation": relation, "selected": selected}, {})
         self._people = self.workspace.keep("person", rendered)
         found = {"other": self.boxes.find_people()}

@@ -2,15 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sqlanon.errors import ReleaseError
 from sqlanon.plans.manifest import MOST_ROWS, Manifest, departed, follows
 from sqlanon.plans.plan import Row, Source
-from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.sensitive_tables import value_lists
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report, equal_figures
 from sqlanon.verification.linkage import count_misplaced
 from sqlanon.verification.multisets import align_columns, compare_columns, multiset_check
@@ -122,15 +120,6 @@ def _column_queries(published: PublishedTables, source: Source, types: Mapping[s
     return published.sections("verify/randomized", columns=columns, parts=PARTS, least=LEAST)
 
 
-def _without_unknown(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
-    """Return the source without the rows that were left out for want of a value: they take part in no count."""
-    if manifest["parameters"].get("nulls") != "drop":
-        return source
-    names = resolve_names(list(types), manifest["columns"]["sensitive"])
-    condition = " and ".join(f"{ident(name)} is not null" for name in names)
-    return replace(source, relation=Sql(f"(select * from {source.relation} where {condition}) as known_row"))
-
-
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that quasi values are the source's, that rows keep their value as often as 1/gamma, and the counts.
 
@@ -143,7 +132,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     # up to gamma - 1 rows beyond a multiple of gamma were left out; whose values they had, the release does not tell
     drops = manifest["parameters"]["residue"] == "drop"
     quasi_rows = compare_columns(published, "quasi_rows", "data", manifest["columns"]["quasi"], Sql("1"), source, types)
-    source, listed = _without_unknown(manifest, source, types), dict[str, int]()
+    source, listed = published.without_dropped(source, types), dict[str, int]()
     for table, column in value_lists(manifest).items():
         both = align_columns(published, table, [column], source, types)
         (name,) = both.names
@@ -203,7 +192,7 @@ def find_uneven(published: PublishedTables, source: Source, types: Mapping[str, 
     if follows(manifest) and manifest["parameters"].get("changed") == "keep":
         return {}
     number = manifest["columns"]["sensitive"].index(column) + 1
-    queries = _column_queries(published, _without_unknown(manifest, source, types), types)
+    queries = _column_queries(published, published.without_dropped(source, types), types)
     return uneven_parts(published.engine.rows(queries[f"retention_{number}"]), column, manifest)
 
 
