@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, Sql]
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]  # title, heads, lines, closing lines
-Presence = Callable[[PublishedTables, object], tuple[str, str]]
+Presence = Callable[[PublishedTables, object], str]
 SINCE = "since"  # the check of two releases of one ledger
 NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
 NO_GROUPS = Mark(OURS, "has no groups of exact values")
@@ -105,7 +105,7 @@ class Form:
 
     @property
     def presence(self) -> Presence | None:
-        """Return the query that looks voters up, with its name; None where they cannot be (see `lacks`)."""
+        """Return what writes the query that looks voters up; None where they cannot be (see `lacks`)."""
         return None
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from sqlanon.adversary.voter_list import boxes_query, find_voters, name_answers, read_as_shown
+from sqlanon.adversary.voter_list import boxes_query, name_answers, read_voters
 from sqlanon.forms.qit_st.several_columns import SeveralTables
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described, held_table
@@ -201,26 +201,22 @@ class SeveralBoxes(SeveralTables):
 SEVERAL = SeveralBoxes
 
 
-def box_presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:
-    """Return the name and text of the query that looks for the boxes in which voters lie.
+def box_presence_query(published: PublishedTables, voters: object) -> str:
+    """Return the query that looks for the boxes in which voters lie.
 
     It answers a row for all voters alike: the quasi columns, how many voters lie in the same boxes, those of ANSWERS.
     """
     attributes = described(published.manifest)
-    sql_types = {attribute.name: attribute.type for attribute in attributes}
-    source, types = find_voters(published, voters, sql_types)
-    names = resolve_names(list(types), list(sql_types))
+    relation, quasi = read_voters(published, voters, {attribute.name: attribute.type for attribute in attributes})
     boxed = [name for attribute in attributes for name in attribute.names.values()]
     aliases = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
     (sensitive,) = published.manifest["columns"]["sensitive"]
     box = Sql(f"(\n{boxes_query(published, boxed, sensitive)}\n)")
-    values = {"voter_quasi": read_as_shown(published, names, sql_types)}
-    voter = published.subquery("adversary/voter_list/voter", {"voters": source.relation}, **values)
-    sql = published.query(
+    voter = published.subquery("adversary/voter_list/voter", {"voters": relation}, voter_quasi=quasi)
+    return published.query(
         "adversary/voter_list/box_presence",
         {"voter": voter, "box": box},
         people={attribute.name: f"quasi_{attribute.number}" for attribute in attributes},
         **shapes_of(attributes, aliases, partial(covered_values, published)),
         **name_answers([attribute.name for attribute in attributes], "voters_in_box"),
     )
-    return "presence", sql
