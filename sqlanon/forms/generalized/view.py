@@ -8,7 +8,6 @@ from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import (
     Promise,
     View,
-    cast_text,
     promise_of_different,
     refuse_other_people,
     refuse_other_values,
@@ -21,7 +20,6 @@ from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 
@@ -160,15 +158,9 @@ class BoxView(View):
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Read who there is, with their true values; people in no box are refused where they are many."""
         source, types = self.published.find_original(against)
-        names = resolve_names(list(types), [*self.quasi, self.sensitive])
-        sql_types = {attribute.name: attribute.type for attribute in described(self.manifest)}
         self.refuse_repeated(source.relation, list(types), identifier)
-        selected = [
-            (Sql(f"cast({source.expression(name)} as {sql_types[published]})"), ours)
-            for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
-        ]
-        value = cast_text(source.expression(names[-1]), types[names[-1]])
-        selected += [(value, "value"), (Sql("row_number() over ()"), "person_number")]
+        selected = self.told_by(source, types, {one.name: one.type for one in described(self.manifest)})
+        selected.append((Sql("row_number() over ()"), "person_number"))
         relation = self.published.without_dropped(source, types).relation
         rendered = render_query("source", {"relation": relation, "selected": selected}, {})
         self._people = self.workspace.keep("person", rendered)

@@ -209,7 +209,7 @@ def verify(published: PublishedTables) -> Report:
             and weights["largest_group"] <= parameters.get("max_group", weights["largest_group"])
             and not (weights["small_groups"] or sizes["unequal_groups"] or sizes["wrong_counts"]),
         ),
-        _check_none("weights", safe, unsafe),
+        _check_none("weights", safe, unsafe, weights["group_count"] > 0),
         _check_none("alternatives", "nothing certain became uncertain, nor the reverse", wrong),
         *generalized,
         _check_none("domains", "every value in its hierarchy and of its type", outside),
@@ -227,9 +227,9 @@ def verify(published: PublishedTables) -> Report:
     return Report(checks, figures)
 
 
-def _check_none(name: str, required: str, faults: Mapping[str, int]) -> Check:
-    """Return the check that there are no faults of these kinds."""
-    return Check(name, required, faults, not any(faults.values()))
+def _check_none(name: str, required: str, faults: Mapping[str, int], sound: bool = True) -> Check:
+    """Return the check that there are no faults of these kinds; sound: whether it can hold at all."""
+    return Check(name, required, faults, sound and not any(faults.values()))
 
 
 def _limit(parameters: Mapping[str, Any]) -> str:
