@@ -12,6 +12,7 @@ from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.chapters import variables_of
 from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
@@ -291,6 +292,15 @@ class View:
         """Refuse a source that holds too few of the release's people."""
         figures = self.row("adversary/view/shared_people", {"other": microdata}, keys=self.names)
         refuse_other_people(figures["shared_people"], figures["people"])
+
+    def told_by(self, source: Source, types: Mapping[str, str], shown: Mapping[str, str]) -> list[tuple[Sql, str]]:
+        """Return what reads a source's quasi values and `value`, with their names; shown: types of quasi columns."""
+        names = resolve_names(list(types), [*self.quasi, self.sensitive])
+        quasi = [
+            (Sql(f"cast({source.expression(name)} as {shown[published]})"), ours)
+            for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
+        ]
+        return [*quasi, (cast_text(source.expression(names[-1]), types[names[-1]]), "value")]
 
     def refuse_repeated(self, relation: Sql, columns: Sequence[str], identifier: Sequence[str]) -> None:
         """Refuse an identifier, among a relation's columns, that several rows share."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.coarser_source import refuse_endless
 from sqlanon.errors import UsageError
 from sqlanon.plans.coarsening import Coarsening
-from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
@@ -22,15 +21,14 @@ if TYPE_CHECKING:
 ANSWERS = ("matching_rows", "voters_alike", "presence", "confidence", "risk")
 
 
-def find_voters(
-    published: PublishedTables, voters: object, sql_types: Mapping[str, str]
-) -> tuple[Source, Mapping[str, str]]:
-    """Find a voter list; return its SQL and its columns with their types.
+def read_voters(published: PublishedTables, voters: object, sql_types: Mapping[str, str]) -> tuple[Sql, list[Sql]]:
+    """Find a voter list; return its SQL, and what reads its quasi values as the release shows them.
 
     A file's values are taken as they are written, for a column of F alone would be read as one of BOOLEAN, and codes
     without their leading zeros. sql_types: the types of the columns that voters are looked up by. Raises UsageError
     where a column's type is such that nobody would be found.
     """
+    rules, readings = published.manifest["parameters"].get("coarsen", {}), []
     source, types = published.engine.find_source(voters, as_text=True)
     for name, (column, sql_type) in zip(resolve_names(list(types), list(sql_types)), sql_types.items(), strict=True):
         voter_type = types[name]
@@ -44,35 +42,24 @@ def find_voters(
             )
         if sql_type == "DATE":  # which no answer can hold in Python
             refuse_endless(published.engine, source.relation, name, Sql(f"cast({ident(name)} as date)"))
-    return source, types
+        reading = Sql(f"cast({ident(name)} as {sql_type})")
+        readings.append(Coarsening(rules[column]).write(reading, sql_type) if column in rules else reading)
+    return source.relation, readings
 
 
-def presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:
-    """Return the name and text of the query that counts a voter list together with a release."""
+def presence_query(published: PublishedTables, voters: object) -> str:
+    """Return the query that counts a voter list together with a release."""
     columns, published_types = published.manifest["columns"], published.columns("qit")
     sql_types = {column: published_types[column] for column in columns["quasi"]}
-    source, types = find_voters(published, voters, sql_types)
-    names = resolve_names(list(types), columns["quasi"])
-    quasi = read_as_shown(published, names, sql_types)
-    sql = published.query(
+    relation, quasi = read_voters(published, voters, sql_types)
+    return published.query(
         "adversary/voter_list/presence",
-        {"voters": source.relation},
+        {"voters": relation},
         voter_quasi=quasi,
         group_column=columns["group"],
         count_column=columns["count"],
         **name_answers(columns["quasi"]),
     )
-    return "presence", sql
-
-
-def read_as_shown(published: PublishedTables, names: Sequence[str], sql_types: Mapping[str, str]) -> list[Sql]:
-    """Return the SQL that reads voters as the release shows them. names: of their columns; sql_types: of its own."""
-    rules = published.manifest["parameters"].get("coarsen", {})
-    readings = []
-    for name, (column, sql_type) in zip(names, sql_types.items(), strict=True):
-        reading = Sql(f"cast({ident(name)} as {sql_type})")
-        readings.append(Coarsening(rules[column]).write(reading, sql_type) if column in rules else reading)
-    return readings
 
 
 def name_answers(quasi: Sequence[str], *more: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, Sql]
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]  # title, heads, lines, closing lines
-Presence = Callable[[PublishedTables, object], tuple[str, str]]
+Presence = Callable[[PublishedTables, object], str]
 SINCE = "since"  # the check of two releases of one ledger
 NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
 NO_GROUPS = Mark(OURS, "has no groups of exact values")
@@ -45,7 +45,8 @@ class Form:
     schemas of these parts of a manifest. of_source: the figures that only a publisher could find, by comparing with the
     source. nested: the roles of published columns that hold nested values. parts: whether several sensitive columns
     have a table each. lacks: what is not done with such releases (voters, background, complete), and why. keeps_quasi:
-    whether quasi columns are published with their own values. bars, intervals: what a report says that they are.
+    whether quasi columns are published with their own values. tells_figures: whether a manifest says what verification
+    has counted, or only that its checks held. bars, intervals: what a report says that they are.
     several: the manifest, where a release has several sensitive columns with a table each. words: templates of what is
     said of a release, the form's own one first. warning: the template of the section of README.md on what not to do
     with the tables. shown_parameters: those that a summary names, all where it is None; hidden_parameters: those that
@@ -62,6 +63,7 @@ class Form:
     parts = False
     lacks: Mapping[str, Mark] = {"voters": NO_GROUPS, "background": NO_GROUPS, "complete": NOT_COMPLETED}
     keeps_quasi = False
+    tells_figures = True
     bars = "are 95 % intervals"
     intervals = " with 95 % intervals"
     words: tuple[str, ...]
@@ -83,6 +85,10 @@ class Form:
         """Return the names of the published columns that hold nested values."""
         return {manifest["columns"][role] for role in self.nested}
 
+    def table_names(self, manifest: Manifest) -> list[str]:
+        """Return the published tables of a release."""
+        return [*self.verification.published_columns(manifest)]
+
     # -- proof, answers, attacks, completion ---------------------------------------------------
 
     def _find(self, name: str) -> Any:
@@ -99,7 +105,7 @@ class Form:
 
     @property
     def presence(self) -> Presence | None:
-        """Return the query that looks voters up, with its name; None where they cannot be (see `lacks`)."""
+        """Return what writes the query that looks voters up; None where they cannot be (see `lacks`)."""
         return None
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import PrivacyWarning, TargetError
-from sqlanon.forms import form_of
 from sqlanon.interruption import has_appeared, visible_or_not
 from sqlanon.key import Key
 from sqlanon.plans.manifest import Manifest, alike_in, new_manifest
@@ -186,7 +185,7 @@ def size_of(manifest: Manifest) -> int:
 def _refuse_own_source(asked: ReleaseRequest, plan: Plan) -> None:
     """Refuse a directory whose files the next run would read as its source."""
     if (out := asked.place.directory) is not None:
-        names = [f"{table}.parquet" for table in form_of({"method": asked.method}).verification.TABLES]
+        names = [f"{output.name}.parquet" for output in plan.outputs]
         refuse_read_directory(out, [MANIFEST, *names], (asked.source, *asked.files, *plan.read))
     if asked.ledger is not None:
         refuse_read(Path(asked.ledger.path), read_files(asked.source))

@@ -227,9 +227,8 @@ class AskedRelease:
 
     def _require_columns(self) -> None:
         """Raise ReleaseError where tables have other columns than the manifest says, whatever is asked."""
-        published, form = self.published_tables, self.form.verification
-        found = {table: [*published.columns(table)] for table in form.TABLES}
-        if found != form.published_columns(self.manifest):
+        published, columns = self.published_tables, self.form.verification.published_columns(self.manifest)
+        if {table: [*published.columns(table)] for table in columns} != columns:
             raise ReleaseError(
                 "the tables of this release have other columns than its manifest says: it was changed or damaged; get a"
                 " fresh copy from its publisher"

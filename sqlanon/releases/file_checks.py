@@ -1,6 +1,6 @@
 """Look at a release's files and tables beside its manifest: are they the ones it describes?"""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ def changed_files(directory: Path | None, manifest: Manifest) -> dict[str, str]:
     files = manifest["files"]
     digests = {name: _digest(file_path(directory, name), entry.get("bytes")) for name, entry in files.items()}
     changed = {name: digest for name, digest in digests.items() if digest != files[name].get("sha256")}
-    tables = form_of(manifest).verification.TABLES
+    tables = form_of(manifest).table_names(manifest)
     return changed | {f"{table}.parquet": "not in the manifest" for table in tables if not table_files(files, table)}
 
 
@@ -71,7 +71,7 @@ def check_columns(published: PublishedTables) -> Check:
     form = form_of(published.manifest)
     allowed = form.nested_columns(published.manifest)
     required = form.verification.published_columns(published.manifest)
-    types = {name: published.columns(name) for name in form.verification.TABLES}
+    types = {name: published.columns(name) for name in required}
     names = {table: list(columns) for table, columns in types.items()}
     if names != required:
         return Check("columns", required, names, False)
@@ -88,40 +88,38 @@ def _is_nested(sql_type: str) -> bool:
 
 def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
     """Compare what the manifest says of rows, groups and its promise with what the tables hold."""
-    figures = report.figures
-    form = form_of(manifest).verification
-    required: dict[str, Any] = {"rows": figures["rows"]}
-    claimed: dict[str, Any] = {"rows": manifest["rows"]}
+    figures, form, files = report.figures, form_of(manifest), manifest["files"]
+    tables = form.table_names(manifest)
+    pairs: dict[str, tuple[Any, Any]] = {"rows": (figures["rows"], manifest["rows"])}  # as counted, as claimed
     if "groups" in figures:
-        required["groups"], claimed["groups"] = figures["groups"], manifest.get("groups")
-    for table in form.TABLES:
+        pairs["groups"] = figures["groups"], manifest.get("groups")
+    for table in tables:
         # files of a directory, or the table itself in a schema
-        names = table_files(manifest["files"], table) or [name for name in manifest["files"] if name == table]
-        required[f"rows of {table}"] = figures[f"{table}_rows"]
-        files = manifest["files"]
-        rows = [files[name].get("rows") for name in names]
-        claimed[f"rows of {table}"] = sum(rows) if all(type(count) is int for count in rows) else None
+        rows = [
+            files[name].get("rows") for name in table_files(files, table) or [name for name in files if name == table]
+        ]
+        claimed = sum(rows) if all(type(count) is int for count in rows) else None
+        pairs[f"rows of {table}"] = figures[f"{table}_rows"], claimed
     if figures["rows"]:
-        required["guarantee"] = form.guarantee(manifest, figures["rows"])
-        claimed["guarantee"] = manifest.get("guarantee")
-    verified = manifest.get("verified")
-    for name, figure in form.verified_figures(report).items():
+        pairs["guarantee"] = form.verification.guarantee(manifest, figures["rows"]), manifest.get("guarantee")
+    said, told = manifest.get("verified"), report.manifest_entries(tables, form.tells_figures)
+    verified = said if isinstance(said, dict) else {}
+    for name, figure in told.items():
         # what the publisher compared with the source is not known here
-        if isinstance(verified, dict) and name in verified:
-            required[f"verified {name}"], claimed[f"verified {name}"] = _counted(figure, verified[name]), verified[name]
-    unknown = list(dict.fromkeys(map(shown_path, manifest_faults(manifest))))
-    unknown += [name for name in _unproved(manifest, set(required)) if name not in unknown]
+        if name in verified:
+            pairs[f"verified {name}"] = _counted(figure, verified[name]), verified[name]
+    # and figures that were neither counted in the tables nor can only be had from the source
+    unproved = sorted(f"verified {name}" for name in verified if name not in (*told, *form.of_source))
+    unknown = list(dict.fromkeys([*map(shown_path, manifest_faults(manifest)), *unproved]))
     # each value that the tables hold has a weight, and no other
     weights = [line for line in manifest["parameters"].get("weights", ()) if line["value"] is not None]
     unknown += ["parameters weights"] if len(weights) > figures.get("held_values", len(weights)) else []
     if unknown:
-        required["nothing else"], claimed["nothing else"] = "", unknown
-    differing = [name for name in required if not equal_figures(required[name], claimed[name])]
+        pairs["nothing else"] = "", unknown
+    differing = {name: pair for name, pair in pairs.items() if not equal_figures(*pair)}
     if differing:
-        differing_required, differing_claimed = (
-            {name: values[name] for name in differing} for values in (required, claimed)
-        )
-        return Check("manifest", differing_required, differing_claimed, False)
+        required, found = ({name: pair[side] for name, pair in differing.items()} for side in (0, 1))
+        return Check("manifest", required, found, False)
     return Check("manifest", "rows, groups and promise as the tables have them", "as the tables have them", True)
 
 
@@ -130,11 +128,3 @@ def _counted(figure: Any, claim: Any) -> Any:
     if isinstance(figure, Mapping) and isinstance(claim, Mapping) and claim.keys() < figure.keys():
         return {name: figure[name] for name in claim}
     return figure
-
-
-def _unproved(manifest: Manifest, proved: Collection[str]) -> list[str]:
-    """Return the figures that were neither counted in the tables nor can only be had from the source."""
-    verified = manifest.get("verified")
-    names, of_source = verified if isinstance(verified, dict) else (), form_of(manifest).of_source
-    figures = {f"verified {name}" for name in names if name not in of_source}
-    return sorted(figures - {*proved})

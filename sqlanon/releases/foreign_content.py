@@ -76,7 +76,7 @@ def foreign_files(directory: Path, manifest: Manifest) -> dict[str, Any]:
     The files that the manifest names are there, with the sha256 that it says.
     """
     files = manifest["files"]
-    tables = [table_files(files, table) for table in form_of(manifest).verification.TABLES]
+    tables = [table_files(files, table) for table in form_of(manifest).table_names(manifest)]
     ours = {name for listed in tables for name in listed}
     faults: dict[str, Any] = {}
     for path in sorted(directory.iterdir()):
@@ -108,7 +108,7 @@ def _foreign_numbers(names: Sequence[str]) -> dict[str, str]:
 
 def foreign_entries(engine: Engine, schema: str, manifest: Manifest) -> dict[str, str]:
     """Return what a schema holds beside the release's tables: by kind and name, `not in the manifest`."""
-    tables = (*form_of(manifest).verification.TABLES, "manifest")
+    tables = (*form_of(manifest).table_names(manifest), "manifest")
     expected = {("table", name) for name in tables}
     entries = set(engine.contents(schema) or ()) - expected
     names = set(manifest["files"]) - set(tables)

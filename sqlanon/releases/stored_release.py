@@ -35,7 +35,7 @@ def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
     """Find the release in a directory; raise ReleaseError where there is none that this version can read."""
     opened = directory_state(directory)
     manifest = _read_manifest(read_manifest_text(directory), str(directory))
-    names = form_of(manifest).verification.TABLES
+    names = form_of(manifest).table_names(manifest)
     # a table that the manifest does not list is looked for all the same: verification says what is missing
     files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in names}
     for file in (file for listed in files.values() for file in listed):
@@ -62,7 +62,7 @@ def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
     from sqlanon.releases.database_targets import read_schema_manifest  # most releases are directories
 
     manifest = _read_manifest(read_schema_manifest(engine, schema), f"schema {schema}")
-    names = form_of(manifest).verification.TABLES
+    names = form_of(manifest).table_names(manifest)
     # a view may answer verification and estimation differently, or read what is the reader's own
     other = [name for name in (*names, "manifest") if ("table", name) not in contents]
     if other:

@@ -159,8 +159,7 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     if evidence.voters is not None:
         log.info("looking up voters")
         with raised_as(DataError, "cannot look voters up by the release's columns", DataError):
-            _, sql = _presence_query(published, form, evidence.voters)
-            presence = published.engine.frame(sql)
+            presence = published.engine.frame(_presence_query(published, form, evidence.voters))
         figures["presence"] = voter_list.presence_figures(presence)
     report = Report((*checks, *compared), figures, presence, compared=tuple(compared))
     if not evidence.backgrounds:
@@ -185,8 +184,7 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
     if evidence.against is not None:
         _source_checks(written, form, evidence.against)
     if evidence.voters is not None:
-        name, sql = _presence_query(published, form, evidence.voters)
-        script[sql] = name
+        script[_presence_query(published, form, evidence.voters)] = "presence"
     statements = [Statement(name, sql, "query") for sql, name in script.items()]
     if evidence.backgrounds:
         _require_groups(published, form, "hold against a background")
@@ -196,7 +194,7 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
     return [(statement.name, published.engine.text(statement)) for statement in statements]
 
 
-def _presence_query(published: PublishedTables, form: Form, voters: object) -> tuple[str, str]:
+def _presence_query(published: PublishedTables, form: Form, voters: object) -> str:
     if form.presence is None and has_several(published.manifest):
         raise UsageError(
             "voters are looked up in a release of one sensitive column: of several, each has a confidence of its own"

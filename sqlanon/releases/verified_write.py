@@ -55,10 +55,10 @@ def write_verified(
     # of what several checks ask the answers are kept
     original = against if by_its_run else None
     published = PublishedTables(engine, tables, manifest, answers={}, linked=linked, original=original)
-    form = form_of(published.manifest).verification
-    report = form.verify(published)
+    form = form_of(manifest)
+    report = form.verification.verify(published)
     if against is not None:
-        report = replace(report, checks=(*report.checks, *form.verify_against(published, *against)))
+        report = replace(report, checks=(*report.checks, *form.verification.verify_against(published, *against)))
     if backgrounds:
         limit = published.manifest["parameters"]["r"]
         report = add_posteriors(report, published, match_backgrounds(published, backgrounds), limit)
@@ -66,13 +66,13 @@ def write_verified(
     if report.holds is False:
         raise VerificationError(f"the release failed its own verification and was not published: {report.failed()}")
     # what verification counted, and what was promised for that many rows
-    form, figures = form_of(manifest).verification, report.figures
+    figures = report.figures
     added: dict[str, Any] = {
         "rows": figures["rows"],
         "groups": figures.get("groups"),
-        "guarantee": form.guarantee(manifest, figures["rows"]),
+        "guarantee": form.verification.guarantee(manifest, figures["rows"]),
         "files": target.describe_files({name: figures[f"{name}_rows"] for name in tables}),
-        "verified": form.verified_figures(report),
+        "verified": report.manifest_entries(tables, form.tells_figures),
     }
     finished = {**manifest, **added}
     finished["files"] |= target.write_companions(finished, expect(finished, tables) if expect else "")

@@ -2,8 +2,8 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlanon.engines.base import Engine
@@ -17,7 +17,7 @@ from sqlanon.plans.coarsening import LOOKED_UP, Coarsening
 from sqlanon.plans.manifest import Manifest, of_people
 from sqlanon.plans.plan import LinkedRows, Row, Source
 from sqlanon.plans.roles import resolve_names, split_columns
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.sources.queried_source import CoarserSource
 from sqlanon.verdicts import Colour, Section, Verdict, write_card, write_summary
 from sqlanon.wording import option
@@ -25,6 +25,10 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
+OWN_GROUP = "own_group"  # the check that everybody is in a group, or box, with their own value
+# what no manifest says: a release tells of nobody in a wrong group by being there, and how many quasi values single out
+# in the source is told by QIT; a posterior is a function of what is kept secret
+UNTOLD = (OWN_GROUP, "posterior")
 REPORTED = "reported"  # what is required where nothing is judged
 ROUNDING = 1e-12  # what rounding may add to a posterior of exactly 1/r
 
@@ -91,10 +95,17 @@ class Report:
         """Return the checks that were not run though the promise rests on them."""
         return [check.name for check in self.checks if check.promised and check.holds is None]
 
-    def manifest_entries(self, without: Collection[str]) -> dict[str, Any]:
-        """Return what was found by each check, and the figures but those that the manifest has elsewhere."""
-        entries = {check.name: check.found for check in self.checks}
-        return entries | {name: figure for name, figure in self.figures.items() if name not in without}
+    def manifest_entries(self, tables: Iterable[str], told: bool) -> dict[str, Any]:
+        """Return what a manifest says of the verification: what was found by each check, and the figures.
+
+        tables: whose rows the manifest has elsewhere. told: whether it says figures, or only that each check held.
+        """
+        checks = [check for check in self.checks if check.name not in UNTOLD]
+        if not told:
+            return {check.name: "holds" if check.holds else "not run" for check in checks}
+        elsewhere = {"rows", "groups", "held_values", *(f"{table}_rows" for table in tables)}
+        figures = {name: figure for name, figure in self.figures.items() if name not in elsewhere}
+        return {check.name: check.found for check in checks} | figures
 
     def sections(self) -> list[Section]:
         """Return what is shown below the verdict: every check, and the figures folded."""
@@ -224,6 +235,15 @@ class PublishedTables:
         self.keys.extend(source.keys)
         return source, types
 
+    def without_dropped(self, source: Source, types: Mapping[str, str]) -> Source:
+        """Return the source without the rows that were left out for want of a sensitive value."""
+        if self.manifest["parameters"].get("nulls") != "drop":
+            return source
+        # of several columns any may lack one, whichever is looked at
+        columns = [*self.manifest["columns"]["sensitive"], *self.manifest["columns"].get("beside", ())]
+        valued = " and ".join(f"{ident(name)} is not null" for name in resolve_names(list(types), columns))
+        return replace(source, relation=Sql(f"(select * from {source.relation} where {valued})"))
+
     def close(self) -> None:
         """Drop the keys that the microdata were read with."""
         self.engine.drop(self.keys)
@@ -272,19 +292,17 @@ class PublishedTables:
 class Verification(Protocol):
     """A module that verifies releases of one form.
 
-    TABLES: the published tables. check_manifest: raises ReleaseError where the manifest of a release, as it is called,
+    check_manifest: raises ReleaseError where the manifest of a release, as it is called,
     does not describe one. check_types: what is wrong with the tables' types. published_columns: of each table, in
     order. verify: what the tables alone prove; its figures have `rows` and the rows of each table, `TABLE_rows`, and
-    `groups` where there are such. guarantee: what is promised, of so many rows. verified_figures: what the manifest
-    says of a report. verify_against: the comparison with the source, whose columns have the given types.
-    Where nothing is run, both only write down what they ask (`PublishedTables.script`).
+    `groups` where there are such. guarantee: what is promised, of so many rows. verify_against: the comparison with the
+    source, whose columns have the given types. Where nothing is run, both only write down what they ask
+    (`PublishedTables.script`).
     """
 
-    TABLES: tuple[str, ...]
     check_manifest: Callable[[Manifest, str], None]
     check_types: Callable[[PublishedTables], str | None]
     published_columns: Callable[[Manifest], dict[str, list[str]]]
     verify: Callable[[PublishedTables], Report]
     guarantee: Callable[[Manifest, int], dict[str, Any]]
-    verified_figures: Callable[[Report], dict[str, Any]]
     verify_against: Callable[[PublishedTables, Source, Mapping[str, str]], tuple[Check, ...]]

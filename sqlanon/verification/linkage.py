@@ -89,12 +89,12 @@ def _read_rows(
     names = [f"value_{number}" for number in range(1, len(quasi) + 1)]
     expressions = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, names, strict=True)]
     expressions.append(f"{value.format(source.expression(source_column))} as {_VALUE}")
-    original, keys = source.select(expressions, facts=True), names
-    linked_columns = [f"quasi_{number} as {name}" for number, name in enumerate(names, start=1)]
-    if _is_packed(published):
-        original, keys, linked_columns = _pack(published, original, _VALUE, names), [PACKED], [PACKED]
-    value_column, group_column = f"{value.format('sensitive')} as {_VALUE}", f"group_id as {_GROUP}"
     assert published.linked is not None
+    original = _pack(published, source.select(expressions, facts=True), _VALUE, names)
+    keys, linked_columns = names, [f"quasi_{number} as {name}" for number, name in enumerate(names, start=1)]
+    if published.linked.layout is not None:
+        keys, linked_columns = [PACKED], [PACKED]
+    value_column, group_column = f"{value.format('sensitive')} as {_VALUE}", f"group_id as {_GROUP}"
     linked = _read(select, [*linked_columns, value_column, group_column])
     withheld = _read(published.linked.withheld, [*linked_columns, value_column])
     departed = _read(published.linked.departed, [value_column, group_column])
@@ -198,16 +198,13 @@ def _read_quasi(published: PublishedTables, source: Source, types: Mapping[str, 
     columns = published.manifest["columns"]
     people = align_columns(published, "qit", columns["quasi"], source, types, ident(columns["group"]))
     quasi_rows = Sql(f"(select {', '.join(people.names)}, {WEIGHT} as {_GROUP} from {people.published})")
-    return _pack(published, quasi_rows, _GROUP, people.names) if _is_packed(published) else quasi_rows
-
-
-def _is_packed(published: PublishedTables) -> bool:
-    return published.linked is not None and published.linked.layout is not None
+    return _pack(published, quasi_rows, _GROUP, people.names)
 
 
 def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence[str]) -> Sql:
-    """Return rows with their quasi values as one number as well."""
-    assert published.linked is not None and published.linked.layout is not None
+    """Return rows with their quasi values as one number as well, where the run packs them."""
+    if published.linked is None or published.linked.layout is None:
+        return relation
     relations = {"population": relation, "layout": published.linked.layout}
     return published.subquery("packing", relations, quasi=names, kept=[*names, other])
 

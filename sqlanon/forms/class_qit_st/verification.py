@@ -4,6 +4,7 @@ A class holds the rows of one signature, which no background tells apart. In a g
 value is its share of the group (Wong et al. 2010), so the tables alone prove that none is above 1/r.
 """
 
+import math
 from typing import Any
 
 from sqlanon.errors import ReleaseError
@@ -12,7 +13,6 @@ from sqlanon.methods.robust.design import CLASSES
 from sqlanon.plans.manifest import Manifest, signature_of
 from sqlanon.verification.checks import ROUNDING, Check, PublishedTables, Report
 
-TABLES = qit_st.TABLES
 SEVERAL = qit_st.SEVERAL
 check_types = qit_st.check_types
 published_columns = qit_st.published_columns
@@ -24,21 +24,16 @@ MIXED = "{mixed_groups} groups mix signatures: verify with --background"
 def check_manifest(manifest: Manifest, where: str) -> None:
     """Refuse a manifest without an r above 1, or whose backgrounds are no sets of published quasi columns."""
     qit_st.check_manifest(manifest, where)
-    r, sets = manifest["parameters"].get("r"), manifest["parameters"].get("backgrounds")
-    if not isinstance(r, int | float) or isinstance(r, bool) or not 1 < r <= manifest["parameters"]["l"]:
+    parameters = manifest["parameters"]
+    if not parameters.get("r", math.inf) <= parameters["l"]:
         raise ReleaseError(f"the manifest of {where} does not say an r above 1 and at most its l")
-    quasi = manifest["columns"]["quasi"]
-    if not isinstance(sets, list) or not sets or not all(_named(background, quasi) for background in sets):
+    if "backgrounds" not in parameters:
         raise ReleaseError(f"the manifest of {where} does not name its backgrounds' columns")
 
 
 def _classes(manifest: Manifest) -> object:
     """Return what rows of one class have in common: their signature, or only its distribution."""
     return manifest["parameters"].get("classes", CLASSES[0])
-
-
-def _named(columns: object, quasi: list[str]) -> bool:
-    return isinstance(columns, list) and bool(columns) and all(column in quasi for column in columns)
 
 
 def verify(published: PublishedTables) -> Report:
@@ -54,11 +49,6 @@ def verify(published: PublishedTables) -> Report:
     outcome = MIXED.format(**classes) if mixed else largest
     check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", outcome, holds, promised=True)
     return Report((*report.checks, check), {**report.figures, "signatures": classes["class_count"]})
-
-
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification; a posterior would be a function of what is kept secret."""
-    return {name: figure for name, figure in qit_st.verified_figures(report).items() if name != "posterior"}
 
 
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:

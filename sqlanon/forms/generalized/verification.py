@@ -1,10 +1,11 @@
 """Verify a release of generalized rows: k and l of every class of equal boxes, and that boxes are what they say."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from sqlanon.adversary.voter_list import boxes_query, find_voters, name_answers, read_as_shown
+from sqlanon.adversary.voter_list import boxes_query, name_answers, read_voters
 from sqlanon.forms.qit_st.several_columns import SeveralTables
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described, held_table
@@ -13,7 +14,7 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report
 from sqlanon.verification.linkage import count_misplaced
 from sqlanon.verification.multisets import (
     WEIGHT,
@@ -24,10 +25,6 @@ from sqlanon.verification.multisets import (
     multiset_check,
 )
 from sqlanon.verification.row_order import check_order
-
-TABLES = ("data",)
-OWN_BOX = "own_group"  # the check that everybody is in a box of their own with their own value
-COUNTS = ("rows", "groups", "data_rows")  # figures that the manifest has outside of `verified`
 
 
 def check_manifest(manifest: Manifest, where: str) -> None:
@@ -55,9 +52,24 @@ def _boxed(manifest: Manifest) -> list[str]:
     return [name for attribute in described(manifest) for name in attribute.names.values()]
 
 
-def _unknown(attribute: Attribute, place: str = "") -> Sql:
-    """Return whether a box may hold a NULL; without a column for it none does. place: the relation, and a point."""
-    return Sql(f"{place}{ident(attribute.names['unknown'])}" if "unknown" in attribute.names else "false")
+def shapes_of(
+    attributes: Iterable[Attribute], shown: Mapping[str, str], covered: Callable[[Attribute], Sql]
+) -> dict[str, object]:
+    """Return what boxes show by bounds, and what by a node or a set.
+
+    shown: what the columns of boxes are called, by their published names. covered: returns the relation of what an
+    attribute's nodes or sets stand for. Returns of bounds (low, high, the condition under which a box may hold a NULL,
+    attribute), of nodes and sets (column, relation, attribute).
+    """
+    shapes: dict[str, list[object]] = {"bounds": [], "node": [], "set": []}
+    for attribute in attributes:
+        first, *others = [shown[name] for name in attribute.names.values()]
+        if attribute.shape == "bounds":  # without a column for it no box holds a NULL
+            unknown = Sql(f"box.{ident(others[1])}" if others[1:] else "false")
+            shapes["bounds"].append((first, others[0], unknown, attribute))
+        else:
+            shapes[attribute.shape].append((first, covered(attribute), attribute))
+    return {"bounds": shapes["bounds"], "nodes": shapes["node"], "sets": shapes["set"]}
 
 
 def held_nodes(published: PublishedTables, attribute: Attribute) -> Sql:
@@ -70,28 +82,9 @@ def verify(published: PublishedTables) -> Report:
     """Check a release from its table alone: order, class sizes, different sensitive values, boxes."""
     (sensitive,) = published.manifest["columns"]["sensitive"]
     attributes, boxed = described(published.manifest), _boxed(published.manifest)
-    bounds = [
-        (attribute.names["low"], attribute.names["high"], _unknown(attribute, "box."))
-        for attribute in attributes
-        if attribute.shape == "bounds"
-    ]
-    nodes = [
-        (attribute.names["node"], held_nodes(published, attribute))
-        for attribute in attributes
-        if attribute.shape == "node"
-    ]
-    sets = [
-        (
-            attribute.names["set"],
-            covered_values(published, attribute),
-            None if attribute.type == "VARCHAR" else Sql(attribute.type),
-        )
-        for attribute in attributes
-        if attribute.shape == "set"
-    ]
+    shapes = shapes_of(attributes, dict(zip(boxed, boxed, strict=True)), partial(covered_values, published))
     parameters = published.manifest["parameters"]
     limits = {"k": parameters["k"], "l": parameters["l"], "frequent": is_frequent(published.manifest)}
-    shapes = {"bounds": bounds, "nodes": nodes, "sets": sets}
     answers = published.answer_chapter("verify/boxes", boxed=boxed, sensitive=sensitive, **shapes, **limits)
     order, rows = check_order(published, published_columns(published.manifest), "sorted by the published columns")
     classes, boxes = answers["classes"], answers["boxes"]
@@ -125,22 +118,6 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     return {name: manifest["parameters"][name] for name in ("k", "l", "diversity") if name in manifest["parameters"]}
 
 
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification: every figure comes from the published table."""
-    entries = report.manifest_entries(without=COUNTS)
-    return {name: entry for name, entry in entries.items() if name != OWN_BOX}
-
-
-def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
-    """Return the source without the rows that were left out for want of a sensitive value."""
-    if manifest["parameters"].get("nulls") != "drop":
-        return source
-    # of several columns any may lack one, whichever is looked at
-    columns = [*manifest["columns"]["sensitive"], *manifest["columns"].get("beside", ())]
-    valued = " and ".join(f"{ident(name)} is not null" for name in resolve_names(list(types), columns))
-    return replace(source, relation=Sql(f"(select * from {source.relation} where {valued})"))
-
-
 def _room(
     published: PublishedTables, attribute: Attribute, source: Source, types: Mapping[str, str]
 ) -> dict[str, object]:
@@ -154,7 +131,8 @@ def _room(
             "covered": covered_values(published, attribute),
         }
     low, high = ident(attribute.names["low"]), ident(attribute.names["high"])
-    ends = f"{low} as low, {high} as high, {_unknown(attribute)} as unknown"
+    unknown = ident(attribute.names["unknown"]) if "unknown" in attribute.names else "false"
+    ends = f"{low} as low, {high} as high, {unknown} as unknown"
     return {"published": Sql(f"(select {ends} from {published.tables['data']})"), "original": original}
 
 
@@ -177,7 +155,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     manifest, name = published.manifest, "sensitive_counts"
     sensitive = manifest["columns"]["sensitive"]
     balance = compare_columns(published, name, "data", sensitive, Sql("1"), source, types)
-    counts, source = multiset_check(name, balance, manifest["dropped_rows"]), _without_dropped(manifest, source, types)
+    counts, source = multiset_check(name, balance, manifest["dropped_rows"]), published.without_dropped(source, types)
     uncovered = {}
     for attribute in described(manifest):
         asked = {"name": "room", **_room(published, attribute, source, types)}
@@ -193,7 +171,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
         return counts, room
     misplaced = count_misplaced(published, source, types, sensitive)
     required = "nobody in another's box, or with another's value"
-    return counts, room, Check(OWN_BOX, required, misplaced, not misplaced["in_wrong_groups"])
+    return counts, room, Check(OWN_GROUP, required, misplaced, not misplaced["in_wrong_groups"])
 
 
 REQUIRED = "every box as often in the table of each column"
@@ -223,37 +201,22 @@ class SeveralBoxes(SeveralTables):
 SEVERAL = SeveralBoxes
 
 
-def box_presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:
-    """Return the name and text of the query that looks for the boxes in which voters lie.
+def box_presence_query(published: PublishedTables, voters: object) -> str:
+    """Return the query that looks for the boxes in which voters lie.
 
     It answers a row for all voters alike: the quasi columns, how many voters lie in the same boxes, those of ANSWERS.
     """
     attributes = described(published.manifest)
-    sql_types = {attribute.name: attribute.type for attribute in attributes}
-    source, types = find_voters(published, voters, sql_types)
-    names = resolve_names(list(types), list(sql_types))
+    relation, quasi = read_voters(published, voters, {attribute.name: attribute.type for attribute in attributes})
     boxed = [name for attribute in attributes for name in attribute.names.values()]
     aliases = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
-    bounds: list[tuple[str, str, Sql, Sql]] = []
-    lists: list[tuple[str, Sql, Sql]] = []
-    for attribute in attributes:
-        ends = [aliases[published_name] for published_name in attribute.names.values()]
-        if attribute.shape == "bounds":
-            # without a column of its own no box has room for a NULL
-            unknown = f"box.{ident(ends[2])}" if attribute.has_unknown else "false"
-            bounds.append((ends[0], ends[1], Sql(unknown), Sql(f"voter.quasi_{attribute.number}")))
-        else:
-            covered = covered_values(published, attribute)
-            lists.append((ends[0], covered, Sql(f"cast(voter.quasi_{attribute.number} as varchar)")))
     (sensitive,) = published.manifest["columns"]["sensitive"]
     box = Sql(f"(\n{boxes_query(published, boxed, sensitive)}\n)")
-    values = {"voter_quasi": read_as_shown(published, names, sql_types)}
-    voter = published.subquery("adversary/voter_list/voter", {"voters": source.relation}, **values)
-    sql = published.query(
+    voter = published.subquery("adversary/voter_list/voter", {"voters": relation}, voter_quasi=quasi)
+    return published.query(
         "adversary/voter_list/box_presence",
         {"voter": voter, "box": box},
-        bounds=bounds,
-        lists=lists,
+        people={attribute.name: f"quasi_{attribute.number}" for attribute in attributes},
+        **shapes_of(attributes, aliases, partial(covered_values, published)),
         **name_answers([attribute.name for attribute in attributes], "voters_in_box"),
     )
-    return "presence", sql

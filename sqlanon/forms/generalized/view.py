@@ -1,18 +1,13 @@
 """Releases of generalized rows: boxes with exact sensitive values; people come from the source."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import (
     Promise,
     View,
-    cast_text,
     promise_of_different,
     refuse_other_people,
     refuse_other_values,
@@ -20,34 +15,13 @@ from sqlanon.adversary.view import (
 )
 from sqlanon.adversary.voter_list import boxes_query
 from sqlanon.engines.base import Engine
-from sqlanon.forms.generalized.verification import covered_values, is_frequent
+from sqlanon.forms.generalized.verification import covered_values, is_frequent, shapes_of
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.roles import resolve_names
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
-
-Mask = NDArray[np.bool_]
-COMBINATIONS_AT_ONCE = 1_000  # that are looked up in all boxes together
-
-
-@dataclass(frozen=True)
-class Side:
-    """What one attribute shows of a box, by the internal names of its columns.
-
-    quasi: the column of people that it is compared with. shown: low, high (and unknown), or one node or set.
-    """
-
-    attribute: Attribute
-    quasi: str
-    shown: Sequence[str]
-
-    @property
-    def unknown(self) -> Sql:
-        """Return the condition on a box under which it has room for who has no value."""
-        return Sql(f"box.{self.shown[2]}") if len(self.shown) > 2 else Sql("false")
 
 
 class Boxes:
@@ -64,20 +38,6 @@ class Boxes:
     def keep(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation of this release once."""
         return self.view.keep(f"{name}{self.name}", template, given, **values)
-
-    @cached_property
-    def sides(self) -> list[Side]:
-        """Return what is shown of the columns that people are known by."""
-        places = {name: place for place, name in enumerate(self.view.quasi)}
-        return [
-            Side(
-                attribute,
-                self.view.names[places[attribute.name]],
-                [self.columns[name] for name in attribute.names.values()],
-            )
-            for attribute in self.attributes
-            if attribute.name in places
-        ]
 
     @cached_property
     def box(self) -> Sql:
@@ -97,64 +57,27 @@ class Boxes:
         """Return how much of every value a box holds."""
         return self.keep("box_line", "adversary/boxes/box_line", {"box_row": self.rows})
 
+    @property
+    def shapes(self) -> dict[str, object]:
+        """Return what boxes show of the columns that people are known by."""
+        known_by = [attribute for attribute in self.attributes if attribute.name in self.view.quasi]
+        return shapes_of(known_by, self.columns, self.covered)
+
     def figures(self) -> dict[str, Any]:
         """Return how many rows there are, in the smallest box, and in boxes that hold one combination of values."""
-        listed = [(side.shown[0], self.covered(side)) for side in self.sides if side.attribute.shape != "bounds"]
-        ends = [(*side.shown[:2], side.unknown) for side in self.sides if side.attribute.shape == "bounds"]
-        return self.view.row("adversary/boxes/box_figures", {"box": self.box}, bounds=ends, lists=listed)
+        return self.view.row("adversary/boxes/box_figures", {"box": self.box}, **self.shapes)
 
-    def covered(self, side: Side) -> Sql:
+    def covered(self, attribute: Attribute) -> Sql:
         """Return what each node or set of one attribute stands for."""
-        name = f"covered_{side.attribute.number}{self.name}"
+        name = f"covered_{attribute.number}{self.name}"
         if name not in self.view.relations:
-            text = f"select distinct shown, name from {covered_values(self.published, side.attribute)} as covered"
+            text = f"select distinct shown, name from {covered_values(self.published, attribute)} as covered"
             self.view.relations[name] = self.view.workspace.keep(name, text)
         return self.view.relations[name]
 
-    def _room(self, side: Side, boxes: int, ranks: int) -> Mask:
-        """Return for which values of one attribute each box has room: values by their rank x boxes."""
-        relations, roles = {"box": self.box}, {"name": side.quasi, "shown": list(side.shown[:2])}
-        if side.attribute.shape == "bounds":
-            sql = self.view.render("adversary/boxes/room_of_bounds", relations, **roles, unknown=side.unknown)
-        else:
-            sql = self.view.render(
-                "adversary/boxes/room_of_list", {**relations, "covered": self.covered(side)}, **roles
-            )
-        pairs = self.view.engine.arrays(sql)
-        room = np.zeros((ranks, boxes), dtype=bool)
-        room[pairs["rank_of_value"].astype(int), pairs["box"].astype(int) - 1] = True
-        return room
-
     def find_people(self) -> Sql:
         """Return the boxes that have room for each combination of quasi values: combination, box."""
-        name = f"fit{self.name}"
-        if name not in self.view.relations:
-            engine = self.view.engine
-            ranked = engine.arrays(f"select * from {self.view.ranked()}")
-            (row,) = engine.rows(f"select count(*) as boxes from {self.box}")
-            places = [self.view.names.index(side.quasi) + 1 for side in self.sides]
-            ranks = [ranked[f"rank_{place}"].astype(int) for place in places]
-            rooms = [
-                self._room(side, row["boxes"], int(rank.max(initial=0)) + 1)
-                for side, rank in zip(self.sides, ranks, strict=True)
-            ]
-            combinations, boxes = [], []
-            for start in range(0, len(ranked["combination"]), COMBINATIONS_AT_ONCE):
-                some = slice(start, start + COMBINATIONS_AT_ONCE)
-                fits = np.ones((len(ranked["combination"][some]), row["boxes"]), dtype=bool)
-                for room, rank in zip(rooms, ranks, strict=True):
-                    fits &= room[rank[some]]
-                line, box = np.nonzero(fits)
-                combinations.append(ranked["combination"][some][line])
-                boxes.append(box + 1)
-            self.view.relations[name] = self.view.workspace.keep_columns(
-                name,
-                {
-                    "combination": np.concatenate(combinations).astype(np.int64),
-                    "box": np.concatenate(boxes).astype(np.int64),
-                },
-            )
-        return self.view.relations[name]
+        return self.keep("fit", "adversary/boxes/fit", {"box": self.box}, people=self.view.quasi, **self.shapes)
 
 
 class BoxView(View):
@@ -235,20 +158,10 @@ class BoxView(View):
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Read who there is, with their true values; people in no box are refused where they are many."""
         source, types = self.published.find_original(against)
-        names = resolve_names(list(types), [*self.quasi, self.sensitive])
-        sql_types = {attribute.name: attribute.type for attribute in described(self.manifest)}
         self.refuse_repeated(source.relation, list(types), identifier)
-        selected = [
-            (Sql(f"cast({source.expression(name)} as {sql_types[published]})"), ours)
-            for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
-        ]
-        value = cast_text(source.expression(names[-1]), types[names[-1]])
-        selected += [(value, "value"), (Sql("row_number() over ()"), "person_number")]
-        relation = source.relation
-        if self.manifest["parameters"].get("nulls") == "drop":  # who had no value was left out
-            others = resolve_names(list(types), self.manifest["columns"].get("beside", ()))
-            valued = " and ".join(f"{ident(name)} is not null" for name in (names[-1], *others))
-            relation = Sql(f"(select * from {relation} where {valued})")
+        selected = self.told_by(source, types, {one.name: one.type for one in described(self.manifest)})
+        selected.append((Sql("row_number() over ()"), "person_number"))
+        relation = self.published.without_dropped(source, types).relation
         rendered = render_query("source", {"relation": relation, "selected": selected}, {})
         self._people = self.workspace.keep("person", rendered)
         found = {"other": self.boxes.find_people()}

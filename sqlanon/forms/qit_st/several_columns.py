@@ -25,9 +25,7 @@ class SeveralTables:
 
     def __init__(self, alone: Verification, manifest: Manifest) -> None:
         """Take what verifies one column, and the manifest that names all."""
-        *shared, _ = alone.TABLES
-        self.alone = alone
-        self.TABLES = (*shared, *sensitive_tables(manifest).values())
+        self.alone, self.tables = alone, [*sensitive_tables(manifest).values()]
 
     def check_manifest(self, manifest: Manifest, where: str) -> None:
         """Refuse a manifest that does not describe a release of each column, or that follows others."""
@@ -41,13 +39,10 @@ class SeveralTables:
         """Return each published table's columns in order, as the manifest declares them."""
         listed: dict[str, list[str]] = {}
         for column, table in sensitive_tables(manifest).items():
-            columns_by_table = self.alone.published_columns(
-                {**manifest, "columns": {**manifest["columns"], "sensitive": [column]}}
-            )
-            listed |= {
-                table if name == self.alone.TABLES[-1] else name: columns for name, columns in columns_by_table.items()
-            }
-        return {table: listed[table] for table in self.TABLES}
+            one = {**manifest, "columns": {**manifest["columns"], "sensitive": [column]}}
+            *shared, (_, last) = self.alone.published_columns(one).items()
+            listed |= {**dict(shared), table: last}
+        return listed
 
     def check_types(self, published: PublishedTables) -> str | None:
         """Say what is wrong with the types of the tables, by the first column of which something is."""
@@ -66,11 +61,6 @@ class SeveralTables:
         """Return what is promised, as numbers."""
         return self.alone.guarantee(manifest, rows)
 
-    def verified_figures(self, report: Report) -> dict[str, Any]:
-        """Return what the manifest says of the verification: every figure comes from the published tables."""
-        rows = {f"{table}_rows" for table in self.TABLES}
-        return {name: figure for name, figure in self.alone.verified_figures(report).items() if name not in rows}
-
     def verify_against(self, published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
         """Check that the published values are the source's, as multisets, up to the dropped rows."""
         checks = [self.alone.verify_against(tables, source, types) for tables in by_column(published).values()]
@@ -78,9 +68,8 @@ class SeveralTables:
 
     def _figures(self, figures: list[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the figures of the groups, which all columns share; errors are those of all columns together."""
-        together, last = dict(figures[0]), self.alone.TABLES[-1]
-        names = self.TABLES[len(self.alone.TABLES) - 1 :]
-        together |= {f"{table}_rows": figure[f"{last}_rows"] for table, figure in zip(names, figures, strict=True)}
+        together, rows = dict(figures[0]), f"{self.tables[0]}_rows"
+        together |= {f"{table}_rows": figure[rows] for table, figure in zip(self.tables, figures, strict=True)}
         if "largest_confidence" in together:
             together["largest_confidence"] = max(figure["largest_confidence"] for figure in figures)
         if "reconstruction_error" not in together:

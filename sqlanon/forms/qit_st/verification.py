@@ -9,20 +9,17 @@ from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
+from sqlanon.verification.checks import OWN_GROUP, REPORTED, Check, PublishedTables, Report
 from sqlanon.verification.linkage import compare_links
 from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, compare_columns, multiset_check
 from sqlanon.verification.row_order import check_order
 
-TABLES = ("qit", "st")
 SEVERAL = SeveralTables
 SORTED = "sorted by the published columns, every value once in a group"
 EQUAL = "every group as large in QIT as in ST"
 EACH = "everybody of a group with a value of their own there, each value once"
 AT_MOST = "no group larger in QIT than in ST, and none without a row: others of it have departed"
 QUASI_ROWS = "quasi_rows"
-OWN_GROUP = "own_group"  # the check that everybody's value is one of their group
-COUNTS = ("rows", "groups", "qit_rows", "st_rows")  # figures that the manifest has outside of `verified`
 WHOLE_NUMBER_TYPES = (
     "TINYINT",
     "SMALLINT",
@@ -37,22 +34,14 @@ WHOLE_NUMBER_TYPES = (
 )
 
 
-def is_whole(value: object, least: int) -> bool:
-    """Tell whether a manifest says a whole number, from the least to the largest that engines count with."""
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**62
-
-
 def check_manifest(manifest: Manifest, where: str) -> None:
     """Refuse a manifest that does not describe a QIT and an ST with an l that protects anybody."""
     columns, l = manifest["columns"], manifest["parameters"].get("l")
     if len(columns["sensitive"]) != 1 or not {"group", "count"} <= set(columns):
         raise ReleaseError(f"the manifest of {where} does not describe a QIT and an ST")
-    if not is_whole(l, 2):
+    if type(l) is not int or l < 2:
         raise ReleaseError(f"the manifest of {where} does not say an l of at least 2")
-    reserve = manifest["parameters"].get("reserve", 0)
-    if not is_whole(reserve, 0):
-        raise ReleaseError(f"the manifest of {where} does not say how many values more than l its groups have")
-    # the schema of parameters says what else is no such number
+    # the schema of parameters says what is no such number
     if of_people(manifest) and columns["sensitive"][0] not in manifest["parameters"].get("owner_values", {}):
         raise ReleaseError(f"the manifest of {where} does not say how many values the owners of values have")
 
@@ -145,13 +134,6 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """Return what is promised, as numbers."""
     l = manifest["parameters"]["l"]
     return {"l": l, "confidence": 1 / l}
-
-
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification: every figure comes from the published tables."""
-    entries = report.manifest_entries(without=COUNTS)
-    # how many quasi values single out in the source is told by QIT as well, and nobody is in a wrong group
-    return {name: entry for name, entry in entries.items() if name != OWN_GROUP}
 
 
 def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, object]:

@@ -8,7 +8,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.plan import Source
-from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.wording import option
@@ -34,13 +33,7 @@ class ExactView(View):
             self._refuse_other_persons(source)
         else:
             self.refuse_repeated(source.relation, list(types), identifier)
-        names = resolve_names(list(types), [*self.quasi, self.sensitive])
-        sql_types = self.published.columns(self.table)
-        selected = [
-            (Sql(f"cast({source.expression(name)} as {sql_types[published]})"), ours)
-            for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
-        ]
-        selected.append((cast_text(source.expression(names[-1]), types[names[-1]]), "value"))
+        selected = self.told_by(source, types, self.published.columns(self.table))
         rows = source.select([f"{expression} as {name}" for expression, name in selected], facts=True)
         return self.meet(self.workspace.keep("microdata", f"select * from {rows} as told"))
 

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
@@ -15,8 +14,7 @@ from sqlanon.forms.schema_parts import ROLES, SHARE
 from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
 from sqlanon.plans.manifest import Manifest, departed
 from sqlanon.plans.marks import Mark
-from sqlanon.plans.sensitive_tables import value_lists
-from sqlanon.verification.checks import Check, PublishedTables, Verification
+from sqlanon.verification.checks import Check, PublishedTables
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -80,23 +78,11 @@ class RandomizedForm(Form):
         word("holds", "not run"),
     )
     of_source = ("quasi_rows", "listed_values", "retention", "published_counts")
-    lists: tuple[str, ...] = ()  # the tables that list values
     keeps_quasi = True
+    tells_figures = False  # none of sensitive values
     lacks: Mapping[str, Mark] = {"voters": NO_GROUPS, "background": NO_GROUPS}
     words = ("forms/randomized/words.txt",)
     warning = "forms/randomized/warning.md"
-
-    def of(self, manifest: Mapping[str, Any]) -> "Form":
-        """Return the form of a release: with lists of values, where its manifest says that it has them."""
-        form = type(self)()
-        form.lists = tuple(value_lists(manifest))
-        return form
-
-    @property
-    def verification(self) -> Verification:
-        """Return what verifies the tables."""
-        module = vars(super().verification)
-        return cast(Verification, SimpleNamespace(**{**module, "TABLES": ("data", *self.lists)}))
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""

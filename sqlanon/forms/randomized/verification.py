@@ -2,24 +2,20 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sqlanon.errors import ReleaseError
-from sqlanon.plans.manifest import MOST_ROWS, Manifest, departed, follows
+from sqlanon.plans.manifest import Manifest, departed, follows
 from sqlanon.plans.plan import Row, Source
-from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.sensitive_tables import value_lists
-from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
+from sqlanon.plans.templates import Sql
+from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report, equal_figures
 from sqlanon.verification.linkage import count_misplaced
 from sqlanon.verification.multisets import align_columns, compare_columns, multiset_check
 from sqlanon.verification.row_order import check_order
 
-TABLES = ("data",)
 LISTED = "values"  # the check of the lists of values
 FOREIGN, MISSING = "values that nobody has", "values that are not listed"
-OWN_VALUE = "own_group"  # the check that everybody brought their own value into their group
 FALSE_ALARM = 1e-6  # how often a sound release may fail the check of its published counts, and of parts of its rows
 PARTS = 20  # along each quasi column, in which values have to be kept as often as everywhere
 LEAST = 20  # people of a part that is looked at
@@ -28,17 +24,10 @@ SHOWN_PARTS = 3
 
 def check_manifest(manifest: Manifest, where: str) -> None:
     """Refuse a manifest that does not say how each sensitive column was randomized."""
-    parameters, sensitive = manifest["parameters"], manifest["columns"]["sensitive"]
-    gammas = parameters.get("gamma")
-    numbers = [parameters.get(name) for name in ("epsilon", "alpha", "target_error")]
-    sound = isinstance(gammas, dict) and list(gammas) == sensitive
-    sound = sound and all(type(gamma) is int and 2 <= gamma < 2**31 for gamma in gammas.values())
-    sound = sound and all(type(number) in (int, float) and number > 0 for number in numbers)
-    departures = parameters.get("departed")
-    sound = sound and (
-        type(departures) is int and 0 <= departures < MOST_ROWS if follows(manifest) else departures is None
-    )
-    if not sound or parameters.get("residue") not in ("drop", "keep") or parameters["epsilon"] >= 1:
+    # the schema of parameters says what their values are, where they are said
+    parameters, required = manifest["parameters"], {"gamma", "epsilon", "alpha", "target_error", "residue"}
+    sound = required <= set(parameters) and list(parameters["gamma"]) == manifest["columns"]["sensitive"]
+    if not sound or ("departed" in parameters) != follows(manifest):
         raise ReleaseError(f"the manifest of {where} does not say how its sensitive columns were randomized")
 
 
@@ -113,12 +102,6 @@ def _gamma_check(manifest: Manifest, rows: int) -> Check:
     )
 
 
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification: that each check held; no figure of sensitive values."""
-    # nobody's own value is another one: a release that is published says so by being there
-    return {check.name: "holds" if check.holds else "not run" for check in report.checks if check.name != OWN_VALUE}
-
-
 def _column_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, str]:
     """Return the queries of each sensitive column by its number, `retention_1` and `published_counts_1` on."""
     quasi, columns = published.manifest["columns"]["quasi"], []
@@ -128,15 +111,6 @@ def _column_queries(published: PublishedTables, source: Source, types: Mapping[s
         sides = {"published": people.published, "original": people.original}
         columns.append({"quasi": names, "sensitive": name, **sides})
     return published.sections("verify/randomized", columns=columns, parts=PARTS, least=LEAST)
-
-
-def _without_unknown(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
-    """Return the source without the rows that were left out for want of a value: they take part in no count."""
-    if manifest["parameters"].get("nulls") != "drop":
-        return source
-    names = resolve_names(list(types), manifest["columns"]["sensitive"])
-    condition = " and ".join(f"{ident(name)} is not null" for name in names)
-    return replace(source, relation=Sql(f"(select * from {source.relation} where {condition}) as known_row"))
 
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
@@ -151,7 +125,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     # up to gamma - 1 rows beyond a multiple of gamma were left out; whose values they had, the release does not tell
     drops = manifest["parameters"]["residue"] == "drop"
     quasi_rows = compare_columns(published, "quasi_rows", "data", manifest["columns"]["quasi"], Sql("1"), source, types)
-    source, listed = _without_unknown(manifest, source, types), dict[str, int]()
+    source, listed = published.without_dropped(source, types), dict[str, int]()
     for table, column in value_lists(manifest).items():
         both = align_columns(published, table, [column], source, types)
         (name,) = both.names
@@ -172,7 +146,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     if published.linked is not None:
         misplaced = count_misplaced(published, source, types, manifest["columns"]["sensitive"])
         required = "nobody in a decoy group with another's value"
-        checks.append(Check(OWN_VALUE, required, misplaced, not misplaced["in_wrong_groups"]))
+        checks.append(Check(OWN_GROUP, required, misplaced, not misplaced["in_wrong_groups"]))
     return tuple(checks)
 
 
@@ -211,7 +185,7 @@ def find_uneven(published: PublishedTables, source: Source, types: Mapping[str, 
     if follows(manifest) and manifest["parameters"].get("changed") == "keep":
         return {}
     number = manifest["columns"]["sensitive"].index(column) + 1
-    queries = _column_queries(published, _without_unknown(manifest, source, types), types)
+    queries = _column_queries(published, published.without_dropped(source, types), types)
     return uneven_parts(published.engine.rows(queries[f"retention_{number}"]), column, manifest)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.forms.qit_st.verification import COUNTS, is_whole_number
+from sqlanon.forms.qit_st.verification import is_whole_number
 from sqlanon.forms.uncertain.release_relations import (
     is_single,
     read_sets,
@@ -101,7 +101,6 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     return tuple(multiset_check(name, row, missing[name]) for name, row in balances.items())
 
 
-TABLES = ("qit", "st")
 SORTED = "sorted by the published columns, every set once in a group"
 ONE_VALUE = "one_value"  # groups that give away a value, though a harmless one
 # what is found of lines of ST that are one value each, and all different
@@ -183,15 +182,18 @@ def verify(published: PublishedTables) -> Report:
     }
     unsafe = _pick_counts(weights, "unsafe_groups", "half_suppressed_groups", "unweighted_values")
     unsafe |= _pick_counts(answers["set_lines"], "faulty_lines", "equal_lines")
-    fault_counts = _pick_counts(marks, "wrong_marks", "became_uncertain", "became_certain")
+    wrong = _pick_counts(marks, "wrong_marks", "became_uncertain", "became_certain")
     certain = {"groups_of_one_value": weights["one_value_groups"], "rows_known_for_certain": weights["one_value_rows"]}
-    row = answers["domains"]
-    outside = _pick_counts(row, "outside_hierarchy", "unreadable")
+    outside = _pick_counts(answers["domains"], "outside_hierarchy", "unreadable")
     generalized: list[Check] = []
     if "generalized" in answers:
         counts = _pick_counts(answers["generalized"], "generalized_groups", "generalized_rows", "uneven_groups")
         required = "a group that climbed shows the same in every row"
         generalized = [Check("generalized", required, counts, not counts["uneven_groups"])]
+    safe = (
+        f"every group: all weights < {parameters['threshold']}, or >= {parameters['l']} different ones and rows that"
+        " differ, or hidden"
+    )
     checks = (
         *([Check(ONE_VALUE, REPORTED, certain, None, certain=True)] if weights["one_value_groups"] else []),
         order,
@@ -203,21 +205,10 @@ def verify(published: PublishedTables) -> Report:
             and weights["largest_group"] <= parameters.get("max_group", weights["largest_group"])
             and not (weights["small_groups"] or sizes["unequal_groups"] or sizes["wrong_counts"]),
         ),
-        Check(
-            "weights",
-            f"every group: all weights < {parameters['threshold']}, or >= {parameters['l']} different ones and rows"
-            f" that differ, or hidden",
-            unsafe,
-            weights["group_count"] > 0 and not any(unsafe.values()),
-        ),
-        Check(
-            "alternatives",
-            "nothing certain became uncertain, nor the reverse",
-            fault_counts,
-            not any(fault_counts.values()),
-        ),
+        _check_none("weights", safe, unsafe, weights["group_count"] > 0),
+        _check_none("alternatives", "nothing certain became uncertain, nor the reverse", wrong),
         *generalized,
-        Check("domains", "every value in its hierarchy and of its type", outside, not any(row.values())),
+        _check_none("domains", "every value in its hierarchy and of its type", outside),
     )
     figures = {
         "rows": weights["row_count"],
@@ -232,6 +223,11 @@ def verify(published: PublishedTables) -> Report:
     return Report(checks, figures)
 
 
+def _check_none(name: str, required: str, faults: Mapping[str, int], sound: bool = True) -> Check:
+    """Return the check that there are no faults of these kinds; sound: whether it can hold at all."""
+    return Check(name, required, faults, sound and not any(faults.values()))
+
+
 def _limit(parameters: Mapping[str, Any]) -> str:
     return f" and <= {parameters['max_group']}" if "max_group" in parameters else ""
 
@@ -243,8 +239,3 @@ def _pick_counts(row: Mapping[str, Any], *names: str) -> dict[str, int]:
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """Return what is promised, as numbers."""
     return {name: manifest["parameters"][name] for name in ("k", "l", "threshold")}
-
-
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification: every figure comes from the published tables."""
-    return report.manifest_entries(without=(*COUNTS, "held_values"))

@@ -49,7 +49,7 @@ def write_readme(manifest: Manifest, types: TableTypes, expected: str = "") -> s
 
 def write_companions(directory: Path, manifest: Manifest, expected: str = "") -> dict[str, str]:
     """Return by name the texts of the release whose table files lie in `directory`; expected: as for its README.md."""
-    tables = form_of(manifest).verification.TABLES
+    tables = form_of(manifest).table_names(manifest)
     # every part of a table has the same columns
     firsts = {table: table_files(manifest["files"], table)[0] for table in tables}
     types = {table: read_types(directory / name) for table, name in firsts.items()}

@@ -57,11 +57,6 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     return {"l": manifest["parameters"]["l"], "confidence": 1 / manifest["parameters"]["l"]}
 
 
-def verified_figures(report: Report) -> dict[str, Any]:
-    """Return what the manifest says of the verification."""
-    return report.manifest_entries(without=("rows", "groups", "tally_rows"))
-
-
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the published people are the source's, up to the dropped rows."""
     columns, name = published.manifest["columns"], "people"
