@@ -61,10 +61,16 @@ def test_a_key_that_can_be_guessed_is_refused(text, tmp_path):
 
 
 def test_random_texts_of_128_bits_are_taken():
-    """A key that a generator made is no key that is refused by chance."""
+    """One in 200,000 is refused: digits alone, or letters of one case."""
     makers = (lambda: secrets.token_hex(16), lambda: secrets.token_hex(16).upper(), lambda: secrets.token_urlsafe(16))
+    refused = 0
     with warnings.catch_warnings(action="ignore"):
-        assert all(Key.of(make()).given for make in makers for _ in range(500))
+        for text in (make() for make in makers for _ in range(500)):
+            try:
+                assert Key.of(text).given
+            except UsageError:
+                refused += 1
+    assert refused <= 1
 
 
 def test_a_key_object_holds_hex_digits_alone():
