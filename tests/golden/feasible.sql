@@ -7,17 +7,17 @@ with listed as (
         case when sensitive is null and not false then 0 else row_count end as kept_count
     from "sqlanon_tally"
 ),
-ranked as (
-    select
-        listed.*,
-        max(kept_count) over (partition by column_number) as largest_count
+tightest as (
+    select column_number
     from listed
+    group by column_number
+    order by max(kept_count) desc nulls last, column_number asc nulls last
+    limit 1
 ),
 counted as (
-    select
-        ranked.*,
-        dense_rank() over (order by largest_count desc nulls last, column_number asc nulls last) as tightness
-    from ranked
+    select listed.*
+    from listed
+    inner join tightest on listed.column_number = tightest.column_number
 ),
 placed as (
     select
@@ -26,7 +26,6 @@ placed as (
         cast(sum(kept_count) over () as bigint) as kept_rows,
         cast(sum(kept_count) over (order by kept_count desc nulls last rows unbounded preceding) as bigint) - kept_count as larger_rows
     from counted
-    where tightness = 1
 ),
 fitting as (
     -- with the k most frequent values left aside, g groups need (size - k) g rows of the others

@@ -109,7 +109,7 @@ def test_a_candidate_takes_the_place_of_what_was_typed(state):
     state.texts |= {"r": "4", "nulls": "value"}
     state.use("robust", {"r": 3, "background_from": (("sex",),), "max_suppressed": 0.02, "coarsen": {"age": "10"}})
     assert state.given(*state.parameters) == {
-        "r": 3.0, "background_from": ["sex"], "max_suppressed": 0.02, "nulls": "value", "coarsen": {"age": "10"}
+        "r": 3.0, "background_from": (("sex",),), "max_suppressed": 0.02, "nulls": "value", "coarsen": {"age": "10"}
     }  # fmt: skip
 
 

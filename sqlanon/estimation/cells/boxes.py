@@ -36,7 +36,7 @@ class BoxTables(CellTables):
         self.quasi = [attribute.name for attribute in self.attributes]
         (self.sensitive,) = manifest["columns"]["sensitive"]
         self.hierarchies = {each.number: each.hierarchy for each in self.attributes if each.hierarchy is not None}
-        self.types = {each.number: Sql(each.type) for each in self.attributes}
+        self.types = {each.number: each.sql_type for each in self.attributes}
         # published as ranges: a value between two bounds may be somebody's
         self.open_places = {each.number for each in self.attributes if each.shape == "bounds"}
         super().__init__(engine, dict(tables))

@@ -39,6 +39,11 @@ class Attribute:
         return Column(self.name, f"quasi_{self.number}", self.number, self.type, False, self.hierarchy)
 
     @property
+    def sql_type(self) -> Sql:
+        """Return the type of its values as SQL has it."""
+        return Sql(self.type)
+
+    @property
     def shape(self) -> Shape:
         """Return how a box's values are published."""
         if self.hierarchy is not None:
