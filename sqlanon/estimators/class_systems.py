@@ -53,7 +53,7 @@ class Told:
         """Return R, R'R = C⁻¹/t2 + S/κ scaled by √d on both sides, or κ I + t2 F C F' where groups are few."""
         own = self.release_class
         if own.has_few_groups:
-            weighed = own.weighed_occurrences @ own.occurrences.T * self.t2
+            weighed = own.met * self.t2
             weighed.flat[:: len(weighed) + 1] += own.group_size
         else:
             kind: Any = np.float32 if len(own.codes) > SINGLE else np.float64
@@ -226,6 +226,11 @@ class ReleaseClass:
     def weighed_occurrences(self) -> Array:
         """Return F C' (rank x n)."""
         return self.keep_centred(self.spread(self.occurrences))
+
+    @cached_property
+    def met(self) -> Array:
+        """Return F C' F' (rank x rank)."""
+        return np.asarray(self.weighed_occurrences @ self.occurrences.T)
 
     def spread(self, lines: Array) -> Array:
         """Return C times each of some lines, … x n."""
