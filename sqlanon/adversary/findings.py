@@ -181,8 +181,9 @@ class Attack:
 
         sampled: whether it was learned from few of the rows.
         """
-        named = [f for f in self.findings if (f.believed or f.counted or f.headline) and f.whom != WORST]
-        best = max(named, key=lambda finding: finding.reached or 0.0, default=None)
+        named = [f for f in self.findings if f.believed or f.counted or f.headline]
+        # whoever learns nothing names any value of a group
+        best = max(named, key=lambda f: (f.reached or 0.0) - CLEAR * (f.whom == WORST), default=None)
         return write("adversary/expected.txt", {"attack": self, "best": best, "sampled": sampled})
 
     @property

@@ -104,8 +104,9 @@ def propagate(estimates: Estimates, slopes: Array) -> Array:
     """Return the standard error of f, n, of `slopes` g (n x k)."""
     if slopes.shape[1] != 2:
         return np.asarray(np.abs(slopes).sum(axis=1))
-    together = 2 * _complete(estimates, slopes) * slopes.prod(axis=1)
-    return np.asarray(np.sqrt(np.maximum((slopes**2).sum(axis=1) + together, 0.0)))
+    with np.errstate(invalid="ignore"):  # slopes are endless where a divisor may be 0
+        together = 2 * _complete(estimates, slopes) * slopes.prod(axis=1)
+        return np.asarray(np.sqrt(np.maximum((slopes**2).sum(axis=1) + together, 0.0)))
 
 
 def region_points(estimates: Estimates, slopes: Array) -> Array:
@@ -118,7 +119,8 @@ def region_points(estimates: Estimates, slopes: Array) -> Array:
         axes = np.sqrt(np.maximum(np.stack([1 + rho, 1 - rho], axis=1), 0.0) / 2)
         steepest = axes * (slopes @ SIDES)
         length = np.linalg.norm(steepest, axis=1, keepdims=True)
-        steepest = np.divide(steepest, length, out=np.zeros_like(steepest), where=length > 0)[:, None]
+        steepest = np.divide(steepest, length, out=np.zeros_like(steepest), where=(length > 0) & np.isfinite(length))
+        steepest = steepest[:, None]
         rim = np.broadcast_to(np.stack([np.cos(angle), np.sin(angle)], axis=1), (len(slopes), DIRECTIONS, 2))
         rim = np.concatenate([steepest, -steepest, rim], axis=1)
         along = np.concatenate([np.zeros((len(slopes), 1, 2)), rim, rim / 2], axis=1) * axes[:, None]

@@ -1,8 +1,9 @@
 """Kinds of parameters: how their values are read, whichever surface gave them, and what each surface calls them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -73,16 +74,16 @@ def _text(mark: str, value: Any) -> str:
 
 def whole_number(mark: str, value: Any) -> int:
     """Return a whole number; raise UsageError for anything else, True as well."""
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, Integral) or isinstance(value, bool):
         raise UsageError(f"{mark} = {value!r} is not a whole number")
-    return value
+    return int(value)
 
 
 def number(mark: str, value: Any) -> float:
     """Return a number; raise UsageError for anything else, NaN as well."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124
+    if not isinstance(value, Integral | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124
         raise UsageError(f"{mark} = {value!r} is not a number")
-    return value
+    return value if isinstance(value, float) else int(value)
 
 
 def _share(mark: str, value: Any) -> float:
@@ -130,7 +131,7 @@ def choice(words: tuple[str, ...], or_none: bool = False) -> Kind:
     """Return the kind of a few words."""
 
     def read(mark: str, value: Any) -> Any:
-        if value not in words:
+        if not isinstance(value, str) or value not in words:
             raise UsageError(
                 removed(word_marks(mark, "python"), value) or f"{mark} = {value!r} is none of {', '.join(words)}"
             )
@@ -143,8 +144,21 @@ def choice(words: tuple[str, ...], or_none: bool = False) -> Kind:
 
 
 def one_or_several(value: Any) -> tuple[Any, ...]:
-    """Return one text, or several, as a tuple."""
-    return (value,) if isinstance(value, str) else tuple(value)
+    """Return one thing, or several, as a tuple."""
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else (value,)
+
+
+def _words(mark: str, value: Any) -> tuple[str, ...]:
+    """Read words between commas, or several."""
+    texts = (_text(mark, text) for text in one_or_several(value))
+    return tuple(word.strip() for text in texts for word in text.split(","))
+
+
+def _switch(mark: str, value: Any) -> bool:
+    """Read True or False; a text could mean either."""
+    if not isinstance(value, bool | int):
+        raise UsageError(f"{mark} = {value!r} is neither True nor False")
+    return bool(value)
 
 
 def is_whole(text: str) -> bool:
@@ -156,12 +170,9 @@ TEXT = Kind(_text)
 WHOLE = Kind(whole_number, typed=int, job=int, schema=lambda limits: {"type": "integer", **limits})
 NUMBER = Kind(number, typed=float, job=int | float, schema=lambda limits: {"type": "number", **limits})
 SHARE = replace(NUMBER, read=_share, typed=str)
-SWITCH = Kind(lambda _, value: bool(value), typed=bool, job=bool, schema=lambda _: {"type": "boolean"})
+SWITCH = Kind(_switch, typed=bool, job=bool, schema=lambda _: {"type": "boolean"})
 WHOLE_NUMBERS = Kind(_whole_numbers)
-WORDS = Kind(  # between commas, or several
-    lambda _, value: tuple(word.strip() for text in one_or_several(value) for word in text.split(",")),
-    shown=",".join,
-)
+WORDS = Kind(_words, shown=",".join)
 COUNT_OR_FILE = Kind(_count_or_file)
 BLOCK = Kind(
     _block,

@@ -57,7 +57,7 @@ def _whole_per_column(mark: str, value: Any) -> int | dict[str, int]:
     """Read 5, or COLUMN=5 split at the last `=`, commas and repetition between; or a mapping of names to numbers."""
     if isinstance(value, Mapping):
         return {check_name(column): whole_number(mark, each) for column, each in value.items()}
-    if not isinstance(value, list):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         return whole_number(mark, value)
     if len(value) == 1 and is_whole(value[0]):
         return int(value[0])
@@ -68,7 +68,7 @@ def _whole_per_column(mark: str, value: Any) -> int | dict[str, int]:
 
 def _table_by_column(mark: str, value: Any) -> dict[str, object]:
     """Read COLUMN=FILE, split at the first `=` behind which a file's name begins; or a mapping of names to tables."""
-    if isinstance(value, list):
+    if isinstance(value, list) and all(isinstance(text, str) for text in value):
         pairs = (text.partition("=") for text in value)
         return _by_column(mark, pairs, "is not COLUMN=FILE", lambda _, path: path.strip())
     if not isinstance(value, Mapping | None):

@@ -22,6 +22,7 @@ from sqlanon.publishing.release_request import ReleaseRequest, request_of
 from sqlanon.publishing.thresholds import threshold
 from sqlanon.removed import removed
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
+from sqlanon.wording import spoken
 
 LONGEST = 2**20  # bytes of a job
 MOST_NODES = 100_000  # of its values: anchors could stand for any number
@@ -119,8 +120,8 @@ class _Document:
         """Return what `read` makes of values; what it refuses is told with the line."""
         try:
             return read(*values)
-        except UsageError as error:
-            self.refuse(place, str(error))
+        except UsageError as error:  # keys are called as Python's arguments
+            self.refuse(place, spoken(error.args[0], "python"))
 
     def lines(self) -> dict[str, int]:
         """Return where parameters stand, and texts that may name columns."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from math import exp, isfinite, log
+from math import exp, inf, isfinite, log
 from typing import Any
 
 from sqlanon.errors import UsageError
@@ -44,7 +44,7 @@ class Limits:
             if not isfinite(value) or value < least or (most is not None and value > most):
                 span = f"from {least} to {most}" if most is not None else f"of at least {least}"
                 raise UsageError(f"{name} = {value:g} cannot be required; it is a number {span}")
-        if self.recursive is not None and not (self.recursive[0] > 0 and self.recursive[1] >= 1):
+        if self.recursive is not None and not (0 < self.recursive[0] < inf and self.recursive[1] >= 1):
             raise UsageError("recursive takes c,l: a number above 0 and a whole number of at least 1, e.g. 3,4")
 
     @property

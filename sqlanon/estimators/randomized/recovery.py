@@ -72,7 +72,8 @@ class Recovery:
             part, of_part = self.about(some), measured.choose(inside)
             estimated = estimate(part.evidence(of_part))
             if (highest := part.highest(of_part)) is not None:
-                estimated = replace(estimated, value=np.minimum(estimated.value, highest))
+                value = np.minimum(estimated.value, highest)
+                estimated = replace(estimated, value=value, low=np.minimum(estimated.low, value))
             found.append(estimated)
         return join_fields(found, axis=1)
 
