@@ -176,13 +176,14 @@ class Attack:
         further = self.beyond if self.beyond not in self.leaks else None
         return write("adversary/headline.txt", {"attack": self, "best": best, "further": further})
 
-    def expectation(self, sampled: bool) -> str:
+    def expectation(self, sampled: bool, anyway: float) -> str:
         """Return what is reached in the mean, in a sentence for whoever has just published.
 
-        sampled: whether it was learned from few of the rows.
+        sampled: whether it was learned from few of the rows. anyway: what is reached by any value of a group; 0 where
+        groups promise no such share.
         """
         named = [f for f in self.findings if f.believed or f.counted or f.headline]
-        # whoever learns nothing names any value of a group
+        named = [f for f in named if f.whom != WORST or (f.reached or 0.0) <= anyway + CLEAR]
         best = max(named, key=lambda f: (f.reached or 0.0) - CLEAR * (f.whom == WORST), default=None)
         return write("adversary/expected.txt", {"attack": self, "best": best, "sampled": sampled})
 

@@ -202,7 +202,8 @@ def expect_attack(release: Release) -> str:
     rows = QUICK_ROWS // len(release.manifest["columns"]["sensitive"])
     sampled = int(release.manifest["rows"]) > rows
     attack = _attack_columns(Asked(release, telling=False, orders=False, quick_rows=rows if sampled else None))
-    return attack.expectation(sampled)
+    guarantee = release.manifest["guarantee"]
+    return attack.expectation(sampled, guarantee.get("confidence") or guarantee.get("posterior") or 0.0)
 
 
 def attack_release(

@@ -95,5 +95,6 @@ def test_who_has_others_alike_in_groups_that_were_not_drawn_is_named_no_surer(co
     drawn = sqlanon.attack(release, against="people", id="id")
     named = [next(f.reached for f in attack.findings if f.family == "learning") for attack in (whole, few, drawn)]
     assert max(named[1:]) <= named[0]
+    assert attack_release.expect_attack(release).startswith("33%: a group's most frequent value") == (visits == 1)
     assert [attack.surely(0.8) for attack in (whole, few, drawn)] == [0, 0, 0]
     assert max(attack.surely(0.5) for attack in (few, drawn)) < 0.01

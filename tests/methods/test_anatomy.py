@@ -267,7 +267,7 @@ def test_tables_are_found_where_they_are(con, tmp_path):
         {"l": "3"}, {"l": 2.5}, {"l": None}, {"block": "x"}, {"block": 1.5}, {"key": 5}, {"quasi": None},
         {"quasi": [1]}, {"id": None}, {"sensitive": None}, {"nulls": "x"}, {"draws": "x"},
         {"unit": "x"}, {"out": b"x"},
-        {"into": ""}, {"into": "temp"}, {"nonsense": 1},
+        {"into": ""}, {"into": "temp"}, {"nonsense": 1}, {"show_values": "no"}, {"require": 5}, {"nulls": ["drop"]},
     ],
 )  # fmt: skip
 def test_wrong_types_are_refused_as_usage(patients, asked):
