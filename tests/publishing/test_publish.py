@@ -380,7 +380,7 @@ def test_publish_says_five_things_and_all_else_where_asked(shell, method, reache
 def test_what_is_expected_of_many_rows_is_learned_from_few_and_says_so(con, monkeypatch):
     from sqlanon.attacks import attack_release
 
-    con.execute("create table people as select i as ssn, i % 97 as age, i % 5 as sex, (i % 97 + i % 2) % 9 as disease"
+    con.execute("create table people as select i as ssn, i % 97 as age, i // 97 as sex, (i % 97 + i % 2) % 9 as disease"
                 " from range(3000) t(i)")  # fmt: skip
     release = sqlanon.anatomy(con, "people", quasi=["age", "sex"], sensitive="disease", id="ssn", l=3)
     whole = attack_release.expect_attack(release)
