@@ -19,7 +19,6 @@ from sqlanon.estimators.evidence import Array
 
 LEAST_DIFFERENCE = 1e-9  # of 1/γ - q: a value of every group is published by all rows alike
 LEAST_DIAGONAL = 1e-6  # beside what has the rank of one
-GROUPS_PER_BLOCK = 64
 OVERLAP = 2 / 3  # of the shorter of two stretches of groups that overlap somewhere
 TURNS = 200  # in which it is known how readily values meet
 
@@ -28,13 +27,14 @@ TURNS = 200  # in which it is known how readily values meet
 class ClosedForm:
     """T of one column: T_ws = q_s for w ≠ s and 1/γ for w = s.
 
-    counts: f', the published counts of the values (V), cut to N/γ. rows: N. gamma: γ, or N/m where groups differ. What
-    it is applied to has the axis V last.
+    counts: f', the published counts of the values (V), cut to N/γ. rows: N. gamma: γ, or N/m where groups differ.
+    per_block: the groups of a block of mixed values. What it is applied to has the axis V last.
     """
 
     counts: Array
     rows: float
     gamma: float
+    per_block: float = 1.0
 
     @cached_property
     def others(self) -> Array:
@@ -71,7 +71,7 @@ class ClosedForm:
         f γ/N of its groups, meet as many of w or none. Where s stands in every group, nothing is left to chance.
         """
         part = np.minimum(self.counts * self.gamma / self.rows, 1.0)
-        return np.asarray(self.counts * np.maximum(OVERLAP * GROUPS_PER_BLOCK * part, 1.0) * (1 - part))
+        return np.asarray(self.counts * np.maximum(OVERLAP * self.per_block * part, 1.0) * (1 - part))
 
     def expected(self, function: Array) -> Array:
         """Return T z, the mean of a function z of the published value by true value; the shares of the other values are

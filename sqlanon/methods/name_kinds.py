@@ -157,7 +157,7 @@ COLUMN_SETS = Kind(
 )
 # tables that stand beside the source: any SOURCE
 TABLES = Kind(
-    lambda _, value: tuple(map(named_place, value if isinstance(value, list | tuple) else (value,))),
+    lambda _, value: tuple(map(named_place, _several(value))),
     made=lambda tables: tuple(map(Beside, tables)),
     typed=_LISTED,
     job=JOB_PLACE | list[JOB_PLACE],

@@ -12,6 +12,7 @@ from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.closed_form import ClosedForm, Joint
 from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.randomized.pooling import Everybody
+from sqlanon.methods.grouping import GROUPS_PER_BLOCK, ONE_BLOCK
 from sqlanon.plans.plan import Loop, Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
@@ -31,7 +32,9 @@ class Randomized(Workspace):
         self.quasi: list[str] = list(columns["quasi"])
         self.sensitive: list[str] = list(columns["sensitive"])
         self.gamma = [_gamma(parameters.get("gamma"), name) for name in self.sensitive]
+        block = parameters.get("block", GROUPS_PER_BLOCK)
         self.departed = _departed(parameters.get("departed", 0))
+        self.block = block if isinstance(block, int) and block > 0 else ONE_BLOCK
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)}
         names |= {f"sensitive_{n}": name for n, name in enumerate(self.sensitive, start=1)}
         super().__init__(engine, tables, {}, names)
@@ -90,7 +93,9 @@ class Randomized(Workspace):
         """Return one column's channel as the closed form has it."""
         counts, gamma = self.counts(place), self.effective_gamma(place)
         rows = float(counts.sum())
-        return ClosedForm(np.minimum(counts, np.floor(rows / self.gamma[place])), rows, gamma)
+        groups = rows // self.gamma[place]
+        per_block = groups / max(groups // self.block, 1)
+        return ClosedForm(np.minimum(counts, groups), rows, gamma, per_block)
 
     def joint(self, touched: Sequence[int]) -> Joint:
         """Return the channels of several columns as one."""

@@ -477,3 +477,20 @@ def test_a_published_release_is_opened_and_asked(tmp_path, patients):
     assert 0 <= both["count"][0] <= both["count_high"][0]
     with pytest.raises(UsageError, match="no estimator 'uniform'"):
         opened.estimate("select count(*) from release", "uniform")
+
+
+@pytest.mark.parametrize("block", [8, 64, "all"])
+def test_intervals_hold_whatever_the_size_of_blocks(block):
+    """Who meets whom is drawn once for a whole block: the larger it is, the more the answers vary."""
+    con, random = connect(), np.random.default_rng(1)
+    value = random.choice(12, 12_000, p=np.array([20, 16, 12, 10, 9, 8, 7, 6, 5, 4, 2, 1]) / 100)
+    frame = pd.DataFrame({"id": range(12_000), "age": value * 3 + random.integers(0, 12, 12_000), "value": value})
+    con.register("people", frame)
+    truth, held = frame[frame.age < 15].groupby("value").size(), []
+    for key in range(8):
+        roles = {"quasi": "age", "sensitive": "value", "id": "id"}
+        release = sqlanon.splu(con, "people", **roles, gamma=4, block=block, key=f"{key + 7:064x}")
+        question = "select value, count(*) as n from release where age < 15 group by value"
+        for row in release.estimate(question, "closed_form").itertuples():
+            held.append(row.n_low <= truth.get(row.value, 0) <= row.n_high)
+    assert np.mean(held) > 0.9
