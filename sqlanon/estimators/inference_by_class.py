@@ -168,7 +168,9 @@ class ClassInference(Inference):
         for cell in range(len(correlations)):
             weigh = joined._solve_sums(cell, self._summand(pair.one, cell))
             together, variance, other_variance = (weigh(weights * inside)[1] ** 2 for inside in (True, apart, ~apart))
-            correlations[cell] = correlate((together - variance - other_variance) / 2, variance, other_variance)
+            with np.errstate(invalid="ignore"):  # where groups tell nothing, variances are infinite
+                covariance = (together - variance - other_variance) / 2
+            correlations[cell] = correlate(covariance, variance, other_variance)
         return correlations * rows
 
     def _summand(self, aggregate: LinearAggregate, cell: int) -> Summand:
@@ -414,7 +416,7 @@ def _bound_ratio(value: Array, error: Array, growth: Array, curve: Array) -> Sol
     defined = ~np.isnan(value)
     return SolvedAggregate(
         value,
-        np.where(defined, error, np.nan),
+        np.where(defined, np.where(np.isnan(error), np.inf, error), np.nan),  # 0 times what is not told
         np.where(defined & np.isfinite(growth), growth, 0.0),
         np.where(defined, curve, np.inf),
     )

@@ -51,9 +51,14 @@ class Pair:
 
 
 def correlate(top: Array, one: Array, other: Array) -> Array:
-    """Return two estimates' correlation: `top` their covariance, `one`, `other` their variances; 0 without error."""
-    size = np.sqrt(np.maximum(one, 0.0) * np.maximum(other, 0.0))
-    return np.asarray(np.clip(np.divide(top, size, out=np.zeros_like(top), where=size > 0), -1.0, 1.0))
+    """Return two estimates' correlation: `top` their covariance, `one`, `other` their variances.
+
+    0 without error, NaN where an error is not known (infinite).
+    """
+    with np.errstate(invalid="ignore"):
+        size = np.sqrt(np.maximum(one, 0.0) * np.maximum(other, 0.0))
+    told = np.where(np.isfinite(size), 0.0, np.nan)
+    return np.asarray(np.clip(np.divide(top, size, out=told, where=(size > 0) & np.isfinite(size)), -1.0, 1.0))
 
 
 @dataclass(frozen=True)

@@ -169,12 +169,15 @@ def average_places(means: Array, variances: Array, priors: Array, weights: Array
     """Return mean and variance over the places of the grid, D, of D directions' at each of them, D x T2 x T1.
 
     priors: their prior variances. weights: of the places, of each direction or of all. By the law of total variance:
-    that at each place, and the spread of the means over the grid; and what the prior hides.
+    that at each place, and the spread of the means over the grid; and what the prior hides. Where groups tell nothing
+    (each has as many of every value that is asked for) the variance is infinite: the prior's would fall as rows are
+    more, and what values have to do with quasi columns does not.
     """
     middle = (means * weights).sum(axis=(1, 2))
     scatter = ((variances + (means - middle[:, None, None]) ** 2) * weights).sum(axis=(1, 2))
     hidden = (hide_deviation(means, variances, priors) * weights).sum(axis=(1, 2))
-    return middle, scatter + hidden**2
+    told = ((variances < (1 - TOLERANCE) * priors) | (priors == 0)).any(axis=(1, 2))
+    return middle, np.where(told, scatter + hidden**2, np.inf)
 
 
 def hide_deviation(mean: Array, variance: Array, prior: Array) -> Array:

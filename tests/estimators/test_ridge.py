@@ -472,6 +472,20 @@ def test_an_error_is_no_larger_than_what_is_possible():
     assert max(errors) <= 70.5 and np.mean(errors) < 40 and min(errors) > 10
 
 
+def test_groups_that_tell_nothing_leave_all_that_the_release_allows():
+    """Each of 15,000 groups has both of two values, and age goes with the value as far as it can: any count is left."""
+    rows = [(0, 0, v, v, g) for g in range(15_000) for v in (0, 1)]
+    answer = session_of(rows, NAMES).answer(
+        "select count(*) as n, sum(age) as s, avg(case when age = 1 then 1 else 0 end) as share"
+        " from release where income = 1"
+    )
+    row = answer.iloc[0]
+    assert (row["n"], row["n_std_error"]) == (15_000, 0)
+    assert row[["s_low", "s", "s_high"]].tolist() == pytest.approx([0, 7500, 15_000])
+    assert row[["share_low", "share", "share_high"]].tolist() == pytest.approx([0, 0.5, 1])
+    assert row[["s_std_error", "share_std_error"]].tolist() == pytest.approx([7500, 0.5])
+
+
 # -- names, refusals, statements -----------------------------------------------------------------
 
 
