@@ -105,7 +105,7 @@ class View:
         self.published = PublishedTables(engine, tables, manifest)
         self.quasi = {name: f"quasi_{number}" for number, name in enumerate(columns["quasi"], start=1)}
         self.sensitive: str = columns["sensitive"][0]
-        self.workspace = Workspace(engine, {}, {}, {})
+        self.workspace = Workspace(engine)
         self.relations: dict[str, Sql] = {}
         self.turn = 0
 

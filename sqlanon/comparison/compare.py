@@ -60,7 +60,7 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
         repeating = read_persons(engine, source.relation, roles.identifier)["repeating_persons"]
         if repeating:
             raise DataError(SEVERAL_ROWS.format(repeating))
-    workspace = Workspace(engine, {}, {}, {})
+    workspace = Workspace(engine)
     try:
         data = Microdata.read(workspace, source, types, roles.quasi, roles.sensitive)
         comparison = _compare(question, roles, data)

@@ -66,7 +66,7 @@ def true_answer(
     Raises QueryError where the query is outside the grammar, or which rows it has depends on the figures.
     """
     found_source, types = engine.find_source(source)
-    workspace = Workspace(engine, {}, {}, {})
+    workspace = Workspace(engine)
     try:
         data = Microdata.read(workspace, found_source, types, quasi, sensitive)
         shape = write_over_source(query, data.name, data.quasi, data.sensitive)

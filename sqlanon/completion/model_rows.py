@@ -36,7 +36,7 @@ class ModelRows(Workspace):
 
     def __init__(self, engine: Engine, published: Sql, quasi: Sequence[str], kept: Mapping[str, str]) -> None:
         """Take the table, its quasi columns, and further columns that are kept, published name → ours."""
-        super().__init__(engine, {}, {}, {})
+        super().__init__(engine)
         self.quasi = {name: f"quasi_{number}" for number, name in enumerate(quasi, start=1)}
         self.levels = [f"level_{number}" for number in range(1, len(quasi) + 1)]
         self.kept = dict(kept)

@@ -11,6 +11,11 @@ from sqlanon.estimators.evidence import Array, BoolArray
 if TYPE_CHECKING:
     import pandas as pd
 
+OVER_NO_ROW = "{columns}: {count} of {answers} answers are empty, for SUM, AVG and quantiles over no row are NULL"
+NO_ERROR_BAR = "{columns}: {estimator} gives no error bars, for its error is a bias that the release does not tell"
+ENDS = ("std_error", "low", "high")
+BIASED = ("uniform", "iterative")  # estimators that know no error of theirs
+
 
 @dataclass
 class Answered:
@@ -35,6 +40,28 @@ class Answered:
 
             return np.asarray(pd.isna(column))
         return np.asarray(np.isnan(column.astype(float)))
+
+    def tell_blank_cells(self, estimator: str) -> None:
+        """Add to the messages why values and error bars are missing.
+
+        Of each aggregate x there are columns x_std_error, x_low, x_high as well.
+        """
+        names = list(self.columns.keys())
+        measured = [name for name in names if {f"{name}_{end}" for end in ENDS} <= set(names)]
+        empty, bare = dict[int, list[str]](), list[str]()
+        for name in measured:
+            missing = self.tell_missing(name)
+            answers = len(missing)
+            empty.setdefault(int(missing.sum()), []).append(name)
+            if estimator in BIASED and (self.tell_missing(f"{name}_std_error") & ~missing).any():
+                bare.append(name)
+        messages = [
+            OVER_NO_ROW.format(columns=", ".join(names), count=count, answers=answers)
+            for count, names in empty.items()
+            if count
+        ]
+        messages += [NO_ERROR_BAR.format(columns=", ".join(bare), estimator=estimator)] if bare else []
+        self.messages = [*self.messages, *messages]
 
     def df(self) -> "pd.DataFrame":
         """Return a frame whose `attrs` hold what is said."""

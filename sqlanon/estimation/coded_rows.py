@@ -8,15 +8,15 @@ single question has one cell.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 
 from sqlanon.errors import ResourceError, SqlanonError, TargetError, TemplateError
-from sqlanon.estimation.portions import cut
 from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.estimators.one_core import on_one_core
@@ -250,3 +250,10 @@ def tell_holding(space: Workspace, domain: Sql, size: int, conditions: Sequence[
         code, number = (line.astype(np.int64) for line in space.engine.arrays(text).values())
         holds[code, number - 1] = True
     return holds
+
+
+def cut(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield so many at a time, fewer at the end."""
+    waiting = iter(things)
+    while some := list(islice(waiting, size)):
+        yield some

@@ -5,12 +5,25 @@ before anything is estimated; failures in the engine are explained.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sqlanon.errors import AnswerError, DataError, QueryError, SqlanonError, UsageError
+from sqlanon.engines.base import Engine
+from sqlanon.errors import (
+    AnswerError,
+    DataError,
+    QueryError,
+    ReleaseError,
+    ResourceError,
+    SqlanonError,
+    TargetError,
+    UsageError,
+)
+from sqlanon.estimation.temporary_tables import inline
+from sqlanon.plans.templates import ident
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
@@ -58,6 +71,52 @@ def require_finite_measures(columns: "Mapping[str, Numbers]", name: str, count: 
         raise AnswerError("SUM and AVG were asked of numbers whose squares are too large; divide them first")
 
 
+def require_readable(engine: Engine, answer: str) -> None:
+    """Refuse dates that a program would read as others: infinite ones, and those beyond the years 1 to 9999."""
+    dates = [
+        (name, sql_type.removesuffix("_NS"))  # whose nanoseconds begin in 1677
+        for name, sql_type in engine.columns(answer).items()
+        if sql_type.startswith(("DATE", "TIMESTAMP"))
+    ]
+    if not dates:
+        return
+    beyond = " or ".join(
+        f"cast({ident(name)} as {sql_type}) {sign} cast('{day}' as {sql_type})"
+        for name, sql_type in dates
+        for sign, day in (("<", "0001-01-01"), (">", "9999-12-31"))
+    )
+    (row,) = engine.rows(f"select count(*) as beyond from {inline(answer)} as answered where {beyond}")
+    if row["beyond"]:
+        raise AnswerError(
+            f"the answer holds dates that are infinite or beyond the years 1 to 9999 (in {row['beyond']} rows); cast"
+            " them to text, or leave them out with WHERE"
+        )
+
+
+def load_readable(load: Callable[[], None], contents: str) -> None:
+    """Load what queries read of a release; raise ReleaseError where its tables cannot be read as `contents`."""
+    try:
+        load()
+    except (ReleaseError, ResourceError, TargetError):
+        raise
+    except SqlanonError as error:
+        # Another error's text may quote a value of the release.
+        cause = str(error) if isinstance(error, UsageError | DataError) else type(error).__name__
+        raise ReleaseError(
+            f"the release's tables cannot be read as {contents} ({cause}); sqlanon verify says more"
+        ) from None
+
+
+def refuse_unsound(row: Mapping[str, Any]) -> None:
+    """Raise ReleaseError for the row of such a query where QIT and ST do not fit each other."""
+    if not row["line_count"] or row["unequal_groups"] or row["faulty_lines"]:
+        raise ReleaseError(
+            f"the release is damaged: {int(row['unequal_groups'])} groups are not as large in QIT as in ST,"
+            f" {int(row['faulty_lines'])} lines have no group or no whole count"
+            f"{'' if row['line_count'] else ', there are no rows'}; sqlanon verify says more"
+        )
+
+
 _NO_FUNCTION = re.compile(
     r"No function matches the given name and argument types '(?P<name>[^'(]+)\((?P<types>[^']*)\)'"
 )
@@ -70,8 +129,24 @@ _CAUSES = {  # what an engine of ours says of a value, in its words
 }
 
 
-def explain_failure(error: SqlanonError, values: "MissingValues", comparisons: Sequence["Comparison"]) -> SqlanonError:
-    """Return the error to raise instead of an engine's; comparisons: those of the query, whose values may not fit."""
+@contextmanager
+def explained(values: "MissingValues", comparisons: Sequence["Comparison"]) -> Iterator[None]:
+    """Say in the block why a query fails in the engine, in words of ours; what is worded for users passes as it is.
+
+    comparisons: those of the query, whose values may not fit.
+    """
+    try:
+        yield
+    except (QueryError, TargetError, AnswerError, ResourceError):
+        raise
+    except SqlanonError as error:
+        # What an engine says is in our names and may quote a value.
+        if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
+            raise  # a fault of ours
+        raise _explain(error, values, comparisons) from None
+
+
+def _explain(error: SqlanonError, values: "MissingValues", comparisons: Sequence["Comparison"]) -> SqlanonError:
     text = _publish_names(str(error), values.space.names)
     if isinstance(error, UsageError):
         return QueryError(f"the query cannot be evaluated: {_say_plainly(text)}")

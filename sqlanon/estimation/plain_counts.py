@@ -9,8 +9,7 @@ import numpy as np
 
 from sqlanon.errors import QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.coded_rows import Condition, tell_holding
-from sqlanon.estimation.portions import cut
+from sqlanon.estimation.coded_rows import Condition, cut, tell_holding
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.aggregates import COUNT
 from sqlanon.estimators.evidence import BoolArray
@@ -18,6 +17,7 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Query
 
 T = TypeVar("T")
+FEW = 8  # queries that are answered sooner alone
 _COLUMN = re.compile(r"quasi_\d+")
 
 

@@ -1,37 +1,37 @@
-"""The run of one query over a release: what the answers of all methods share.
+"""The run of one query over a release: what the answers of all forms share.
 
-A method estimates for each cell (combination of quasi keys) and value set (combination of sensitive keys). The values
+A form estimates for each cell (combination of quasi keys) and value set (combination of sensitive keys). The values
 that the sensitive part of the query selects are numbered (relation `asked`). Names, order and keys are added to the
 figures (relation `figure`) in SQL.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import run_steps
-from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
 from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.derived_figures import DerivedFigures
+from sqlanon.estimation.derived_figures import evaluate_derived
 from sqlanon.estimation.failures import (
-    explain_failure,
+    explained,
     require_finite_measures,
     require_finite_weights,
     require_numeric,
+    require_readable,
 )
 from sqlanon.estimation.memory_need import ANSWER, LINE, SET, require_memory
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.temporary_tables import Workspace, inline, listed, text_of
+from sqlanon.estimation.release_tables import ReleaseTables
+from sqlanon.estimation.temporary_tables import Steps, inline, listed, text_of
 from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray, join_fields
 from sqlanon.estimators.moments import SelectedValues
 from sqlanon.estimators.propagation import Pair
-from sqlanon.plans.plan import Loop, Report, relation_name
-from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.plan import relation_name
+from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Piece, Query, Role
 
 if TYPE_CHECKING:
@@ -41,16 +41,15 @@ if TYPE_CHECKING:
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
 TOGETHER = 1_000_000  # numbers of cells x values x thresholds whose shares are found at once
-Counted = tuple[IntArray, "Mapping[str, Numbers]"]  # the codes that a plain count asks for, and lines of its moments
-
+Lines = Mapping[str, "Numbers"]  # of moments, as columns
 Estimator = Callable[[Evidence], Estimate]
 Inverted = Mapping[int, Mapping[str, Any]]  # by the number of an aggregate: the fields of its estimates
 
 
 class QueryRun:
-    """Run one query: its pieces sorted, the texts that are made of them, and what every method's answers share.
+    """Run one query: its pieces sorted, the texts that are made of them, and what the answers of all forms share.
 
-    A method says how its release is read and what follows from it (`estimate_aggregates`).
+    A form says how hits are counted (`counting_steps`), what lines of moments say (`infer`), and how much is held.
     SELECTING: the roles of the conditions that select sensitive values. counts_values: whether values are published
     with their rows. held: numbers held at once, by measurement: of a value in a
     cell and case, of each measure beside every line and value, and copies of the lines that are read.
@@ -60,9 +59,9 @@ class QueryRun:
     counts_values = False
     held: tuple[int, int, int]
 
-    def __init__(self, space: Workspace, query: Query) -> None:
+    def __init__(self, loaded: ReleaseTables, query: Query) -> None:
         """Sort the query's pieces; nothing runs yet. `relations` must name `value` before `render_asked` is called."""
-        self.space, self.query = space, query
+        self.space, self.query = loaded, query
         self.quasi_keys = [key for key in query.keys if key.role != "sensitive"]
         self.sensitive_keys = [key for key in query.keys if key.role == "sensitive"]
         arguments = [agg.argument for agg in query.aggregates if agg.argument]
@@ -70,35 +69,63 @@ class QueryRun:
         weights += [weigh_choice(agg.chosen) for agg in query.aggregates if agg.chosen]
         self.weights = list(dict.fromkeys(weights))
         self.limits = list(dict.fromkeys(agg.limit for agg in query.aggregates if agg.limit))
+        # the pairs of aggregates that an expression reads, with the number of the product of what both measure
+        self.pairs = dict.fromkeys((derived.read[0], derived.read[1]) for derived in query.derived if derived.is_pair)
         measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
-        measures += [product for pair in self.pairs() if (product := self.product(*pair))]
+        measures += [product for pair in self.pairs if (product := self.product(*pair))]
         self.measures = list(dict.fromkeys(measures))
         made = ("asked", "hit", "figure", "point", *(["possible"] if query.parts else []))
-        self.relations = dict(space.relations) | {name: relation_name(space.prefix, name) for name in made}
+        self.relations = dict(loaded.relations) | {name: relation_name(loaded.prefix, name) for name in made}
         # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
+        self.part_names = [f"part_{number}" for number in range(1, len(query.parts) + 1)]
         self.bucket: Sql | None = None  # of a quantile: the number of the threshold below which a row lies
         self.correlations: dict[tuple[int, int], Array] = {}
         self.made: list[str] = []
         self.selected: SelectedValues
-        self.counted: Counted | None = None  # together with other questions
+        self.counted: tuple[IntArray, Lines] | None = None  # together with others: the codes asked for, and moments
         self.messages: list[str] = []  # warnings
         self.remarks: list[str] = []  # how the answer was found
         self.explained_constants: set[Sql] = set()  # constants of which enough is said, should no row equal them
-
-    def pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs of aggregates that an expression reads; of more together no correlation is followed."""
-        return list(
-            dict.fromkeys((derived.read[0], derived.read[1]) for derived in self.query.derived if derived.is_pair)
-        )
 
     def product(self, one: int, other: int) -> Piece | None:
         """Return the product of what two aggregates measure on rows; None where it is among the measures anyway."""
         first, second = (self.query.aggregates[number].argument for number in (one, other))
         if first is None or second is None or first == second or {first.role, second.role} != {"quasi"}:
             return None
-        sql = Sql(f"(cast({first.sql} as double) * cast({second.sql} as double))")
-        return Piece("quasi", sql)
+        return Piece("quasi", Sql(f"(cast({first.sql} as double) * cast({second.sql} as double))"))
+
+    # -- what a form says ----------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Make the tables that the run reads, where they are not yet made."""
+        raise NotImplementedError
+
+    def counting_steps(self) -> Steps:
+        """Render what counts the hits; the last one is read: what an estimate needs of them."""
+        raise NotImplementedError
+
+    def infer(self, lines: Lines, cells: int, thresholds: int = 1) -> Any:
+        """Return what lines of moments say of so many cells, ready to be asked for evidence.
+
+        thresholds: how many cells in a row are of the same hits, of which something else is measured.
+        """
+        raise NotImplementedError
+
+    def count_values(self) -> int:
+        """Return how many values the release has, or combinations of values."""
+        raise NotImplementedError
+
+    def tell_limits(self, row_count: float, upper_bound: bool) -> None:
+        """Say where an interval is only a bound, and what the release leaves out."""
+
+    def count_lines(self, values: int) -> tuple[float, float]:
+        """Return how many lines are read of a cell and case at most, and of a row that the condition selects."""
+        return values, 1.0
+
+    def count_solved(self, cells: int) -> int:
+        """Return how many numbers are kept of what is solved for so many cells: none, where nothing is solved."""
+        return 0
 
     def name_columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of an aggregate called `name` as (figure, name in the answer)."""
@@ -110,8 +137,7 @@ class QueryRun:
 
     def domain(self, column: str) -> Sql:
         """Return the relation of the published values of a column, by its internal name."""
-        of_values = column == "sensitive"
-        return self.relations["value" if of_values else "person" if "person" in self.relations else "published"]
+        return self.relations["value" if column == "sensitive" else "person"]
 
     # -- the texts ----------------------------------------------------------------------------
 
@@ -128,20 +154,17 @@ class QueryRun:
             weights=[piece.sql for piece in self.weights],
         )
 
-    @property
-    def part_names(self) -> list[str]:
-        """Return the columns of the parts of expressions over both sides."""
-        return [f"part_{number}" for number in range(1, len(self.query.parts) + 1)]
-
-    def write_hits(self, apart: Sequence[str]) -> list[Statement | Report | Loop]:
+    def write_hits(self, apart: Sequence[str]) -> Steps:
         """Render what counts the published rows, told apart by groups or published values."""
         keys = [(number, key.sql) for number, key in enumerate(self.quasi_keys, start=1)]
+        marks = [Sql(f"case when {limit.sql} then 1 else 0 end") for limit in self.limits]
+        marks += [] if self.bucket is None else [self.bucket]
         return self.space.write(
             "evidence/hits",
             {name: relation for name, relation in self.relations.items() if name in ("person", "asked")},
             conditions=[piece.sql for piece in self.query.filters("constant", "quasi", "mixed")],
             keys=keys,
-            marks=self.marks,
+            marks=list(zip(marks, self.flags, strict=True)),
             measures=[piece.sql for piece in self.measures],
             parts=self.part_names,
             apart=apart,
@@ -149,83 +172,83 @@ class QueryRun:
         )
 
     @property
-    def marks(self) -> list[tuple[Sql, str]]:
-        """Return what hits are told apart by: which conditions of FILTER hold, and between which values a row lies."""
-        flags = [
-            (Sql(f"case when {limit.sql} then 1 else 0 end"), f"flag_{number}")
-            for number, limit in enumerate(self.limits, start=1)
-        ]
-        return flags + ([] if self.bucket is None else [(self.bucket, "bucket")])
-
-    @property
     def flags(self) -> list[str]:
-        """Return the names of the marks."""
-        return [name for _, name in self.marks]
+        """Return what hits are told apart by: which conditions of FILTER hold, and between which values a row lies."""
+        flags = [f"flag_{number}" for number in range(1, len(self.limits) + 1)]
+        return flags + ([] if self.bucket is None else ["bucket"])
 
-    def render_answer(self) -> str:
+    def _render_answer(self) -> str:
         """Write the query that puts keys, order and names to the figures."""
-        relations, items = self.relations, list[tuple[Sql, str]]()
+        items = list[tuple[Sql, str]]()
         for item in self.query.items:
             if item.aggregate is None:
                 items.append((item.sql, item.name))
             else:
                 items += [(Sql(f"{x}_{item.aggregate}"), name) for x, name in self.name_columns(item.name)]
         order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
-        return self._write_answer(relations["figure"], items, order, self.query.having, self.query.limit)
+        limit = [] if self.query.limit is None else [self.query.limit]
+        return self.write_keyed("figure", items=items, having=self.query.having, order=order, limit=limit)
 
-    def render_points(self, expression: Sql) -> str:
-        """Write the query for an expression over aggregates at points."""
-        items = [(Sql("point_number"), "point_number"), (expression, "figure")]
-        return self._write_answer(self.relations["point"], items, [Sql("point_number asc nulls last")])
+    def write_keyed(self, figure: str, **values: object) -> str:
+        """Write a query over figures, or points, and the keys of their cells and sets."""
+        numbers = {"sensitive": count(1), "quasi": count(1)}
+        keys = [
+            Sql(f"set_key.set_key_{next(numbers['sensitive'])}")
+            if key.role == "sensitive"
+            else Sql(f"cell_key.key_{next(numbers['quasi'])}")
+            for key in self.query.keys
+        ]
+        relations = {
+            "figure": self.relations[figure],
+            "cell_key": self._list_keys("hit", "cell", "key", len(self.quasi_keys)),
+            "set_key": self._list_keys("asked", "set_number", "set_key", len(self.sensitive_keys)),
+        }
+        return self.space.render("evidence/answer", relations, keys=keys, **values)
 
-    def _write_answer(
-        self,
-        figure: Sql,
-        items: Sequence[tuple[Sql, str]],
-        order: Sequence[Sql],
-        having: Sequence[Sql] = (),
-        limit: int | None = None,
-    ) -> str:
-        relations = {**self._keyed(), "figure": figure}
-        parts = {"items": items, "having": having, "order": order, "limit": [] if limit is None else [limit]}
-        return self.space.render("evidence/answer", relations, keys=self._key_columns(), **parts)
+    def _list_keys(self, relation: str, number: str, key: str, size: int) -> Sql:
+        """Write which keys stand beside each number of a relation: key_1 …; without keys there is one number."""
+        if not size:
+            return Sql(f"(select 0 as {number})")
+        keys = ", ".join(f"{key}_{place}" for place in range(1, size + 1))
+        return inline(f"select distinct {number}, {keys} from {self.relations[relation]}")
 
-    def _keyed(self) -> dict[str, Sql]:
-        """Return the relations with those of the keys of cells and sets."""
-        relations = dict(self.relations)
-        relations["cell_key"], relations["set_key"] = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
-        if self.quasi_keys:
-            relations["cell_key"] = inline(self.render_keys("hit", "cell", "key", len(self.quasi_keys)))
-        if self.sensitive_keys:
-            relations["set_key"] = inline(self.render_keys("asked", "set_number", "set_key", len(self.sensitive_keys)))
-        return relations
-
-    def render_keys(self, relation: str, number: str, key: str, count: int) -> str:
-        """Write which keys stand beside each number of a relation: `count` columns, key_1 …"""
-        keys = ", ".join(f"{key}_{place}" for place in range(1, count + 1))
-        return f"select distinct {number}, {keys} from {self.relations[relation]}"
-
-    def _key_columns(self) -> list[Sql]:
-        columns = []
-        for key in self.query.keys:
-            if key.role == "sensitive":
-                columns.append(Sql(f"set_key.set_key_{self.sensitive_keys.index(key) + 1}"))
-            else:
-                columns.append(Sql(f"cell_key.key_{self.quasi_keys.index(key) + 1}"))
-        return columns
+    def statements(self) -> list[tuple[str, str]]:
+        """Return the names and texts of what an estimate is made of, in order."""
+        return [("asked", self.render_asked()), *listed(self.counting_steps())]
 
     # -- running -------------------------------------------------------------------------------
 
-    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
-        """Return a dataclass of arrays per aggregate, and which cells x sets are answered.
+    def answer(self, estimate: Estimator, quantiles: Callable[[], Inverted] | None = None) -> Answered:
+        """Run the statements and put the estimates together; messages tell what is special about them.
 
-        ORDER BY goes by the field `value`.
+        quantiles: finds the fields of the estimates of those aggregates that are no sums, by number.
         """
+        values = MissingValues(self.space, self.domain)
+        try:
+            with explained(values, self.comparisons()):
+                inverted = quantiles() if quantiles else {}
+                self._check_types()
+                estimates, occurring = self.estimate_aggregates(estimate)
+                # quantiles stand in the place of their counts, and their errors go with no others'
+                self.correlations = {pair: one for pair, one in self.correlations.items() if not {*pair} & {*inverted}}
+                estimates = [
+                    Estimate(**{name: inverted[number][name] for name in vars(one)}) if number in inverted else one
+                    for number, one in enumerate(estimates)
+                ]
+                columns = self._name_answer(estimates, occurring)
+        finally:
+            self.space.forget(self.made)
+        self.messages += values.tell(self.comparisons(), self.explained_constants)
+        keys = {item.name for item in self.query.items if item.aggregate is None}
+        return Answered(columns, self.remarks + self.messages, self.messages, keys)
+
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Estimate], BoolArray]:
+        """Return an estimate per aggregate, and which cells x sets are answered."""
         selected, weights = self.read_selected()
         lines = self.read_lines()
         cells = self.count_answered(lines)
         limits = [self.limits_of(number) for number in range(len(self.query.aggregates))]
-        both = {pair: tuple(dict.fromkeys(limits[pair[0]] + limits[pair[1]])) for pair in self.pairs()}
+        both = {pair: tuple(dict.fromkeys(limits[pair[0]] + limits[pair[1]])) for pair in self.pairs}
         inferred = {under: self.infer(self.limit_lines(lines, under), cells) for under in {(), *limits, *both.values()}}
         vectors = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
         inferences = [
@@ -238,12 +261,12 @@ class QueryRun:
         if not all(inference.exact for inference in inferences):
             self.tell_limits(inferred[()].moments.row_count, any(inference.upper_bound for inference in inferences))
         for (one, other), under in both.items():
-            pair = Pair(vectors[one][0], vectors[other][0], self.number_measure(self.product(one, other)))
+            pair = Pair(vectors[one][0], vectors[other][0], self._number_measure(self.product(one, other)))
             together = None if limits[one] == limits[other] else inferred[under].moments
             correlation = inferences[one].correlate(pair, inferences[other], together)
             if correlation is not None:
                 self.correlations[one, other] = correlation
-        return self.fill_empty_counts(estimates), self.tell_occurring(selected, inferred[()].rows)
+        return self.fill_empty_counts(estimates), self.tell_occurring(inferred[()].rows)
 
     def prepare_shares(
         self, present: Array, below: BoolArray | int, chosen: BoolArray, estimate: Estimator
@@ -289,46 +312,23 @@ class QueryRun:
         limit = self.query.aggregates[number].limit
         return () if limit is None else (limit,)
 
-    def limit_lines(self, lines: "Mapping[str, Numbers]", limits: Sequence[Piece]) -> "Mapping[str, Numbers]":
+    def limit_lines(self, lines: Lines, limits: Sequence[Piece]) -> Lines:
         """Return the lines of hits for which conditions of FILTER hold."""
         for limit in limits:
             lines = choose_lines(lines, lines[self.flags[self.limits.index(limit)]] == 1)
         return lines
 
-    def count_answered(self, lines: "Mapping[str, Numbers]") -> int:
+    def count_answered(self, lines: Lines) -> int:
         """Return how many cells lines are of: without GROUP BY one, though there may be no line."""
         return int(lines["cell"].max()) + 1 if len(lines["cell"]) else int(not self.quasi_keys)
 
-    def statements(self) -> list[tuple[str, str]]:
-        """Return the names and texts of what an estimate is made of, in order."""
-        return [("asked", self.render_asked()), *listed(self.counting_steps())]
-
-    def counting_steps(self) -> list[Statement | Report | Loop]:
-        """Render what counts the hits; the last one is read: what an estimate needs of them. A method's own."""
-        raise NotImplementedError
-
-    def infer(self, lines: "Mapping[str, Numbers]", cells: int, thresholds: int = 1) -> Any:
-        """Return what lines of moments say of so many cells, ready to be asked for evidence; a method's own.
-
-        thresholds: how many cells in a row are of the same hits, of which something else is measured.
-        """
-        raise NotImplementedError
-
-    def tell_limits(self, row_count: float, upper_bound: bool) -> None:
-        """Say where an interval is only a bound, and what the release leaves out."""
-
-    @property
-    def value_count(self) -> int:
-        """Return how many values the release has, or combinations of values; a method's own."""
-        raise NotImplementedError
-
-    def read_lines(self) -> "dict[str, Numbers]":
+    def read_lines(self) -> Lines:
         """Count the hits, and read what an estimate needs of them."""
         if self.counted is not None:
-            return dict(self.counted[1])
+            return self.counted[1]
         *made, moment = self.counting_steps()
         run_steps(made, self.space.engine, self.made)
-        self.require_memory(self.selected, self.value_count)
+        self._require_memory()
         lines = self.space.engine.arrays(text_of(moment))
         require_finite_measures(lines, "endless_uniform", len(self.measures))
         return lines
@@ -341,81 +341,28 @@ class QueryRun:
         (row,) = self.space.engine.rows(sql)
         return int(row["cells"]), int(row["row_count"])
 
-    def require_memory(self, selected: SelectedValues, values: int) -> None:
-        """Refuse what would not fit, before more of it is read than its groups. values: that the release has."""
+    def _require_memory(self) -> None:
+        """Refuse what would not fit, before more of it is read than its groups."""
         cells, hits = self.count_cells()
         value, measure, copies = self.held
-        cases, measured = selected.case_count, measure * len(self.measures)
-        lines: float = cases * self.count_lines(values)
+        values, sets, cases = self.count_values(), self.selected.set_count, self.selected.case_count
+        measured = measure * len(self.measures)
+        most, of_hit = self.count_lines(values)
+        lines = cases * most
         if self.quasi_keys:
-            lines = min(lines, self.lines_of_hit() * hits / max(cells, 1))
+            lines = min(lines, of_hit * hits / max(cells, 1))
         each = lines * copies * (LINE + measured) + cases * values * (value + measured)
-        each += selected.set_count * ANSWER * len(self.query.aggregates)
-        sets = SET * selected.set_count * values if selected.set_count > 1 else 0
-        solved = self.count_solved(1, selected)
-        each += (self.count_solved(cells, selected) - solved) / cells if cells else 0
-        require_memory(self.space.engine, sets + solved, cells, each)
-
-    def count_lines(self, values: int) -> int:
-        """Return how many lines are read of a cell and case at most, where the release has so many values."""
-        return values
-
-    def lines_of_hit(self) -> float:
-        """Return how many lines are read for a row that the condition on quasi columns selects."""
-        return 1.0
-
-    def count_solved(self, cells: int, selected: SelectedValues) -> int:
-        """Return how many numbers are kept of what is solved for so many cells: none, where nothing is solved."""
-        return 0
-
-    def keep(self, name: str, sql: str) -> Sql:
-        """Make a temporary table that goes with this query."""
-        relation = self.space.keep(name, sql)
-        self.made.append(str(relation))
-        return relation
-
-    def answer(self, estimate: Estimator, quantiles: Callable[[], Inverted] | None = None) -> Answered:
-        """Run the statements and put the estimates together; messages tell what is special about them.
-
-        quantiles: finds the fields of the estimates of those aggregates that are no sums, by number.
-        """
-        try:
-            inverted = quantiles() if quantiles else {}
-            self._check_types()
-            estimates, occurring = self.estimate_aggregates(estimate)
-            columns = self._name_answer(self._put_quantiles(estimates, inverted), occurring)
-        except (QueryError, TargetError, AnswerError, ResourceError):
-            raise
-        except SqlanonError as error:
-            # What an engine says is in our names and may quote a value: only errors worded for users pass as they are.
-            if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
-                raise  # a fault of ours
-            values = MissingValues(self.space, self.domain)
-            raise explain_failure(error, values, self.comparisons()) from None
-        finally:
-            self.space.forget(self.made)
-        self.messages += MissingValues(self.space, self.domain).tell(self.comparisons(), self.explained_constants)
-        keys = {item.name for item in self.query.items if item.aggregate is None}
-        return Answered(columns, self.remarks + self.messages, self.messages, keys)
-
-    def _put_quantiles(self, estimates: Sequence[Any], inverted: Inverted) -> Sequence[Any]:
-        """Return the estimates with quantiles in the place of their counts, whose errors go with no others'."""
-        self.correlations = {pair: array for pair, array in self.correlations.items() if not set(pair) & set(inverted)}
-        return [
-            type(estimate)(**{name: inverted[number][name] for name in vars(estimate)})
-            if number in inverted
-            else estimate
-            for number, estimate in enumerate(estimates)
-        ]
+        each += sets * ANSWER * len(self.query.aggregates)
+        solved = self.count_solved(1)
+        each += (self.count_solved(cells) - solved) / max(cells, 1)
+        require_memory(self.space.engine, solved + (SET * sets * values if sets > 1 else 0), cells, each)
 
     def _check_types(self) -> None:
         """Refuse SUM and AVG of what is no number; the type of an expression over both sides is not known yet."""
         for piece in (*self.measures, *self.weights):
-            if piece.role == "quasi":
-                relation = self.relations["person" if "person" in self.relations else "published"]
+            if piece.role != "mixed":
+                relation = self.relations["person" if piece.role == "quasi" else "value"]
                 require_numeric(self.space.read_type(piece.sql, relation))
-            elif piece.role != "mixed":
-                require_numeric(self.space.read_type(piece.sql, self.relations["value"]))
 
     def read_selected(self) -> tuple[SelectedValues, dict[str, Array]]:
         """Return the selected values, and by expression what each counts (NaN for NULL), length n."""
@@ -423,25 +370,23 @@ class QueryRun:
             code = self.counted[0]
             self.selected = SelectedValues(code, np.zeros_like(code), np.zeros_like(code), 1)
             return self.selected, {}
-        numbers = range(1, len(self.weights) + 1)
         if self.keeps_asked:
-            relation = self.keep("asked", self.render_asked())
+            relation = self.space.keep("asked", self.render_asked())
+            self.made.append(str(relation))
             columns = ["code", "case_number", "set_number"]
-            columns += [f"{name}_{number}" for number in numbers for name in ("weight", "endless")]
+            columns += [f"{name}_{n}" for n in range(1, len(self.weights) + 1) for name in ("weight", "endless")]
             values = self.space.engine.arrays(
                 f"select {', '.join(columns)} from {relation} order by code asc nulls last"
             )
         else:
             values = self.space.read_once(self.render_asked())
         code, case, value_set = (values[name].astype(np.int64) for name in ("code", "case_number", "set_number"))
+        require_finite_weights(values, len(self.weights))
         # Without sensitive keys there is one set, though no value may belong to it.
         sets = int(value_set.max(initial=-1)) + 1 if self.sensitive_keys else 1
-        require_finite_weights(values, len(self.weights))
-        weights: dict[str, Array] = {
-            piece.sql: values[f"weight_{n}"].astype(float) for n, piece in enumerate(self.weights, start=1)
-        }
         self.selected = SelectedValues(code, case, value_set, sets)
-        return self.selected, weights
+        weights = enumerate(self.weights, start=1)
+        return self.selected, {piece.sql: values[f"weight_{n}"].astype(float) for n, piece in weights}
 
     def vectorize(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> tuple[LinearAggregate, BoolArray]:
         """Say one aggregate in arrays over the selected values that it counts, and tell which these are."""
@@ -455,61 +400,58 @@ class QueryRun:
             weight = weights[piece.sql][selection]
             return LinearAggregate(function, None, np.nan_to_num(weight), (~np.isnan(weight)).astype(float)), selection
         ones = np.ones(int(selection.sum()))
-        return LinearAggregate(function, self.number_measure(piece), ones, ones), selection
+        return LinearAggregate(function, self._number_measure(piece), ones, ones), selection
 
-    def number_measure(self, piece: Piece | None) -> int | None:
+    def _number_measure(self, piece: Piece | None) -> int | None:
         """Return the number of what is measured on rows, None for nothing."""
         return None if piece is None else self.measures.index(piece) + 1
+
+    # -- the answer ----------------------------------------------------------------------------
 
     def fill_empty_counts(self, estimates: Sequence[Estimate]) -> list[Estimate]:
         """Return the estimates with 0 for a COUNT of no row: as a sum it is NULL."""
         filled = []
         for aggregate, estimate in zip(self.query.aggregates, estimates, strict=True):
             empty = np.isnan(estimate.value) & aggregate.function.counts
-            filled.append(Estimate(**{name: np.where(empty, 0.0, array) for name, array in vars(estimate).items()}))
+            filled.append(Estimate(*(np.where(empty, 0.0, array) for array in vars(estimate).values())))
         return filled
 
-    # -- the answer ----------------------------------------------------------------------------
-
-    def tell_occurring(self, selected: SelectedValues, rows: Array) -> BoolArray:
+    def tell_occurring(self, rows: Array) -> BoolArray:
         """Tell which cells x sets are answered: every quasi group that occurs, with every set it can have."""
         # As in SQL: without GROUP BY an empty selection is answered by 0, with it an empty group is no row.
         if not self.quasi_keys:
-            return np.ones((len(rows), selected.set_count), dtype=bool)
-        occurring = np.zeros((len(rows), selected.set_count), dtype=bool)
-        for value_set, case in selected.pairs():
+            return np.ones((len(rows), self.selected.set_count), dtype=bool)
+        occurring = np.zeros((len(rows), self.selected.set_count), dtype=bool)
+        for value_set, case in self.selected.pairs():
             occurring[:, value_set] |= rows[:, case] > 0
         return occurring
 
-    def _name_answer(self, estimates: Sequence[Any], occurring: BoolArray) -> "dict[str, Array] | pd.DataFrame":
+    def _name_answer(self, estimates: Sequence[Estimate], occurring: BoolArray) -> "dict[str, Array] | pd.DataFrame":
         """Put keys, names and order to the figures: in SQL where there are groups, else it is one row."""
         cell, value_set = np.nonzero(occurring)
         figure: dict[str, Any] = {"cell": cell, "set_number": value_set}
         for number, estimate in enumerate(estimates):
             figure |= {f"{name}_{number}": array[occurring] for name, array in vars(estimate).items()}
-        if self.query.derived:
-            derived = DerivedFigures(self, estimates, self.correlations, self.made)
-            figure |= derived.evaluate(figure)
-            self.messages += derived.messages
+        figure |= evaluate_derived(self, figure)
         if not self.query.grouped:
             pairs = [(f"{x}_{i.aggregate}", n) for i in self.query.items for x, n in self.name_columns(i.name)]
             return {name: figure[x][: self.query.limit] for x, name in pairs}
         self.made.append(str(self.relations["figure"]))
         self.space.keep_columns("figure", figure)
-        text = self.render_answer()
+        text = self._render_answer()
         require_readable(self.space.engine, text)
         return self.space.engine.frame(text)
 
 
-def choose_lines(lines: "Mapping[str, Numbers]", chosen: BoolArray) -> "dict[str, Numbers]":
+def choose_lines(lines: Lines, chosen: BoolArray) -> Lines:
     """Return those lines of columns for which `chosen` is true."""
     return {name: line[chosen] for name, line in lines.items()}
 
 
-def cumulate(lines: "Mapping[str, Numbers]", count: int, places: IntArray) -> "dict[str, Numbers]":
+def cumulate(lines: Lines, size: int, places: IntArray) -> Lines:
     """Return lines of moments by threshold: cell becomes cell · T + t, and 1 below t is what is measured.
 
-    lines: of hits in parts, `bucket` the first of `count` thresholds that is not below. places: of the T that are told.
+    lines: of hits in parts, `bucket` the first of `size` thresholds that is not below. places: of the T that are told.
     """
     counted = [name for name in ("shared", "uniform") if name in lines]
     names = [name for name in lines if name not in ("bucket", *counted) and not name.startswith("flag_")]
@@ -519,7 +461,7 @@ def cumulate(lines: "Mapping[str, Numbers]", count: int, places: IntArray) -> "d
     found: dict[str, Numbers] = {name: np.repeat(line, told) for name, line in zip(names, different, strict=True)}
     found["cell"] = found["cell"] * told + np.tile(np.arange(told), different.shape[1])
     for source in counted:
-        by_bucket = np.zeros((different.shape[1], count))
+        by_bucket = np.zeros((different.shape[1], size))
         np.add.at(by_bucket, (place.ravel(), lines["bucket"].astype(np.int64)), lines[source].astype(float))
         found[source] = found[f"count_{source}_1"] = np.repeat(by_bucket.sum(axis=1), told)
         found[f"sum_{source}_1"] = found[f"square_{source}_1"] = by_bucket.cumsum(axis=1)[:, places].ravel()
@@ -530,25 +472,3 @@ def cumulate(lines: "Mapping[str, Numbers]", count: int, places: IntArray) -> "d
 def weigh_choice(chosen: Piece) -> Piece:
     """Return a condition on sensitive values as a weight: 1 where it holds."""
     return Piece(chosen.role, Sql(f"(case when {chosen.sql} then 1 end)"))
-
-
-def require_readable(engine: Engine, answer: str) -> None:
-    """Refuse dates that a program would read as others: infinite ones, and those beyond the years 1 to 9999."""
-    dates = [
-        (name, sql_type.removesuffix("_NS"))  # whose nanoseconds begin in 1677
-        for name, sql_type in engine.columns(answer).items()
-        if sql_type.startswith(("DATE", "TIMESTAMP"))
-    ]
-    if not dates:
-        return
-    beyond = " or ".join(
-        f"cast({ident(name)} as {sql_type}) {sign} cast('{day}' as {sql_type})"
-        for name, sql_type in dates
-        for sign, day in (("<", "0001-01-01"), (">", "9999-12-31"))
-    )
-    (row,) = engine.rows(f"select count(*) as beyond from {inline(answer)} as answered where {beyond}")
-    if row["beyond"]:
-        raise AnswerError(
-            f"the answer holds dates that are infinite or beyond the years 1 to 9999 (in {row['beyond']} rows); cast"
-            " them to text, or leave them out with WHERE"
-        )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.plans.build import build, render_queries
-from sqlanon.plans.chapters import Chapter, variables_of
+from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Loop, Report, relation_name, statements_of
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
@@ -19,37 +19,35 @@ if TYPE_CHECKING:
 
 MOST_REMEMBERED_QUERIES = 256  # over the sensitive values
 MOST_REMEMBERED_CONSTANTS = 20_000
+Steps = list[Statement | Report | Loop]
 
 
 class Workspace:
     """Hold the relations of one release and the temporary tables that its queries make."""
 
     def __init__(
-        self, engine: Engine, tables: Mapping[str, Sql], values: Mapping[str, object], names: Mapping[str, str]
+        self, engine: Engine, tables: Mapping[str, Sql] | None = None, names: Mapping[str, str] | None = None
     ) -> None:
-        """Take the published tables, the release's own template parameters, and internal name → published name."""
-        self.engine, self.tables, self.names = engine, tables, dict(names)
+        """Take the published tables, and internal name → published name."""
+        self.engine, self.tables, self.names = engine, dict(tables or {}), dict(names or {})
         self.prefix = fresh_prefix()
-        self.relations: dict[str, Sql] = dict(tables)
-        self._values = dict(values)
+        self.relations: dict[str, Sql] = dict(self.tables)
         self._made: list[str] = []
         self._remembered: dict[str, dict[str, Numbers]] = {}
         self._types: dict[str, str] = {}
         # of constants in queries that no row equals; "" where one does
         self.missing_constants: dict[Comparison, str] = {}
 
-    def loading_steps(self) -> list[Statement | Report | Loop]:
+    def loading_steps(self) -> Steps:
         """Render what every query reads; a form's own."""
         raise NotImplementedError
 
     def render(self, chapter: str, given: Mapping[str, Sql], **values: object) -> str:
-        """Render a chapter of one query; the release's own values are added where it reads them."""
-        read = variables_of(chapter)
-        parameters = {name: value for name, value in self._values.items() if name in read}
-        (sql,) = render_queries(Chapter(chapter, {**parameters, **values}), given, self.engine.dialect).values()
+        """Render a chapter of one query."""
+        (sql,) = render_queries(Chapter(chapter, values), given, self.engine.dialect).values()
         return sql
 
-    def write(self, chapter: str, given: Mapping[str, Sql], **values: object) -> list[Statement | Report | Loop]:
+    def write(self, chapter: str, given: Mapping[str, Sql], **values: object) -> Steps:
         """Render a chapter over the relations given; nothing runs. What it makes is named by the workspace's prefix."""
         return [*build((Chapter(chapter, values),), self.prefix, given, self.engine.dialect)]
 
@@ -108,7 +106,7 @@ def inline(sql: str) -> Sql:
     return Sql(f"(\n{sql}\n)")
 
 
-def relations_of(steps: Sequence[Statement | Report | Loop]) -> dict[str, Sql]:
+def relations_of(steps: Iterable[Statement | Report | Loop]) -> dict[str, Sql]:
     """Return the relations that steps make, by their names."""
     return {step.name: Sql(step.relation) for step in steps if isinstance(step, Statement)}
 

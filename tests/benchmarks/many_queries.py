@@ -42,7 +42,7 @@ def main() -> None:
     con.execute(asked.generator.read_text())
     con.execute(f"create table people as from census_like({asked.rows}, 1)").fetchall()
     types = {row[0]: row[1] for row in con.execute("describe people").fetchall()}
-    space = Workspace(DuckDBEngine(con), {}, {}, {})
+    space = Workspace(DuckDBEngine(con))
     data = Microdata(space, Sql("people"), "people", QUASI, ("occupation",), types)
     release = sqlanon.anatomy(con, "people", quasi=QUASI, sensitive="occupation", l=asked.l)
     warnings.simplefilter("ignore")

@@ -40,7 +40,7 @@ SMALL = ((1, 10),)
 def microdata(con: duckdb.DuckDBPyConnection, table: str, quasi: Sequence[str], sensitive: str) -> Microdata:
     """Return a table as comparisons read it."""
     types = {row[0]: row[1] for row in con.execute(f"describe {table}").fetchall()}
-    return Microdata(Workspace(DuckDBEngine(con), {}, {}, {}), Sql(table), table, tuple(quasi), (sensitive,), types)
+    return Microdata(Workspace(DuckDBEngine(con)), Sql(table), table, tuple(quasi), (sensitive,), types)
 
 
 def line(*cells: object) -> None:

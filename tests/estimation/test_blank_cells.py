@@ -5,7 +5,6 @@ import pytest
 
 import sqlanon
 from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.blank_cells import tell_blank_cells
 
 
 @pytest.fixture
@@ -53,5 +52,5 @@ def test_empty_answers_are_told_from_answers_without_error_bars(few):
 
 def test_columns_that_only_look_like_error_bars_are_left_alone():
     answer = Answered({"x": np.array([np.nan]), "x_low": np.array([np.nan]), "n": np.array([1.0])}, [], [])
-    tell_blank_cells(answer, "uniform")
+    answer.tell_blank_cells("uniform")
     assert answer.messages == []

@@ -13,7 +13,9 @@ from scipy import sparse
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import ReleaseError
-from sqlanon.estimation.qit_st.session import GroupSession
+from sqlanon.estimation.qit_st.tables import GroupTables
+from sqlanon.estimation.session import Session
+from sqlanon.estimators import OF_GROUPS
 from sqlanon.estimators.class_systems import MEAN_VARIANCE, OWN_GRID, ReleaseClass, prepare_classes
 from sqlanon.estimators.inference_by_class import bound_left_out
 from sqlanon.plans.templates import Sql, ident
@@ -34,15 +36,17 @@ def robust(rows, names, *backgrounds, dropped=0, added=("group_id", "count")):
 def reopened(session, manifest, dropped=0, added=("group_id", "count")):
     """Open the tables of a session again, under another manifest."""
     columns = {
-        "quasi": session.loaded.quasi,
-        "sensitive": [session.loaded.sensitive],
+        "quasi": session.tables_of("").quasi,
+        "sensitive": [session.tables_of("").sensitive],
         "group": added[0],
         "count": added[1],
     }
-    found = GroupSession(
+    found = Session(
+        GroupTables,
         DuckDBEngine(session.con),
         {"qit": Sql("qit"), "st": Sql("st")},
         {"columns": columns, "dropped_rows": dropped, **manifest},
+        OF_GROUPS,
     )
     found.con = session.con
     return found
@@ -293,7 +297,7 @@ def test_classes_beyond_memory_are_answered_uniformly(census, monkeypatch):
     assert session.answer(sql)["count"][0] == pytest.approx(census.answer(sql, "uniform")["count"][0])
     assert session.answer(sql)["count_std_error"][0] > 0
     (message,) = session.answer(sql).attrs["messages"]
-    rows = f"{census.loaded.load_totals().sum():,.0f}"
+    rows = f"{census.tables_of('').totals.sum():,.0f}"
     assert message.startswith(f"{rows} of {rows} rows are of classes too many to solve together")
 
 
@@ -359,7 +363,7 @@ def test_intervals_hold_where_values_stand_in_every_group_of_a_class():
         kept = [row for row in rows if row[-1] >= 0]
         names = ["school", "age", "married", "work"]
         session = robust(kept, names, ["school"], dropped=len(rows) - len(kept))
-        everywhere = session.loaded.load_systems().everywhere
+        everywhere = session.tables_of("").systems.everywhere
         assert len(everywhere.code) >= 6
         for code in range(0, 12):
             row = session.answer(f"{COUNT} married = 1 and work = {code}").iloc[0]
@@ -439,7 +443,7 @@ def test_the_reach_of_counts_is_what_is_possible(most_frequent):
 def test_many_values_share_what_is_left_out():
     """Beyond, the range is the middle 95 % of a Dirichlet distribution of weights a half, drawn here by chance."""
     rows = [(0, 0, 1, v, g) for g in range(6) for v in range(12)]
-    share = robust(rows, NAMES, ["sex"]).loaded.load_systems().everywhere.share
+    share = robust(rows, NAMES, ["sex"]).loaded.systems.everywhere.share
     random = np.random.default_rng(5)
     each = np.array([[1.0] + [0] * 11, [1] * 6 + [0] * 6, [0.4] * 12, [-1] * 3 + [1] * 9, [-2] * 12])
     less, more = bound_left_out(each, share, 100)
@@ -503,7 +507,7 @@ def test_hostile_names_and_values():
     row = session.answer(f"{COUNT} {where}").iloc[0]
     (truth,) = session.con.execute(f"select count(*) from microdata where {where}").fetchone()
     assert row["count_low"] <= truth <= row["count_high"] and row["count_std_error"] > 0
-    systems = session.loaded.load_systems()
+    systems = session.tables_of("").systems
     assert len(systems.rows) == len(values)
 
 

@@ -69,16 +69,6 @@ class QueryParts:
     components: list[Component] = field(default_factory=list)
     marks: dict[int, dict[Sql, str]] = field(default_factory=dict)
 
-    @property
-    def mixed(self) -> bool:
-        """Whether a component reads both sides, so that rows are counted case by case."""
-        return any(component.mixed for component in self.components)
-
-    @property
-    def asks_rows(self) -> bool:
-        """Whether a condition or key reads a quasi column, so that it depends on what a row shows whether it counts."""
-        return any(component.asked_columns for component in self.components)
-
     def name_mark(self, column: str, piece: Sql) -> str | None:
         """Name a piece that reads one column; equal pieces share a name, and the sensitive side has none."""
         if not column.startswith(QUASI):
@@ -93,10 +83,6 @@ class QueryParts:
             self.components.remove(other)
             one = other + one
         self.components.append(one)
-
-    def list_marks(self, place: int) -> list[tuple[Sql, Sql]]:
-        """Return one column's marks as a template takes them: names and pieces."""
-        return [(Sql(name), piece) for piece, name in self.marks[place].items()]
 
 
 def split_query(query: Query) -> QueryParts:

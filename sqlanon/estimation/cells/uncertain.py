@@ -4,29 +4,28 @@ A published cell is a node and a number of alternatives, or a largest value and 
 what it may hold, its candidates.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.cells.run import FIGURES, CellRun, CellTables, Counts
-from sqlanon.estimation.query_run import QueryRun
-from sqlanon.estimation.session import Session
-from sqlanon.estimation.sound_tables import refuse_unsound
-from sqlanon.estimators import UNIFORM_ALONE
+from sqlanon.estimation.cells.query_parts import QueryParts
+from sqlanon.estimation.cells.tables import CellTables
+from sqlanon.estimation.failures import refuse_unsound
+from sqlanon.estimation.temporary_tables import Steps
 from sqlanon.methods.uncertain.read_manifest import described
-from sqlanon.plans.plan import Loop, Report, Row, relation_name
-from sqlanon.plans.roles import free_name
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Row, relation_name
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Query
+
+FIGURES = {"low": "certain", "high": "possible", "value": "expected"}
 
 
 class UncertainTables(CellTables):
     """Hold the tables that every query over uncertain data reads; what a column's cells are is made when it is read."""
 
     contents, whole = "uncertain data", ("place", "1", "whole.group_size")
+    refusal = "uncertain data answers COUNT(*) alone: SUM, AVG, quantiles and expressions were removed in 0.3.0"
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
@@ -35,7 +34,7 @@ class UncertainTables(CellTables):
         self.hierarchies = read.trees
         self.types = {place: Sql(read.types[name]) for place, name in enumerate(self.quasi, start=1)}
         self.open_places = {place for place, _ in read.ordered}
-        self.has_sets = len(columns["values"]) > 1
+        self._has_sets = len(columns["values"]) > 1
         self._laid_out = {
             "labels": [],
             "quasi": read.fields,
@@ -44,7 +43,7 @@ class UncertainTables(CellTables):
             "values": list(columns["values"]),
             **{f"{role}_column": columns[role] for role in ("group", "count", "qiid", "alternatives")},
         }
-        super().__init__(engine, dict(tables))
+        super().__init__(engine, tables)
         self.relations["held"] = relation_name(self.prefix, "held")
 
     def _load(self) -> None:
@@ -58,13 +57,17 @@ class UncertainTables(CellTables):
         else:
             self.shown_rows, self.hidden_rows = int(row["shown"]), int(row["hidden"])
 
-    def is_uncertain(self, places: Collection[int], sensitive: bool) -> bool:
-        """Tell whether rows that are read by these quasi columns, and by the sensitive one or not, may be others."""
-        if not places:
-            return sensitive and self.has_sets
-        return sensitive or self.hidden_rows > 0 or bool(set(places) & (self.open_places | set(self.hierarchies)))
+    def name_figures(self, parts: QueryParts, touched: bool) -> Mapping[str, str]:
+        """Return certain, possible and expected; expected alone, where a condition that joins both sides leaves no
+        bounds, or what is read is certain anyway.
+        """
+        uncertain = (self.hidden_rows > 0 and bool(parts.marks)) or (touched and (bool(parts.marks) or self._has_sets))
+        uncertain |= bool(set(parts.marks) & (self.open_places | set(self.hierarchies)))
+        if uncertain and not any(component.mixed for component in parts.components):
+            return FIGURES
+        return {"value": FIGURES["value"]}
 
-    def loading_steps(self) -> list[Statement | Report | Loop]:
+    def loading_steps(self) -> Steps:
         """Render what the first query runs; `held` is filled from the release's hierarchies."""
         # A cell of a column with a hierarchy shows a node, which is text whatever the type of the values below it.
         cells = [(place, Sql("varchar") if place in self.hierarchies else kind) for place, kind in self.types.items()]
@@ -88,49 +91,3 @@ class UncertainTables(CellTables):
         # a cell that is certain stands for its own value
         covered = Sql(f"(select cell, known as name from {cell})")
         return {**column, "held": self.relations["held"], "covered": covered}
-
-    def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> Sql:
-        """Write the values that cells of a column may hold: without a hierarchy, what the column shows."""
-        return Sql(self.render("evidence/candidates", {}, column=self.column(place), constants=[]))
-
-
-class UncertainRun(CellRun):
-    """Answer COUNT(*): certain, possible and expected."""
-
-    loaded: UncertainTables
-    refusal = "uncertain data answers COUNT(*) alone: SUM, AVG, quantiles and expressions were removed in 0.3.0"
-
-    def name_columns(self, name: str) -> list[tuple[str, str]]:
-        """Return the columns of an aggregate: certain, possible, expected; under an alias n, n_certain, ….
-
-        Expected alone, where a condition that joins both sides leaves no bounds, or what is read is certain anyway.
-        """
-        keys = [item.name for item in self.query.items if item.aggregate is None]
-        before = "" if name == "count" else f"{name}_"
-        bounded = not self.parts.mixed and self.loaded.is_uncertain(self.parts.marks, bool(self.query.touched))
-        told = FIGURES if bounded else {"value": FIGURES["value"]}
-        return [(figure, free_name(f"{before}{ending}", keys)) for figure, ending in told.items()]
-
-    def make_estimates(self, counts: Counts) -> Sequence[Counts]:
-        """Return the three counts for each aggregate."""
-        return [counts] * len(self.query.aggregates)
-
-
-class UncertainSession(Session):
-    """A session of a release of uncertain rows: what is certain, possible and expected, without errors."""
-
-    has_errors = False
-    loaded: UncertainTables
-
-    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
-        """Take the published tables (`qit`, `st`) and the manifest; nothing runs before the first query."""
-        self.loaded = UncertainTables(engine, tables, manifest)
-        super().__init__(self.loaded.quasi, self.loaded.sensitive, UNIFORM_ALONE, "uncertain")
-
-    def start(self, query: Query, name: str) -> CellRun:
-        """Start the run of a query with COUNT(*)."""
-        return UncertainRun(self.loaded, query)
-
-    def load(self, run: QueryRun) -> None:
-        """Make the tables of cells and of sets of values."""
-        self.loaded.load()

@@ -1,6 +1,7 @@
 """A release of groups loaded for estimation: its groups, values, rows and classes, made when they are first needed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,19 +10,21 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import run_steps
 from sqlanon.errors import AnswerError, ReleaseError, UsageError
 from sqlanon.estimation.coded_rows import CodedRows
+from sqlanon.estimation.failures import load_readable, refuse_unsound
 from sqlanon.estimation.memory_need import UNIFORM_FITS, require_memory
-from sqlanon.estimation.sound_tables import load_readable, refuse_unsound
-from sqlanon.estimation.temporary_tables import Workspace, relations_of, text_of
+from sqlanon.estimation.release_tables import ReleaseTables, select_columns
+from sqlanon.estimation.temporary_tables import Steps, relations_of, text_of
 from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.plans.manifest import follows, of_people
-from sqlanon.plans.plan import Loop, Report
-from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.aggregate_query import Query
 
 if TYPE_CHECKING:
     import pandas as pd
     from scipy import sparse
 
+    from sqlanon.estimation.answered import Answered
+    from sqlanon.estimation.query_run import Estimator, QueryRun
     from sqlanon.estimators.class_systems import ClassSystems, ReleaseClass
     from sqlanon.estimators.sets import PlacedValues
 
@@ -30,19 +33,24 @@ TOO_MANY_TOGETHER = (
     f"which of more than {LARGEST_SYSTEM:,} values stand in groups together is not counted; ask for one value at a"
     " time, or GROUP BY the values"
 )
-KIND = "a QIT and an ST"
+FACTS = (
+    "people have several values each: somebody counts once for each of the values that are asked for together; how many"
+    " people have any of them is published nowhere"
+)
 
 
-class GroupTables(Workspace):
-    """Hold a release's tables and what depends on them only.
+class GroupTables(ReleaseTables):
+    """Hold QIT and ST, and what depends on them only.
 
     An Anatomy release is one class. For an r-robust release the recipient can find the classes: the manifest names the
     columns that backgrounds read, and QIT has their values. Groups that several classes share (after a repair), and
     classes for which memory does not suffice, are answered by the uniform estimator.
 
-    signature: our names of the columns that tell classes apart. left_out: rows of the source that the release does not
-    hold, as its manifest says. unsolved_rows: those of classes beyond what memory allows.
+    left_out: rows of the source that the release does not hold, as its manifest says. unsolved_rows: those of classes
+    beyond what memory allows.
     """
+
+    sensitive: str
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
@@ -51,70 +59,97 @@ class GroupTables(Workspace):
             raise UsageError(f"a {manifest.get('method')} release has no QIT and ST; estimates are made from these")
         if len(columns["sensitive"]) != 1:
             raise UsageError(f"estimates need one sensitive column; the release has {len(columns['sensitive'])}")
-        self.quasi: list[str] = list(columns["quasi"])
-        (self.sensitive,) = columns["sensitive"]
-        self._group: str = columns["group"]
-        self._named = {"group_column": columns["group"], "count_column": columns["count"]}
+        self.quasi, (self.sensitive,) = list(columns["quasi"]), columns["sensitive"]
+        self._group, self._count = columns["group"], columns["count"]
         self.people = of_people(manifest)
-        self.may_depart = follows(manifest)  # members of groups may be in ST and no longer in QIT
-        self.signature = read_signature(manifest)
-        # a repaired group is one of its hosts' class, so that what it joins says nothing of classes
-        self._banded = bool(parameters.get("known_size"))
+        self._may_depart = follows(manifest)  # members of groups may be in ST and no longer in QIT
+        signature = read_signature(manifest)
+        self._classes = {
+            "signature": signature,
+            # a repaired group is one of its hosts' class, so that what it joins says nothing of classes
+            "joined": parameters.get("classes") == "distributions" and not parameters.get("repair"),
+            "banded": bool(parameters.get("known_size")),
+            "people": self.people,
+        }
         self._owner_values: float = parameters["owner_values"][self.sensitive] if self.people else 1.0
-        self._joined = parameters.get("classes") == "distributions" and not parameters.get("repair")
         # Anatomy leaves out only rows without a value, which no query about values asks for.
-        self.left_out: int = manifest.get("dropped_rows", 0) if self.signature or self.people else 0
+        self.left_out: int = manifest.get("dropped_rows", 0) if signature or self.people else 0
         self.unsolved_rows = 0.0
-        names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
-        super().__init__(engine, tables, {}, names)
-        self._totals: Array | None = None
-        self._rows: CodedRows | None = None
-        self._classes_made = False
-        self._systems: ClassSystems | None = None
-        self._placed: PlacedValues | None = None
-        self._shared: sparse.csr_array | None = None
         self._place_of_class = np.zeros(0, dtype=np.int64)
+        names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
+        super().__init__(engine, tables, names)
         self.relations |= relations_of(self.loading_steps())
-        self.relations |= relations_of(self.class_steps(self.relations))
+        self._base = dict(self.relations)
+        self.relations |= relations_of(self.class_steps())
 
-    def loading_steps(self) -> list[Statement | Report | Loop]:
+    def loading_steps(self) -> Steps:
         """Render what every query reads."""
         return self.write(
             "evidence/groups",
             self.tables,
-            **self._named,
+            group_column=self._group,
+            count_column=self._count,
             quasi=self.quasi,
             sensitive=self.sensitive,
-            may_depart=self.may_depart,
+            may_depart=self._may_depart,
             people=self.people,
         )
 
-    def class_steps(self, given: Mapping[str, Sql]) -> list[Statement | Report | Loop]:
-        """Render what tells classes over the relations given, and, last, what their totals and S are read from."""
-        asked = {"signature": self.signature, "joined": self._joined, "banded": self._banded, "people": self.people}
-        return self.write("evidence/classes", given, **asked)
+    def class_steps(self) -> Steps:
+        """Render what tells classes, and, last, what their totals and S are read from."""
+        return self.write("evidence/classes", self._base, **self._classes)
 
-    def base(self) -> dict[str, Sql]:
-        """Return the published tables, and what every query reads."""
-        return {**self.tables, **relations_of(self.loading_steps())}
+    # -- queries ---------------------------------------------------------------------------------
+
+    def start(self, query: Query, name: str) -> "QueryRun":
+        """Start the run of an estimator."""
+        from sqlanon.estimation.qit_st.run import GroupRun
+
+        return GroupRun(self, query, by_class=name != "uniform")
+
+    def exact_rows(self, columns: frozenset[str]) -> Sql | None:
+        """Return QIT for quasi columns, ST with each line as often as it counts for the sensitive one.
+
+        Of a release that follows others ST has the values of members who have departed, too: there it is not exact.
+        """
+        if self.sensitive not in columns:
+            return select_columns(columns, self.tables["qit"])
+        if self._may_depart or len(columns) > 1:
+            return None
+        value, size = ident(self.sensitive), ident(self._count)
+        repeated = (
+            f"select {value}, unnest(generate_series(1, cast({size} as bigint))) as person from {self.tables['st']}"
+        )
+        return Sql(f"(select {value} from ({repeated}) as repeated)")
+
+    def ask_exactly(self, sql: str, query: Query | None) -> "Answered | None":
+        """Answer a query that reads exact columns alone; of people who have several values it is said what counts."""
+        answer = super().ask_exactly(sql, query)
+        if answer is not None and self.people and self.sensitive.lower() in sql.lower():
+            answer.messages = [*answer.messages, FACTS]
+        return answer
+
+    def answer_together(
+        self, queries: Sequence[str], parse: Callable[[str], Query], name: str, estimate: "Estimator"
+    ) -> "dict[int, Answered]":
+        """Answer plain counts of releases that do not have many classes, those over the same columns in one pass."""
+        from sqlanon.estimation.qit_st.together import answer_together
+
+        return answer_together(self, queries, parse, name, estimate)
 
     # -- what every query reads ------------------------------------------------------------------
 
-    def load_totals(self) -> Array:
-        """Load the release at the first call; return the values' totals f in the order of their codes.
+    @cached_property
+    def totals(self) -> Array:
+        """The values' totals f in the order of their codes; of people, everybody comes last.
 
-        Raises ReleaseError where its tables are no QIT and ST that fit each other.
+        Raises ReleaseError where the tables are no QIT and ST that fit each other.
         """
-        if self._totals is None:
-            load_readable(self._load, KIND)
-            values = self.engine.arrays(f"select code, row_count from {self.relations['value']}")
-            totals = np.zeros(len(values["code"]))
-            totals[values["code"].astype(np.int64)] = values["row_count"]
-            if self.people:
-                (shown,) = self.read_once(f"select count(*) as row_count from {self.relations['person']}")["row_count"]
-                totals = np.append(totals, float(shown))
-            self._totals = totals
-        return self._totals
+        load_readable(self._load, "a QIT and an ST")
+        values = self.engine.arrays(f"select code, row_count from {self.relations['value']}")
+        totals = np.zeros(len(values["code"]))
+        totals[values["code"].astype(np.int64)] = values["row_count"]
+        return np.append(totals, self.count_rows("person")) if self.people else totals
 
     def _load(self) -> None:
         # the engine would compare a text with a number as numbers, of which 1 and 01 are the same
@@ -124,85 +159,46 @@ class GroupTables(Workspace):
             raise UsageError(f"the groups of QIT are {sql_types[0]}, those of ST {sql_types[1]}")
         run_steps(self.loading_steps(), self.engine, self._made, look=lambda _, row: refuse_unsound(row))
 
-    def sensitive_rows(self) -> Sql:
-        """Write the sensitive column with a row for each person."""
-        value, count = ident(self.sensitive), ident(self._named["count_column"])
-        repeated = (
-            f"select {value}, unnest(generate_series(1, cast({count} as bigint))) as person from {self.tables['st']}"
-        )
-        return Sql(f"(select {value} from ({repeated}) as repeated)")
+    def count_rows(self, name: str) -> float:
+        """Return how many rows a loaded relation has."""
+        (rows,) = self.read_once(f"select count(*) as row_count from {self.relations[name]}")["row_count"]
+        return float(rows)
 
-    def load_rows(self) -> CodedRows:
-        """Return the rows of QIT coded for many queries at once, with their groups."""
-        if self._rows is None:
-            self.load_totals()
-            columns = [f"quasi_{number}" for number in range(1, len(self.quasi) + 1)]
-            self._rows = CodedRows(self, "coded_person", self.relations["person"], columns, ["group_id"])
-        self._rows.load()
-        return self._rows
+    @cached_property
+    def rows(self) -> CodedRows:
+        """The rows of QIT coded for many queries at once, with their groups."""
+        columns = [f"quasi_{number}" for number in range(1, len(self.quasi) + 1)]
+        rows = CodedRows(self, "coded_person", self.relations["person"], columns, ["group_id"])
+        rows.load()
+        return rows
 
     # -- classes -----------------------------------------------------------------------------------
 
-    def load_systems(self) -> "ClassSystems | None":
-        """Return the classes prepared for solving, None where the release has too many values for it."""
+    @cached_property
+    def _class_texts(self) -> tuple[str, str]:
+        """What the totals of classes, and S, are read from, when classes are told."""
+        *made, values, products = self.class_steps()
+        run_steps(made, self.engine, self._made)
+        return text_of(values), text_of(products)
+
+    @cached_property
+    def systems(self) -> "ClassSystems | None":
+        """The classes prepared for solving, None where the release has too many values for it."""
         # pandas and scipy are slow to load, and other estimators need no classes
         from sqlanon.estimators.class_systems import MOST_KEPT, prepare_classes
 
-        totals = self.load_totals()
-        if self._systems is None and len(totals) <= LARGEST_SYSTEM:
-            *made, read_values, read_products = self.class_steps(self.base())
-            if not self._classes_made:
-                run_steps(made, self.engine, self._made)
-                self._classes_made = True
-            values = self.engine.frame(text_of(read_values))
-            class_numbers = choose_classes(values, len(totals), MOST_KEPT)
-            chosen = values[values["class"].isin(class_numbers)]
-            require_memory(self.engine, count_numbers(chosen, len(totals)), remedy=UNIFORM_FITS)
-            self.unsolved_rows = float(values.loc[values["class"] >= 0, "row_count"].sum() - chosen["row_count"].sum())
-            # By class number from -1: the place among the chosen classes, all others at the rest's place behind them.
-            self._place_of_class = np.full(int(values["class"].max()) + 2, len(class_numbers))
-            self._place_of_class[class_numbers + 1] = np.arange(len(class_numbers))
-            products = self.engine.frame(text_of(read_products))
-            self._systems = prepare_classes(read_classes(class_numbers, values, products), len(totals))
-        return self._systems
-
-    def load_values(self) -> "PlacedValues":
-        """Return the values by class of a release of people who have several."""
-        from sqlanon.estimators.sets import PlacedValues
-
-        if self._placed is None:
-            count = len(self.load_totals()) - 1
-            *made, read_values, _ = self.class_steps(self.base())
-            run_steps(made, self.engine, self._made)
-            values = self.engine.arrays(text_of(read_values))
-            order = np.lexsort([values["code"], values["class"]])
-            owner, code = (values[name][order].astype(np.int64) for name in ("class", "code"))
-            totals, others, facts = (values[name][order].astype(float) for name in ("row_count", "others", "facts"))
-            valued = code < count
-            self._placed = PlacedValues(
-                owner=owner[valued], code=code[valued], totals=totals[valued], others=others[valued],
-                facts=facts[valued], people=totals[~valued], mates=others[~valued], people_facts=facts[~valued],
-                owner_values=self._owner_values, value_count=count, shared=self._load_shared,
-            )  # fmt: skip
-        return self._placed
-
-    def _load_shared(self) -> "sparse.csr_array":
-        """Return in how many groups two values stand, V x V, of S: read once, where a question asks for several."""
-        from scipy import sparse
-
-        if self._shared is None:
-            count = len(self.load_totals()) - 1
-            if count > LARGEST_SYSTEM:
-                raise AnswerError(TOO_MANY_TOGETHER)
-            *_, read_products = self.class_steps(self.base())
-            products = self.engine.arrays(text_of(read_products))
-            code, other = (products[name].astype(np.int64) for name in ("code", "other_code"))
-            pairs = (code < count) & (other < code)
-            lower = sparse.csr_array(
-                (products["product_sum"][pairs].astype(float), (code[pairs], other[pairs])), (count, count)
-            )
-            self._shared = lower + lower.T
-        return self._shared
+        count = len(self.totals)
+        if count > LARGEST_SYSTEM:
+            return None
+        values = self.engine.frame(self._class_texts[0])
+        numbers = choose_classes(values, count, MOST_KEPT)
+        chosen = values[values["class"].isin(numbers)]
+        require_memory(self.engine, count_numbers(chosen, count), remedy=UNIFORM_FITS)
+        self.unsolved_rows = float(values.loc[values["class"] >= 0, "row_count"].sum() - chosen["row_count"].sum())
+        # By class number from -1: the place among the chosen classes, all others at the rest's place behind them.
+        self._place_of_class = np.full(int(values["class"].max()) + 2, len(numbers))
+        self._place_of_class[numbers + 1] = np.arange(len(numbers))
+        return prepare_classes(read_classes(chosen, self.engine.frame(self._class_texts[1])), count)
 
     @property
     def class_count(self) -> int:
@@ -213,11 +209,44 @@ class GroupTables(Workspace):
         """Return the place among the solved classes of each class number; the rest's is their number."""
         return np.asarray(self._place_of_class[classes + 1])
 
+    @cached_property
+    def placed(self) -> "PlacedValues":
+        """The values by class of a release of people who have several."""
+        from sqlanon.estimators.sets import PlacedValues
+
+        count = len(self.totals) - 1
+        values = self.engine.arrays(self._class_texts[0])
+        order = np.lexsort([values["code"], values["class"]])
+        owner, code = (values[name][order].astype(np.int64) for name in ("class", "code"))
+        totals, others, facts = (values[name][order].astype(float) for name in ("row_count", "others", "facts"))
+        valued = code < count
+        return PlacedValues(
+            owner=owner[valued], code=code[valued], totals=totals[valued], others=others[valued],
+            facts=facts[valued], people=totals[~valued], mates=others[~valued], people_facts=facts[~valued],
+            owner_values=self._owner_values, value_count=count, shared=lambda: self.shared,
+        )  # fmt: skip
+
+    @cached_property
+    def shared(self) -> "sparse.csr_array":
+        """In how many groups two values stand, V x V, of S: read once, where a question asks for several."""
+        from scipy import sparse
+
+        count = len(self.totals) - 1
+        if count > LARGEST_SYSTEM:
+            raise AnswerError(TOO_MANY_TOGETHER)
+        products = self.engine.arrays(self._class_texts[1])
+        code, other = (products[name].astype(np.int64) for name in ("code", "other_code"))
+        pairs = (code < count) & (other < code)
+        lower = sparse.csr_array(
+            (products["product_sum"][pairs].astype(float), (code[pairs], other[pairs])), (count, count)
+        )
+        return lower + lower.T
+
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""
         super().close()
-        self._classes_made = False
-        self._totals = self._rows = self._systems = self._placed = self._shared = None
+        for made in ("totals", "rows", "_class_texts", "systems", "placed", "shared"):
+            self.__dict__.pop(made, None)
 
 
 def read_signature(manifest: Mapping[str, Any]) -> list[str]:
@@ -226,16 +255,13 @@ def read_signature(manifest: Mapping[str, Any]) -> list[str]:
     Raises ReleaseError where the manifest names a column that is not published.
     """
     quasi = list(manifest["columns"]["quasi"])
-    background_names = {
-        name for background in manifest.get("parameters", {}).get("backgrounds", []) for name in background
-    }
-    unknown = sorted(background_names - set(quasi))
-    if unknown:
+    read = {name for background in manifest.get("parameters", {}).get("backgrounds", []) for name in background}
+    if unknown := sorted(read - set(quasi)):
         raise ReleaseError(
             f"the release's backgrounds read {', '.join(map(repr, unknown))}, which it does not publish; its columns"
             f" are {', '.join(map(repr, quasi))}"
         )
-    return [f"quasi_{number}" for number, name in enumerate(quasi, start=1) if name in background_names]
+    return [f"quasi_{number}" for number, name in enumerate(quasi, start=1) if name in read]
 
 
 def choose_classes(values: "pd.DataFrame", value_count: int, most_kept: int) -> IntArray:
@@ -266,18 +292,18 @@ def count_numbers(values: "pd.DataFrame", value_count: int) -> float:
     return float(read.sum() + 3 * (size**2).max() + 5 * len(classes) * value_count) if len(classes) else 0.0
 
 
-def read_classes(chosen: IntArray, values: "pd.DataFrame", products: "pd.DataFrame") -> "Iterator[ReleaseClass]":
-    """Yield the chosen classes from totals by class and value, and from S by class and pair of values."""
+def read_classes(values: "pd.DataFrame", products: "pd.DataFrame") -> "Iterator[ReleaseClass]":
+    """Yield classes from totals by class and value, and from S by class and pair of values."""
     from scipy import sparse  # slow to load, and read by ridge alone
 
     from sqlanon.estimators.class_systems import ReleaseClass
 
     by_class = dict(iter(products.groupby("class")))
-    for number, class_values in values[values["class"].isin(chosen)].groupby("class"):
-        codes = np.sort(class_values["code"].to_numpy(dtype=np.int64))
-        totals = class_values.set_index("code")["row_count"].reindex(codes).to_numpy(dtype=float)
+    for number, class_values in values.sort_values("code").groupby("class"):
+        codes, totals = class_values["code"].to_numpy(dtype=np.int64), class_values["row_count"].to_numpy(dtype=float)
         row, column = (np.searchsorted(codes, by_class[number][name]) for name in ("code", "other_code"))
         numbers, apart = by_class[number]["product_sum"].to_numpy(dtype=float), row != column
-        half = sparse.csr_array((numbers[apart], (row[apart], column[apart])), (len(codes), len(codes)))
-        diagonal = sparse.csr_array((numbers[~apart], (row[~apart], column[~apart])), half.shape)
-        yield ReleaseClass(codes, (half + half.T + diagonal).tocsr(), totals, int(class_values["groups"].iloc[0]))
+        shape = (len(codes), len(codes))
+        lower = sparse.csr_array((numbers, (row, column)), shape)
+        upper = sparse.csr_array((numbers[apart], (column[apart], row[apart])), shape)
+        yield ReleaseClass(codes, (lower + upper).tocsr(), totals, int(class_values["groups"].iloc[0]))

@@ -58,16 +58,9 @@ class BoxForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        if self.several is None:
-            return self._open(engine, tables, manifest)
-        from sqlanon.estimation.several_session import SeveralSession
+        from sqlanon.estimation.cells.boxes import BoxTables
 
-        return SeveralSession(self._open, engine, tables, manifest)
-
-    def _open(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
-        from sqlanon.estimation.cells.boxes import BoxSession
-
-        return BoxSession(engine, tables, manifest)
+        return Session(BoxTables, engine, tables, manifest, self.estimators, apart=self.several is not None)
 
     # -- words ---------------------------------------------------------------------------------
 

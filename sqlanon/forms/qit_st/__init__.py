@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.session import Session
+from sqlanon.estimation.session import GO_TOGETHER, Session
 from sqlanon.estimators import OF_GROUPS, OF_PEOPLE
 from sqlanon.forms.estimate_script import write_group_script
 from sqlanon.forms.form import SINCE, Form, Presence, Tables
@@ -71,16 +71,12 @@ class GroupForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
+        from sqlanon.estimation.qit_st.tables import GroupTables
+
+        estimators = OF_PEOPLE if of_people(manifest) else self.estimators
         if self.several is None:
-            return self._open(engine, tables, manifest)
-        from sqlanon.estimation.several_session import GO_TOGETHER, SeveralSession
-
-        return SeveralSession(self._open, engine, tables, manifest, GO_TOGETHER)
-
-    def _open(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
-        from sqlanon.estimation.qit_st.session import GroupSession
-
-        return GroupSession(engine, tables, manifest, OF_PEOPLE if of_people(manifest) else self.estimators)
+            return Session(GroupTables, engine, tables, manifest, estimators)
+        return Session(GroupTables, engine, tables, manifest, estimators, apart=True, caveat=GO_TOGETHER)
 
     @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":

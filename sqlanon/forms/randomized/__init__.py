@@ -86,9 +86,9 @@ class RandomizedForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        from sqlanon.estimation.randomized.session import RandomizedSession
+        from sqlanon.estimation.randomized.tables import Randomized
 
-        return RandomizedSession(engine, tables, manifest, self.estimators)
+        return Session(Randomized, engine, tables, manifest, self.estimators)
 
     @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":

@@ -46,9 +46,9 @@ class UncertainForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        from sqlanon.estimation.cells.uncertain import UncertainSession
+        from sqlanon.estimation.cells.uncertain import UncertainTables
 
-        return UncertainSession(engine, tables, manifest)
+        return Session(UncertainTables, engine, tables, manifest, self.estimators)
 
     # -- words ---------------------------------------------------------------------------------
 

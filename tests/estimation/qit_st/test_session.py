@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, SqlanonError, UsageError
-from sqlanon.estimation.qit_st.session import GroupSession
+from sqlanon.estimation.qit_st.tables import GroupTables
+from sqlanon.estimation.session import Session
+from sqlanon.estimators import OF_GROUPS
 from sqlanon.plans.templates import Sql, ident
 from tests.databases import connect
 from tests.examples import examples
@@ -48,7 +50,7 @@ def session_of(rows, names, group="group_id", count="count"):
         "columns": {"quasi": quasi, "sensitive": [sensitive], "group": group, "count": count},
     }
     con.execute(f"create table microdata as select {columns}, {last} as {ident(sensitive)} from frame")
-    session = GroupSession(DuckDBEngine(con), {"qit": Sql("qit"), "st": Sql("st")}, manifest)
+    session = Session(GroupTables, DuckDBEngine(con), {"qit": Sql("qit"), "st": Sql("st")}, manifest, OF_GROUPS)
     session.con = con
     return session
 
@@ -173,7 +175,7 @@ def test_a_missing_value_of_a_key_or_an_argument_is_told(hospital):
 
 def oracle(session, satisfies):
     """Enumerate rows and the values of their groups: the uniform estimate."""
-    columns = session.loaded
+    columns = session.tables_of("")
     lines = session.con.execute("select * from st").fetchall()
     people = session.con.execute("select * from qit").fetchall()
     values = list(dict.fromkeys(v for _, v, _ in lines))
@@ -380,7 +382,13 @@ def test_hostile_names(shift):
 
 def test_a_release_without_qit_is_refused():
     with pytest.raises(UsageError, match="no QIT"):
-        GroupSession(None, {"data": Sql("x")}, {"method": "splu", "columns": {"quasi": ["a"], "sensitive": ["b"]}})
+        Session(
+            GroupTables,
+            None,
+            {"data": Sql("x")},
+            {"method": "splu", "columns": {"quasi": ["a"], "sensitive": ["b"]}},
+            OF_GROUPS,
+        )
 
 
 LISTED = [
@@ -392,7 +400,7 @@ LISTED = [
 def test_statements_run_and_hold_no_value_of_the_data(hospital):
     sql = "select disease, count(*) from release where age > 30 group by disease order by 2"
     engine = Recording(hospital.con)
-    fresh = GroupSession(engine, hospital.loaded.tables, {"columns": _columns(hospital)})
+    fresh = Session(GroupTables, engine, hospital.tables_of("").tables, {"columns": _columns(hospital)}, OF_GROUPS)
     listed = fresh.statements(sql)
     assert engine.ran == []
     assert [name for name, _ in listed] == LISTED
@@ -405,8 +413,8 @@ def test_statements_run_and_hold_no_value_of_the_data(hospital):
 
 def _columns(session):
     return {
-        "quasi": session.loaded.quasi,
-        "sensitive": [session.loaded.sensitive],
+        "quasi": session.tables_of("").quasi,
+        "sensitive": [session.tables_of("").sensitive],
         "group": "group_id",
         "count": "count",
     }
@@ -414,7 +422,13 @@ def _columns(session):
 
 def test_no_table_stays_behind(hospital):
     before = hospital.con.execute("select count(*) from duckdb_tables()").fetchone()
-    fresh = GroupSession(DuckDBEngine(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
+    fresh = Session(
+        GroupTables,
+        DuckDBEngine(hospital.con),
+        hospital.tables_of("").tables,
+        {"columns": _columns(hospital)},
+        OF_GROUPS,
+    )
     fresh.answer("select sex, disease, count(*) from release group by all")
     fresh.close()
     assert hospital.con.execute("select count(*) from duckdb_tables()").fetchone() == before
@@ -424,7 +438,9 @@ def test_no_table_stays_behind(hospital):
 
 def test_too_many_values_are_answered_by_uniform(small, monkeypatch):
     monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_SYSTEM", 3)
-    fresh = GroupSession(DuckDBEngine(small.con), small.loaded.tables, {"columns": _columns(small)})
+    fresh = Session(
+        GroupTables, DuckDBEngine(small.con), small.tables_of("").tables, {"columns": _columns(small)}, OF_GROUPS
+    )
     answer = fresh.answer("select count(*) from release where age > 30 and income = 3")
     assert "sensitive values" in answer.attrs["messages"][0]
     assert answer["count"][0] == pytest.approx(
@@ -523,7 +539,9 @@ def test_an_error_of_the_engine_that_nobody_foresaw_quotes_nothing(hospital):
                 raise SqlanonError("Some Error: could not digest 'pneumonia'")
             return super().arrays(text)
 
-    fresh = GroupSession(Failing(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
+    fresh = Session(
+        GroupTables, Failing(hospital.con), hospital.tables_of("").tables, {"columns": _columns(hospital)}, OF_GROUPS
+    )
     with pytest.raises(DataError) as caught:
         fresh.answer("select count(*) from release where disease = 'flu' and age > 30")
     assert "pneumonia" not in str(caught.value)
@@ -557,8 +575,8 @@ def test_a_damaged_release_is_refused(fault):
 def test_a_broken_file_is_a_broken_release(hospital, tmp_path):
     broken = tmp_path / "qit.parquet"
     broken.write_bytes(b"PAR1 is no PAR1")
-    tables = {**hospital.loaded.tables, "qit": Sql(f"read_parquet('{broken}')")}
-    fresh = GroupSession(DuckDBEngine(hospital.con), tables, {"columns": _columns(hospital)})
+    tables = {**hospital.tables_of("").tables, "qit": Sql(f"read_parquet('{broken}')")}
+    fresh = Session(GroupTables, DuckDBEngine(hospital.con), tables, {"columns": _columns(hospital)}, OF_GROUPS)
     with pytest.raises(UsageError, match="a file is damaged"):
         fresh.answer("select count(*) from release")
 
@@ -604,7 +622,7 @@ def test_signatures_that_share_groups_are_answered_as_one_class(con):
     release = sqlanon.robust(con, "t", quasi="ward", sensitive="s", id="person", r=3, background="known")
     query = "SELECT COUNT(*) AS n FROM release WHERE ward < 15 AND s = 's3'"
     answer = release.estimate(query)
-    assert len(release._session.loaded.load_systems().rows) == 1
+    assert len(release._session.tables_of("").systems.rows) == 1
     plain = sqlanon.anatomy(con, "t", quasi="ward", sensitive="s", id="person", l=3)
     wanted = plain.estimate(query, "ridge")
     # as precise as Anatomy's, which has one class as well

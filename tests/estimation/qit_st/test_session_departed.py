@@ -7,7 +7,9 @@ import pytest
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import ReleaseError
-from sqlanon.estimation.qit_st.session import GroupSession
+from sqlanon.estimation.qit_st.tables import GroupTables
+from sqlanon.estimation.session import Session
+from sqlanon.estimators import OF_GROUPS
 from sqlanon.key import Key
 from sqlanon.plans.following import Following
 from sqlanon.plans.templates import Sql
@@ -53,7 +55,7 @@ def publish(con, key, number, known):
 def opened(con, number=2):
     columns = {"quasi": ["age"], "sensitive": ["s"], "group": "group_id", "count": "count"}
     manifest = {"method": "anatomy", "parameters": {"l": 3, "release": number}, "columns": columns}
-    return GroupSession(DuckDBEngine(con), {"qit": Sql("qit"), "st": Sql("st")}, manifest)
+    return Session(GroupTables, DuckDBEngine(con), {"qit": Sql("qit"), "st": Sql("st")}, manifest, OF_GROUPS)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6])

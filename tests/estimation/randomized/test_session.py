@@ -9,7 +9,9 @@ import pytest
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
-from sqlanon.estimation.randomized.session import RandomizedSession
+from sqlanon.estimation.randomized.tables import Randomized
+from sqlanon.estimation.session import Session
+from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.plans.templates import Sql, ident
 from tests.databases import connect
@@ -33,7 +35,7 @@ def session_of(frame, sensitive, gamma, truth=None, **parameters):
         "parameters": {"gamma": dict(zip(sensitive, gamma, strict=True)), "residue": "keep", **parameters},
         "columns": {"quasi": quasi, "sensitive": list(sensitive)},
     }
-    session = RandomizedSession(DuckDBEngine(con), {"data": Sql("data")}, manifest)
+    session = Session(Randomized, DuckDBEngine(con), {"data": Sql("data")}, manifest, OF_RANDOMIZED)
     session.con = con
     return session
 
@@ -300,7 +302,7 @@ def test_the_iteration_reports_its_turns_and_what_did_not_converge(census, monke
     assert "iterative gives no error bars" in bars
     assert message.startswith("iteration: 12 estimates, ")
     assert answer[["count_std_error", "count_low", "count_high"]].isna().all(axis=None)
-    monkeypatch.setattr("sqlanon.estimation.randomized.session.TOLERANCE", 1e-12)
+    monkeypatch.setattr("sqlanon.estimation.randomized.run.TOLERANCE", 1e-12)
     answer = census.answer("select count(*) from release where sex = 'M' and job = 3", "iterative")
     assert "1 of 1 estimates had not converged after 10,000 turns: what is left" in answer.attrs["messages"][1]
 
@@ -348,11 +350,12 @@ def rare(listed):
     session = session_of(release, ["symptom"], [3], truth)
     if listed:
         session.con.execute("create table values_1 as select distinct symptom from microdata order by all")
-        session = RandomizedSession(session.loaded.engine, {"data": Sql("data"), "values_1": Sql("values_1")}, {
+        engine = session.tables_of("").engine
+        session = Session(Randomized, engine, {"data": Sql("data"), "values_1": Sql("values_1")}, {
             "method": "splu",
             "parameters": {"gamma": {"symptom": 3}, "residue": "keep", "values": "list"},
             "columns": {"quasi": ["age"], "sensitive": ["symptom"]},
-        })  # fmt: skip
+        }, OF_RANDOMIZED)  # fmt: skip
     return session, truth, sorted(set(truth["symptom"]) - set(release["symptom"]))
 
 
@@ -429,7 +432,7 @@ def test_an_estimator_of_other_releases_is_refused(census):
 
 
 def test_too_much_at_once_is_refused_by_name(census, monkeypatch):
-    monkeypatch.setattr("sqlanon.estimation.randomized.session.LARGEST_ANSWER", 1000)
+    monkeypatch.setattr("sqlanon.estimation.randomized.run.LARGEST_ANSWER", 1000)
     with pytest.raises(DataError, match="groups and cases x 108 combinations"):
         census.answer("select age, count(*) from release where job = band group by age")
 
@@ -438,10 +441,14 @@ def test_a_manifest_without_gamma_is_refused():
     for gamma in ({}, {"job": 1}, {"job": True}, {"job": "5"}, None):
         manifest = {"method": "splu", "parameters": {"gamma": gamma}, "columns": {"quasi": ["a"], "sensitive": ["job"]}}
         with pytest.raises(ReleaseError, match="gamma of 'job'"):
-            RandomizedSession(None, {"data": Sql("x")}, manifest)
+            Session(Randomized, None, {"data": Sql("x")}, manifest, OF_RANDOMIZED)
     with pytest.raises(UsageError, match="no table of randomized rows"):
-        RandomizedSession(
-            None, {"qit": Sql("x")}, {"method": "anatomy", "columns": {"quasi": ["a"], "sensitive": ["b"]}}
+        Session(
+            Randomized,
+            None,
+            {"qit": Sql("x")},
+            {"method": "anatomy", "columns": {"quasi": ["a"], "sensitive": ["b"]}},
+            OF_RANDOMIZED,
         )
 
 

@@ -53,9 +53,9 @@ class TallyForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        from tests.toys.tally_form.session import CrowdSession
+        from tests.toys.tally_form.session import CrowdTables
 
-        return CrowdSession(engine, *as_groups(tables, manifest), self.estimators)
+        return Session(CrowdTables, engine, *as_groups(tables, manifest), self.estimators)
 
     @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":

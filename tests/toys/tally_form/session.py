@@ -1,22 +1,22 @@
 """Answer questions about crowds: who is in one has the same quasi values as all others, so that answers are exact."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.qit_st.session import GroupRun, GroupSession
+from sqlanon.estimation.qit_st.run import GroupRun
+from sqlanon.estimation.qit_st.tables import GroupTables
 from sqlanon.estimation.query_run import Estimator
-from sqlanon.estimators.evidence import BoolArray
+from sqlanon.estimators.evidence import BoolArray, Estimate
 from sqlanon.sql.aggregate_query import Query
 
 
 class CrowdRun(GroupRun):
     """One query on its way through crowds."""
 
-    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Estimate], BoolArray]:
         """Return the shares of the groups as what they are here: the truth."""
         estimates, occurring = super().estimate_aggregates(estimate)
         return [
@@ -25,13 +25,15 @@ class CrowdRun(GroupRun):
         ], occurring
 
 
-class CrowdSession(GroupSession):
-    """A session of a release of crowds, which are read as groups, each question by itself."""
+class CrowdTables(GroupTables):
+    """Crowds, which are read as groups, each question by itself."""
 
-    def start(self, query: Query, name: str, **options: Any) -> GroupRun:
+    def start(self, query: Query, name: str) -> GroupRun:
         """Start the run of a question about crowds."""
-        return CrowdRun(self.loaded, query, by_class=False)
+        return CrowdRun(self, query, by_class=False)
 
-    def answer_together(self, queries: Sequence[str], name: str, estimate: Estimator) -> dict[int, Answered]:
+    def answer_together(
+        self, queries: Sequence[str], parse: Callable[[str], Query], name: str, estimate: Estimator
+    ) -> dict[int, Answered]:
         """Answer none together."""
         return {}
