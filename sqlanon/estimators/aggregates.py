@@ -1,4 +1,4 @@
-"""The aggregates that recipients may ask for, one object each: its sums, its estimate, its bounds, its SQL.
+"""The aggregates that recipients may ask for: their sums, estimates, bounds, SQL.
 
 Other code asks the object; it never compares an aggregate's name. Axes as in `moments`.
 """
@@ -28,7 +28,7 @@ class LinearAggregate:
     @property
     def degree(self) -> int:
         """Return the power of e in the numerator."""
-        return 0 if self.number is None else 1
+        return int(self.number is not None)
 
     def choose(self, inside: BoolArray) -> "LinearAggregate":
         """Return the same of some of the selected values: where `inside` (n) is true."""
@@ -36,7 +36,7 @@ class LinearAggregate:
 
     def parts(self) -> list[tuple[int, Array]]:
         """Return the sums that it is made of, as (power of e, weights)."""
-        return self.function.parts(self)
+        return [(self.degree, self.weights), *([(0, self.present)] if self.function.is_ratio else [])]
 
     def column(self, degree: int, weighting: str = "uniform") -> str:
         """Return the moments' column for e^degree; weighting is `shared` or `uniform`."""
@@ -54,8 +54,9 @@ class LinearAggregate:
         return empty & (not self.function.counts)
 
 
+@dataclass(frozen=True)
 class Function:
-    """An aggregate function of SQL; `name` is its own in lower case.
+    """An aggregate function of SQL: a sum, or a ratio of two; `name` is its own in lower case.
 
     counts: whether it is a number of rows, which is 0 over none and moves by one; others are NULL over no row.
     is_ratio: whether it is the first of two sums by the second, the rows that are counted.
@@ -63,88 +64,36 @@ class Function:
     """
 
     name: str
-    counts = False
-    is_ratio = False
+    counts: bool = False
+    is_ratio: bool = False
     inverts = False
 
-    def parts(self, aggregate: LinearAggregate) -> list[tuple[int, Array]]:
-        """Return the sums that `aggregate` is made of, as (power of e, weights of the n selected values)."""
-        return [(aggregate.degree, aggregate.weights)]
+    def estimate(self, sums: Sequence[Array]) -> Array:
+        """Return the answer from its sums (of `LinearAggregate.parts`, one shape); NaN over no rows."""
+        if not self.is_ratio:
+            return sums[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(sums[1] > 0, sums[0] / sums[1], np.nan)
 
     def bound(self, moments: Moments, selected: SelectedValues, aggregate: LinearAggregate) -> tuple[Array, Array]:
         """Return the least and the largest answer that the release allows, C x J; NaN where none is known.
 
-        moments, selected: what the query hits, and the values that it selects. aggregate: what is asked of them. Raises
-        NotImplementedError where a function leaves it out.
+        moments, selected: what the query hits, and the values that it selects. aggregate: what is asked of them.
         """
-        raise NotImplementedError
-
-    def estimate(self, sums: Sequence[Array]) -> Array:
-        """Return the answer from its sums (of `parts`, in their order, one shape); NaN where there is none."""
-        return sums[0]
+        if self.counts:
+            least, most = _bound_rows(moments, selected)
+            return least.sum(axis=2), most.sum(axis=2)
+        if self.is_ratio:
+            return _bound_average(moments, selected, aggregate)
+        if aggregate.number is not None:
+            return _bound_measured_sum(moments, selected, aggregate.number)
+        each, ones = aggregate.weights * _bound_hits(moments, selected), np.ones_like(aggregate.weights)
+        return selected.sum_by_set(np.minimum(each, 0.0), ones), selected.sum_by_set(np.maximum(each, 0.0), ones)
 
     @property
     def of_values(self) -> "Function":
-        """The function that says the same of an argument's values."""
-        return self
-
-
-class Count(Function):
-    """COUNT(*); COUNT of an argument is the sum of 1 over the rows where it is not NULL."""
-
-    name = "count"
-    counts = True
-
-    def bound(self, moments: Moments, selected: SelectedValues, aggregate: LinearAggregate) -> tuple[Array, Array]:
-        """Return the least and the most selected rows that are hits, C x J."""
-        least, most = _bound_rows(moments, selected)
-        return least.sum(axis=2), most.sum(axis=2)
-
-    @property
-    def of_values(self) -> Function:
-        """The sum: its argument is 1 or NULL."""
-        return SUM
-
-
-class Sum(Function):
-    """SUM of an argument."""
-
-    name = "sum"
-
-    def bound(self, moments: Moments, selected: SelectedValues, aggregate: LinearAggregate) -> tuple[Array, Array]:
-        """Return bounds by the hits of each value, or by the least and largest e and its positive part, C x J."""
-        if aggregate.number is not None:
-            return _bound_measured_sum(moments, selected, aggregate.number)
-        most, weights = _bound_hits(moments, selected), aggregate.weights
-        ones = np.ones_like(weights)
-        low, high = np.minimum(weights * most, 0.0), np.maximum(weights * most, 0.0)
-        return selected.sum_by_set(low, ones), selected.sum_by_set(high, ones)
-
-
-class Average(Function):
-    """AVG of an argument: its sum by the rows where it is not NULL."""
-
-    name = "avg"
-    is_ratio = True
-
-    def parts(self, aggregate: LinearAggregate) -> list[tuple[int, Array]]:
-        """Return the sum, and the rows that are counted."""
-        return [*super().parts(aggregate), (0, aggregate.present)]
-
-    def bound(self, moments: Moments, selected: SelectedValues, aggregate: LinearAggregate) -> tuple[Array, Array]:
-        """Return the least and the largest value that some hit may have, C x J, which bound a mean."""
-        if aggregate.number is None:
-            most = _bound_hits(moments, selected)
-            lows = highs = np.where((most > 0) & (aggregate.present > 0), aggregate.weights, np.nan)
-        else:
-            lows, highs = _gather_extremes(moments, selected, aggregate.number)
-        low, high = selected.range_by_case(lows, highs, moments.count("uniform").shape[1])
-        return np.fmin.reduce(low, axis=2), np.fmax.reduce(high, axis=2)
-
-    def estimate(self, sums: Sequence[Array]) -> Array:
-        """Return the first of two sums by the second; NaN over no rows."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(sums[1] > 0, sums[0] / sums[1], np.nan)
+        """The function that says the same of an argument's values: of a count, whose argument is 1 or NULL, the sum."""
+        return SUM if self.counts else self
 
 
 @dataclass(frozen=True)
@@ -158,8 +107,7 @@ class Quantile(Function):
     interval of F holds the level (Woodruff, Confidence Intervals for Medians and Other Position Measures, 1952).
     """
 
-    name: str
-    interpolates: bool
+    interpolates: bool = True
     level: float | None = None
     inverts = True
 
@@ -200,26 +148,27 @@ class Moment(Function):
     products, and n, the rows where none is NULL: of something that a number added to an argument does not change.
     """
 
-    name: str
-    formula: str
+    formula: str = ""
 
 
-COUNT, SUM, AVG = Count(), Sum(), Average()
+COUNT, SUM, AVG = Function("count", counts=True), Function("sum"), Function("avg", is_ratio=True)
 _VARIANCE, _OTHER_VARIANCE, _COVARIANCE = "greatest(xx - x * x, 0)", "greatest(yy - y * y, 0)", "(xy - x * y)"
 _SAMPLE = " * case when n > 1 then n / (n - 1) end"
 _MOMENTS = {  # by the name of the parser's node in lower case
-    "variance": Moment("var_samp", _VARIANCE + _SAMPLE),
-    "variancepop": Moment("var_pop", _VARIANCE),
-    "stddev": Moment("stddev", f"sqrt({_VARIANCE}{_SAMPLE})"),
-    "stddevsamp": Moment("stddev_samp", f"sqrt({_VARIANCE}{_SAMPLE})"),
-    "stddevpop": Moment("stddev_pop", f"sqrt({_VARIANCE})"),
-    "covarsamp": Moment("covar_samp", _COVARIANCE + _SAMPLE),
-    "covarpop": Moment("covar_pop", _COVARIANCE),
-    "corr": Moment("corr", f"greatest(least({_COVARIANCE} / sqrt(nullif({_VARIANCE} * {_OTHER_VARIANCE}, 0)), 1), -1)"),
-    "regrslope": Moment("regr_slope", f"{_COVARIANCE} / nullif({_OTHER_VARIANCE}, 0)"),  # of x on y, as in SQL
+    "variance": Moment("var_samp", formula=_VARIANCE + _SAMPLE),
+    "variancepop": Moment("var_pop", formula=_VARIANCE),
+    "stddev": Moment("stddev", formula=f"sqrt({_VARIANCE}{_SAMPLE})"),
+    "stddevsamp": Moment("stddev_samp", formula=f"sqrt({_VARIANCE}{_SAMPLE})"),
+    "stddevpop": Moment("stddev_pop", formula=f"sqrt({_VARIANCE})"),
+    "covarsamp": Moment("covar_samp", formula=_COVARIANCE + _SAMPLE),
+    "covarpop": Moment("covar_pop", formula=_COVARIANCE),
+    "corr": Moment(
+        "corr", formula=f"greatest(least({_COVARIANCE} / sqrt(nullif({_VARIANCE} * {_OTHER_VARIANCE}, 0)), 1), -1)"
+    ),
+    "regrslope": Moment("regr_slope", formula=f"{_COVARIANCE} / nullif({_OTHER_VARIANCE}, 0)"),  # of x on y, as in SQL
 }
-MEDIAN = Quantile("median", interpolates=True, level=0.5)
-QUANTILE_CONT, QUANTILE_DISC = Quantile("quantile_cont", interpolates=True), Quantile("quantile_disc", False)
+MEDIAN = Quantile("median", level=0.5)
+QUANTILE_CONT, QUANTILE_DISC = Quantile("quantile_cont"), Quantile("quantile_disc", interpolates=False)
 # By the name of the parser's node in lower case.
 FUNCTIONS: dict[str, Function] = {
     "count": COUNT,
@@ -247,6 +196,17 @@ def _bound_rows(moments: Moments, selected: SelectedValues) -> tuple[Array, Arra
     # |hits ∩ selected| >= |hits| + |selected| - N: so many rows have no room outside.
     forced = rows[:, None, :] + totals - moments.row_count
     return np.maximum(forced, 0.0), np.minimum(most, rows[:, None, :])
+
+
+def _bound_average(moments: Moments, selected: SelectedValues, aggregate: LinearAggregate) -> tuple[Array, Array]:
+    """Return the least and the largest value that some hit may have, C x J, which bound a mean."""
+    if aggregate.number is None:
+        most = _bound_hits(moments, selected)
+        lows = highs = np.where((most > 0) & (aggregate.present > 0), aggregate.weights, np.nan)
+    else:
+        lows, highs = _gather_extremes(moments, selected, aggregate.number)
+    low, high = selected.range_by_case(lows, highs, moments.count("uniform").shape[1])
+    return np.fmin.reduce(low, axis=2), np.fmax.reduce(high, axis=2)
 
 
 def _gather_extremes(moments: Moments, selected: SelectedValues, number: int) -> tuple[Array, Array]:

@@ -1,6 +1,17 @@
 """From the published figures of a randomized release to evidence. Arrays only, no engine.
 
-Every aggregate is a sum of w_v x_v, or the ratio of two; axes as in `sums`.
+Every aggregate is a sum of w_v x_v, or the ratio of two; axes as in `sums`. The set that is asked for is a column of 0
+and 1.
+
+For the sum X of weights w over the n rows of a condition, two answers are known: the unbiased one, with its error, and
+m, which takes values for unrelated, all of them together (`pooling`). X may stand out as a whole (`standing_out`): were
+values unrelated, its distance from what is expected of everybody would have the variance se² + K, K = n² t Var w, and
+S = n² (E |w - E w|)².
+
+An average is e + R x / (x² + Var x), x the count and R what its numbers less e sum to, both found in this way: where
+the count is known that is R / x more than e, where it is not R is mostly noise. A sum is the average times the count,
+so that counts, sums and averages of one question agree. e: of numbers of the rows, their mean over the condition; of
+values, theirs over the asked values in the whole release.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,8 +32,8 @@ from sqlanon.estimators.evidence import (
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.one_core import on_one_core
 from sqlanon.estimators.propagation import Pair, correlate
-from sqlanon.estimators.randomized.asked_sets import Linear
 from sqlanon.estimators.randomized.pooling import Everybody
+from sqlanon.estimators.randomized.standing_out import NOT_APART, gained
 from sqlanon.estimators.randomized.sums import Sums, Weighted
 
 SETS_AT_ONCE = 500_000  # numbers x sets: what a processor's cache holds is several times faster
@@ -71,10 +82,8 @@ class Recovery:
             some, inside = asked.cut(start, min(start + step, asked.set_count))
             part, of_part = self.about(some), measured.choose(inside)
             estimated = estimate(part.evidence(of_part))
-            if (highest := part.highest(of_part)) is not None:
-                value = np.minimum(estimated.value, highest)
-                estimated = replace(estimated, value=value, low=np.minimum(estimated.low, value))
-            found.append(estimated)
+            value = np.minimum(estimated.value, part._highest(of_part))
+            found.append(replace(estimated, value=value, low=np.minimum(estimated.low, value)))
         return join_fields(found, axis=1)
 
     def correlate(self, pair: Pair, other: "Recovery", both: Moments | None) -> Array | None:
@@ -110,25 +119,24 @@ class Recovery:
         unbiased, error, growth, curve, jump = self._unbiased(parts, measured)
         evidence = Evidence(
             plain=plain, unbiased=unbiased, std_error=error, least=least, most=most,
-            exact=np.zeros(plain.shape, dtype=bool), growth=growth, curve=curve, jump=jump,
+            exact=np.full(plain.shape, not self.sums.counts), growth=growth, curve=curve, jump=jump,
         )  # fmt: skip
-        if self.everybody is not None:
-            value, variance, tells = self._asked(measured, unbiased, error)
-            evidence = self._bounded(replace(evidence, shrunk=value), measured)
-            low, high = score_interval(evidence)
-            if len(self.sums.counts) == 1:  # what it is drawn to is no reason to leave the interval
-                drawn = np.minimum(
-                    np.maximum(np.asarray(evidence.shrunk), np.fmax(low, -np.inf)), np.fmin(high, np.inf)
-                )
-                return replace(evidence, shrunk=drawn)
-            if measured.function.counts:  # of several columns the unbiased count may tell nothing
-                half = NORMAL_QUANTILE * np.sqrt(variance) * np.where(tells, 1.0, WIDER)
-                low = np.where(tells, np.minimum(low, value - half), value - half)
-                high = np.where(tells, np.maximum(high, value + half), value + half)
-                middle, width = (low + high) / 2, (high - low) / 2
-                return replace(evidence, unbiased=middle, std_error=width / NORMAL_QUANTILE, growth=0.0, jump=0.0)
+        if self.everybody is None:
+            return self._bounded(evidence, measured)
+        value, variance, tells = self._asked(measured, unbiased, error)
+        evidence = self._bounded(replace(evidence, shrunk=value), measured)
+        low, high = score_interval(evidence)
+        if len(self.sums.counts) == 1:  # what it is drawn to is no reason to leave the interval
+            drawn = np.minimum(np.maximum(np.asarray(evidence.shrunk), np.fmax(low, -np.inf)), np.fmin(high, np.inf))
+            return replace(evidence, shrunk=drawn)
+        if not measured.function.counts:
             return evidence
-        return self._bounded(evidence, measured)
+        # of several columns the unbiased count may tell nothing
+        half = NORMAL_QUANTILE * np.sqrt(variance) * np.where(tells, 1.0, WIDER)
+        low = np.where(tells, np.minimum(low, value - half), value - half)
+        high = np.where(tells, np.maximum(high, value + half), value + half)
+        error = (high - low) / 2 / NORMAL_QUANTILE
+        return replace(evidence, unbiased=(low + high) / 2, std_error=error, growth=0.0, jump=0.0)
 
     def _unbiased(
         self, parts: Sequence[Weighted], measured: LinearAggregate
@@ -147,19 +155,67 @@ class Recovery:
             variance = variance + self.sums.of_orders(parts[0], measured)
         return value, np.sqrt(variance), growth, curve, jump
 
+    def _bounded(self, evidence: Evidence, measured: LinearAggregate) -> Evidence:
+        """Leave room for values never published, and NULL where no row is counted."""
+        evidence = self._leave_room(evidence, measured)
+        empty = measured.is_null(self.moments, self.sums.asked)
+        if not measured.function.counts:
+            empty |= np.isnan(evidence.plain)
+        # an average over rows of which nothing is known is anything that the rows allow
+        unknown = np.isnan(evidence.unbiased)
+        shown = evidence.plain if evidence.shrunk is None else evidence.shrunk
+        figures = {
+            "plain": evidence.plain,
+            "unbiased": np.where(unknown, shown, evidence.unbiased),
+            "std_error": np.where(unknown, np.inf, evidence.std_error),
+            "least": evidence.least,
+            "most": evidence.most,
+            "shrunk": np.full(empty.shape, np.nan) if evidence.shrunk is None else shown,
+        }
+        growth, curve = np.where(unknown, 0.0, evidence.growth), np.where(unknown, np.inf, evidence.curve)
+        known = {name: np.where(empty, np.nan, array) for name, array in figures.items()}
+        return replace(evidence, exact=evidence.exact & ~empty, growth=growth, curve=curve, **known)
+
+    def _leave_room(self, evidence: Evidence, measured: LinearAggregate) -> Evidence:
+        """Leave room in counts for values that were never published: about 3 rows of each."""
+        if not measured.function.counts or not self.sums.counts:
+            return evidence
+        # there may be as many rows of each value that nobody publishes: a list names them, or the question does
+        asked, mass = self.sums.asked, self.sums.mass[self.sums.asked.code]
+        named = np.bincount(asked.set, mass == 0, asked.set_count) + self.missing
+        published = np.bincount(asked.set, mass * self.sums.counts[0].sum(), asked.set_count)
+        room = self.unseen * np.maximum(named, 1)
+        hits = np.minimum(self.sums.rows.max(axis=1)[:, None], room)
+        rare = (named > 0) & (published <= room)  # chosen for what is not there
+        error = np.where(rare, np.hypot(evidence.std_error, hits / NORMAL_QUANTILE), evidence.std_error)
+        return replace(
+            evidence,
+            most=np.maximum(evidence.most, np.where(evidence.plain > 0, 0, hits)),
+            least=np.maximum(0, np.where(evidence.least > 0, evidence.least - hits, evidence.least)),
+            std_error=np.where(error == 0, hits / NORMAL_QUANTILE, error),
+        )
+
+    def _highest(self, measured: LinearAggregate) -> Array | float:
+        """Return the most that a count `measured` should be, J: f' of what is asked; infinity where nothing says."""
+        if not measured.function.counts or len(self.sums.counts) != 1 or self.sums.case_count > 1:
+            return np.inf
+        asked = self.sums.asked
+        return np.bincount(asked.set, self.sums.counts[0][asked.code], asked.set_count)
+
+    # -- the asked sets --------------------------------------------------------------------------
+
     def _asked(self, measured: LinearAggregate, unbiased: Array, error: Array) -> tuple[Array, Array, BoolArray]:
         """Return the answer about the asked sets and, of a count, its variance and whether the unbiased one tells
         anything, C x J, given that and its error.
         """
         if measured.function.counts:
-            found = self._linear(measured, unbiased, error)
-            return *found.drawn(), found.std_error < NOTHING
+            return self._draw(measured, unbiased, error)
         counted, centred, centre = self._centred(measured)
         present = LinearAggregate(COUNT, None, measured.present, measured.present)
         drawn = []
         for linear in (present, centred):
             parts = [counted.sums.weighted(*part) for part in linear.parts()]
-            drawn.append(counted._linear(linear, *counted._unbiased(parts, linear)[:2]).drawn())
+            drawn.append(counted._draw(linear, *counted._unbiased(parts, linear)[:2])[:2])
         (count, variance), (rest, _) = drawn
         count = np.maximum(count, 0.0)
         known = count**2 + variance
@@ -190,8 +246,11 @@ class Recovery:
         counted = replace(self, sums=replace(self.sums, moments=replace(self.moments, columns=columns)))
         return counted, LinearAggregate(SUM, 0, measured.weights, measured.present), centre[:, 0]
 
-    def _linear(self, measured: LinearAggregate, unbiased: Array, error: Array) -> Linear:
-        """Return what is known of a count or of a sum about its mean, given its unbiased answer and the error."""
+    def _draw(self, measured: LinearAggregate, unbiased: Array, error: Array) -> tuple[Array, Array, BoolArray]:
+        """Return a count, or a sum about its mean, its variance, and whether the unbiased answer tells anything, C x J.
+
+        unbiased, error: that answer, and its error, of which as much as is kept of the answer makes the variance.
+        """
         (part,) = [self.sums.weighted(degree, weights) for degree, weights in measured.parts()]
         everybody, total = self.everybody, float(self.sums.counts[0].sum())
         assert everybody is not None
@@ -217,52 +276,7 @@ class Recovery:
             error = np.maximum(error, np.sqrt(noise) / 2)  # what is solved may be noise, and so is an error read off it
             tells = LEAST_TELLING * error <= whole
             unbiased, error = np.where(tells, unbiased, pooled), np.where(tells, error, NOTHING)
-        return Linear(unbiased, error, pooled, expected, prior, size**2)
-
-    def _bounded(self, evidence: Evidence, measured: LinearAggregate) -> Evidence:
-        """Leave room for values never published, and NULL where no row is counted."""
-        least, most, error = self._unseen(measured, evidence.plain, evidence.least, evidence.most, evidence.std_error)
-        empty = measured.is_null(self.moments, self.sums.asked)
-        if not measured.function.counts:
-            empty |= np.isnan(evidence.plain)
-        # an average over rows of which nothing is known is anything that the rows allow
-        unknown = np.isnan(evidence.unbiased)
-        shown = evidence.plain if evidence.shrunk is None else evidence.shrunk
-        figures = {
-            "plain": evidence.plain, "unbiased": np.where(unknown, shown, evidence.unbiased), "least": least,
-            "std_error": np.where(unknown, np.inf, error), "most": most,
-            "shrunk": shown if evidence.shrunk is not None else np.full(empty.shape, np.nan),
-        }  # fmt: skip
-        return replace(
-            evidence, exact=np.full(empty.shape, not self.sums.counts) & ~empty,
-            growth=np.where(unknown, 0.0, evidence.growth), curve=np.where(unknown, np.inf, evidence.curve),
-            **{name: np.where(empty, np.nan, array) for name, array in figures.items()},
-        )  # fmt: skip
-
-    def highest(self, measured: LinearAggregate) -> Array | None:
-        """Return the most that a count `measured` should be, J: f' of what is asked; None where that says nothing."""
-        if not measured.function.counts or len(self.sums.counts) != 1 or self.sums.case_count > 1:
-            return None
-        largest = np.zeros(self.sums.asked.set_count)
-        np.add.at(largest, self.sums.asked.set, self.sums.counts[0][self.sums.asked.code])
-        return largest
-
-    def _unseen(
-        self, measured: LinearAggregate, plain: Array, least: Array, most: Array, error: Array
-    ) -> tuple[Array, Array, Array]:
-        """Leave room in counts for values that were never published: about 3 rows of each."""
-        if not measured.function.counts or not self.sums.counts:
-            return least, most, error
-        # there may be as many rows of each value that nobody publishes: a list names them, or the question does
-        named, published = np.zeros((2, self.sums.asked.set_count))
-        mass = self.sums.mass[self.sums.asked.code]
-        np.add.at(named, self.sums.asked.set, mass == 0)
-        np.add.at(published, self.sums.asked.set, mass * self.sums.counts[0].sum())
-        named += self.missing
-        room = self.unseen * np.maximum(named, 1)
-        hits = np.minimum(self.sums.rows.max(axis=1)[:, None], room)
-        most = np.maximum(most, np.where(plain > 0, 0, hits))
-        least = np.maximum(0, np.where(least > 0, least - hits, least))
-        rare = (named > 0) & (published <= room)  # chosen for what is not there
-        error = np.where(rare, np.hypot(error, hits / NORMAL_QUANTILE), error)
-        return least, most, np.where(error == 0, hits / NORMAL_QUANTILE, error)
+        noise = error**2
+        gain = gained(unbiased - expected, noise + prior, size**2, NOT_APART)
+        kept = np.divide(prior + gain * noise, prior + noise, out=np.ones_like(noise), where=noise > 0)
+        return pooled + gain * (unbiased - pooled), kept * noise, error < NOTHING
