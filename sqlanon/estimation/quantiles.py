@@ -6,8 +6,8 @@ values between two of them. Axes: T thresholds, A answers (cells x value sets).
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from sqlanon.estimation.failures import is_numeric
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.temporary_tables import relations_of, text_of
 from sqlanon.estimators.aggregates import COUNT, Quantile
-from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, Estimate, IntArray, join_fields
+from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, BoolArray, Estimate, IntArray, join_fields
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
 
@@ -53,9 +53,9 @@ def find_quantiles(query: Query, start: Start, estimate: Estimator) -> dict[int,
     start: starts the run of another query over the same tables, ready to run.
     """
     found = {}
+    nothing: dict[str, Any] = {"items": (), "order": (), "limit": None, "derived": (), "having": ()}
     for number, aggregate in enumerate(query.aggregates):
         if aggregate.function.inverts:
-            nothing: dict[str, Any] = {"items": (), "order": (), "limit": None, "derived": (), "having": ()}
             run = start(replace(query, aggregates=(replace(aggregate, function=COUNT, argument=None),), **nothing))
             in_expression = any(number in derived.read for derived in query.derived)
             try:
@@ -76,77 +76,101 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
     *made, _ = run.counting_steps()
     run_steps(made, run.space.engine, run.made)
     cells, _ = run.count_cells()
-    thresholds = _read_thresholds(run, argument, of_values, min(max(MOST_SHARES // max(cells, 1), FEWEST), MOST))
+    most = min(max(MOST_SHARES // max(cells, 1), FEWEST), MOST)
+    thresholds = Thresholds(run, argument, "value" if of_values else "person", most)
     if in_expression and not thresholds.numeric:
         raise QueryError(_DERIVED)
     linear, chosen = run.vectorize(run.query.aggregates[0], weights)
-    count = len(thresholds.rank)
-    present, below = linear.present, np.zeros((0, 0), dtype=bool)
+    present, count = linear.present, len(thresholds.ranks)
+    below: BoolArray | int = count
     if of_values:
-        codes = run.space.engine.arrays(
-            f"select value.code, different.rank from {run.relations['value']} as value inner join"
-            f" {run.relations['different']} as different on {argument.sql} = different.argument"
-        )
-        rank = np.full(int(max(selected.code.max(initial=0), codes["code"].max(initial=0))) + 1, np.inf)
-        rank[codes["code"].astype(np.int64)] = codes["rank"]
-        rank = rank[selected.code[chosen]]
-        present, below = np.isfinite(rank).astype(float), rank <= thresholds.rank[:, None]
+        rank = thresholds.rank_values(int(selected.code.max(initial=0)))[selected.code[chosen]]
+        present, below = np.isfinite(rank).astype(float), rank <= thresholds.ranks[:, None]
     else:
-        run.bucket = thresholds.write_bucket(argument.sql)
-    rows, share = run.prepare_shares(present, below if of_values else count, chosen, estimate)
-    places = np.arange(min(STEPS[0], count) - 1 if count > FEWEST else 0, count, STEPS[0] if count > FEWEST else 1)
-    places = np.union1d(places, np.arange(count)[-1:])
+        run.bucket = thresholds.write_bucket()
+    rows, share = run.prepare_shares(present, below, chosen, estimate)
+    first, *steps = STEPS if count > FEWEST else (1,)
+    places = np.union1d(np.arange(min(first - 1, max(count - 1, 0)), count, first), np.arange(count)[-1:])
     shares = share(places)
-    for step in STEPS[1:] if count > FEWEST else ():  # nearer to where F reaches the level, and its ends do
-        ranks = thresholds.rank[places]
+    for step in steps:  # nearer to where F reaches the level, and its ends do
+        ranks = thresholds.ranks[places]
         after = np.unique(np.searchsorted(ranks, _reach_ends(quantile, ranks, rows, shares)))
         between = [np.arange(places[place - 1] if place else -1, places[place], step)[1:] for place in after]
         more = np.concatenate(between).astype(np.int64)
-        both, found = np.concatenate([places, more]), join_fields([shares, share(more)], axis=0)
-        order = np.argsort(both)
-        places, shares = both[order], Estimate(*(side[order] for side in vars(found).values()))
-    return _invert(quantile, replace(thresholds, rank=thresholds.rank[places]), rows, shares)
+        places, both = np.append(places, more), join_fields([shares, share(more)], axis=0)
+        order = np.argsort(places)
+        places, shares = places[order], Estimate(*(side[order] for side in vars(both).values()))
+    return _invert(quantile, thresholds, thresholds.ranks[places], rows, shares)
 
 
-@dataclass
 class Thresholds:
-    """Values of what a quantile is of: their ranks among all different ones, T, and all of these as texts, by rank."""
+    """Values of what a quantile is of, at which shares are found. ranks: theirs among all different ones."""
 
-    rank: IntArray
-    sql_type: Sql
-    read_texts: Callable[[Sequence[int]], Mapping[int, str]]
-
-    @property
-    def numeric(self) -> bool:
-        """Tell whether they are numbers, else times."""
-        return is_numeric(self.sql_type)
-
-    def write_bucket(self, argument: Sql) -> Sql:
-        """Write the number of the first threshold that is not below an expression; NULL where that is NULL."""
-        texts = self.read_texts(self.rank.tolist())
-        cases = " ".join(
-            f"when {argument} <= cast({literal(texts[rank])} as {self.sql_type}) then {place}"
-            for place, rank in enumerate(self.rank.tolist())
+    def __init__(self, run: QueryRun, argument: Piece, ranked: str, most: int) -> None:
+        """Make the different values, and read which of them are thresholds. ranked: the relation that they are of."""
+        self._run, self._argument, relation = run, argument.sql, run.relations[ranked]
+        self._type = run.space.read_type(argument.sql, relation)
+        self.numeric = is_numeric(self._type)
+        if not (self.numeric or self._type == "DATE" or re.fullmatch(r"TIMESTAMP(_S|_MS)?", self._type)):
+            raise QueryError(_TYPES.format(self._type))
+        of_values = ranked == "value"
+        conditions = run.query.filters(*(("sensitive",) if of_values else ("constant", "quasi")))
+        *made, threshold = run.space.write(
+            "evidence/thresholds",
+            {"ranked": relation},
+            argument=argument.sql,
+            weight=Sql("row_count" if of_values and run.counts_values else "1"),
+            conditions=[piece.sql for piece in conditions],
+            most=most,
         )
-        return Sql(f"case {cases} end" if len(self.rank) else "cast(null as integer)")
+        run_steps(made, run.space.engine, run.made)
+        run.relations |= relations_of(made)
+        self._texts = self._read_texts(text_of(threshold))
+        self.ranks = np.array(sorted(self._texts), dtype=np.int64)
+        self.read(self.ranks[[0, -1]] if len(self.ranks) else self.ranks)  # what is no number is refused at once
+
+    def _read_texts(self, sql: str) -> dict[int, str]:
+        return {int(row["rank"]): str(row["written"]) for row in self._run.space.engine.rows(sql)}
+
+    def rank_values(self, most: int) -> Array:
+        """Return the rank of each sensitive value, up to the code `most` at least; infinite where that is NULL."""
+        relations = self._run.relations
+        codes = self._run.space.engine.arrays(
+            f"select value.code, different.rank from {relations['value']} as value inner join"
+            f" {relations['different']} as different on {self._argument} = different.argument"
+        )
+        ranks = np.full(int(max(most, codes["code"].max(initial=0))) + 1, np.inf)
+        ranks[codes["code"].astype(np.int64)] = codes["rank"]
+        return ranks
+
+    def write_bucket(self) -> Sql:
+        """Write the number of the first threshold that is not below the argument; NULL where that is NULL."""
+        cases = " ".join(
+            f"when {self._argument} <= cast({literal(self._texts[rank])} as {self._type}) then {place}"
+            for place, rank in enumerate(self.ranks.tolist())
+        )
+        return Sql(f"case {cases} end" if cases else "cast(null as integer)")
 
     def read(self, ranks: IntArray) -> Array:
         """Return values by their ranks: numbers, or times in microseconds."""
         different, place = np.unique(ranks, return_inverse=True)
-        texts = self.read_texts(different.tolist())
-        values = np.array([self._parse(texts[rank]) for rank in different.tolist()])
+        if missing := sorted(set(different.tolist()) - set(self._texts)):
+            chosen, relation = ", ".join(map(str, missing)), self._run.relations["different"]
+            self._texts |= self._read_texts(
+                f"select rank, cast(argument as varchar) as written from {relation} where rank in ({chosen})"
+            )
+        values = np.array([self._parse(self._texts[rank]) for rank in different.tolist()])
         return np.asarray(values[place.ravel()]) if len(values) else np.zeros(0)
 
     def _parse(self, text: str) -> Any:
-        if self.numeric:
-            number = float(text == "true") if text in ("true", "false") else float(text)
-            if not np.isfinite(number):
-                raise AnswerError(_ENDLESS)
-            return number
         try:
-            return np.datetime64(text, "us")
+            number = {"true": 1.0, "false": 0.0}.get(text) if self.numeric else np.datetime64(text, "us")
+            number = float(text) if number is None else number
         except ValueError:
             raise AnswerError(_ENDLESS) from None
+        if self.numeric and not np.isfinite(number):
+            raise AnswerError(_ENDLESS)
+        return number
 
     def between(self, first: Array, second: Array, nearness: Array) -> Array:
         """Return what lies between two values, as the database places it: dates to the microsecond."""
@@ -158,62 +182,29 @@ class Thresholds:
         return np.where(np.isnat(first), first, rounded.astype("datetime64[us]"))
 
 
-def _read_thresholds(run: QueryRun, argument: Piece, of_values: bool, most: int) -> Thresholds:
-    """Make the different values of what a quantile is of, and read which of them are thresholds."""
-    ranked = run.relations["value" if of_values else "person"]
-    sql_type = run.space.read_type(argument.sql, ranked)
-    if not (is_numeric(sql_type) or sql_type == "DATE" or re.fullmatch(r"TIMESTAMP(_S|_MS)?", sql_type)):
-        raise QueryError(_TYPES.format(sql_type))
-    conditions = run.query.filters(*(("sensitive",) if of_values else ("constant", "quasi")))
-    *made, threshold = run.space.write(
-        "evidence/thresholds",
-        {"ranked": ranked},
-        argument=argument.sql,
-        weight=Sql("row_count" if of_values and run.counts_values else "1"),
-        conditions=[piece.sql for piece in conditions],
-        most=most,
-    )
-    run_steps(made, run.space.engine, run.made)
-    run.relations |= relations_of(made)
-    different = run.relations["different"]
-    rows = run.space.engine.rows(text_of(threshold))
-    known = {int(row["rank"]): str(row["written"]) for row in rows}
+def _invert(
+    quantile: Quantile, thresholds: Thresholds, ranks: IntArray, rows: Estimate, shares: Estimate
+) -> dict[str, Any]:
+    """Return the fields of quantiles from estimates of their rows (cells x sets) and of F (T x cells x sets).
 
-    def read_texts(ranks: Sequence[int]) -> Mapping[int, str]:
-        if missing := sorted(set(ranks) - set(known)):
-            chosen = ", ".join(map(str, missing))
-            sql = f"select rank, cast(argument as varchar) as written from {different} where rank in ({chosen})"
-            known.update({int(row["rank"]): str(row["written"]) for row in run.space.engine.rows(sql)})
-        return known
-
-    thresholds = Thresholds(np.array(sorted(known), dtype=np.int64), Sql(sql_type), read_texts)
-    thresholds.read(thresholds.rank[[0, -1]] if len(thresholds.rank) else thresholds.rank)
-    return thresholds
-
-
-def _invert(quantile: Quantile, thresholds: Thresholds, rows: Estimate, shares: Estimate) -> dict[str, Any]:
-    """Return the fields of quantiles from estimates of their rows (cells x sets) and of F (T x cells x sets)."""
-    shape = rows.value.shape
-    null = ~(rows.value.ravel() > 0) | (len(thresholds.rank) == 0)
-    nothing = np.full(len(null), np.nan) if thresholds.numeric else np.full(len(null), np.datetime64("NaT", "us"))
-    if null.all():
-        none = np.full(shape, np.nan)
-        fields = {name: nothing.reshape(shape) for name in ("value", "low", "high", "centre")}
-        return fields | {"std_error": none}
-    low, high = (np.asarray(side, dtype=float).reshape(len(thresholds.rank), -1) for side in (shares.low, shares.high))
-    is_open = ~np.isfinite(low).all(axis=0) | ~np.isfinite(high).all(axis=0)
-    *_, nearness = quantile.rank_rows(_count_whole(rows))
-    ranks = _reach_ends(quantile, thresholds.rank, rows, shares)
-    first, second, bottom, top = (thresholds.read(rank) for rank in ranks)
-    found = thresholds.between(first, second, nearness)
-    bottom, top = np.minimum(bottom, first), np.maximum(top, second)
-    exact = (low == high).all(axis=0)
-    bottom, top = np.where(exact, found, bottom), np.where(exact, found, top)
-    found = np.where(null, nothing, found)
-    bottom, top = (np.where(null | is_open, nothing, end) for end in (bottom, top))
+    ranks: of the thresholds that shares are of.
+    """
+    null = ~(rows.value.ravel() > 0) | (len(ranks) == 0)
+    nothing = np.full(len(null), np.nan if thresholds.numeric else np.datetime64("NaT", "us"))
+    found = bottom = top = nothing
+    if not null.all():
+        low, high = (np.asarray(side, dtype=float).reshape(len(ranks), -1) for side in (shares.low, shares.high))
+        *_, nearness = quantile.rank_rows(_count_whole(rows))
+        first, second, bottom, top = (thresholds.read(rank) for rank in _reach_ends(quantile, ranks, rows, shares))
+        between, exact = thresholds.between(first, second, nearness), (low == high).all(axis=0)
+        is_open = null | ~np.isfinite(low).all(axis=0) | ~np.isfinite(high).all(axis=0)
+        found = np.where(null, nothing, between)
+        bottom = np.where(is_open, nothing, np.where(exact, between, np.minimum(bottom, first)))
+        top = np.where(is_open, nothing, np.where(exact, between, np.maximum(top, second)))
     unit: Any = 1.0 if thresholds.numeric else np.timedelta64(1, "D")
-    fields = {"value": found, "std_error": (top - bottom) / unit / (2 * NORMAL_QUANTILE), "low": bottom, "high": top}
-    return {name: array.reshape(shape) for name, array in {**fields, "centre": found}.items()}
+    error = (top - bottom) / unit / (2 * NORMAL_QUANTILE)
+    fields = {"value": found, "std_error": error, "low": bottom, "high": top, "centre": found}
+    return {name: array.reshape(rows.value.shape) for name, array in fields.items()}
 
 
 def _count_whole(rows: Estimate) -> Array:
