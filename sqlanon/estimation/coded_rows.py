@@ -8,16 +8,15 @@ single question has one cell.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 
-from sqlanon.errors import ResourceError, SqlanonError, TargetError, TemplateError
-from sqlanon.estimation.temporary_tables import Workspace, inline
+from sqlanon.estimation.failures import overlooked
+from sqlanon.estimation.temporary_tables import Workspace, cut, inline
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.estimators.one_core import on_one_core
 from sqlanon.plans.templates import Sql
@@ -163,13 +162,12 @@ class CodedRows:
             waiting = list(cut(places, MOST_TOGETHER))
             while waiting:
                 some = waiting.pop()
-                try:
-                    with self._tell_apart(columns, [questions[place] for place in some]) as cells:
-                        result = None if self._is_too_large(cells, width) else run(cells)
-                except (ResourceError, TargetError, TemplateError):
-                    raise
-                except SqlanonError:
-                    result = None  # of one question it says why when that is asked alone
+                result = None
+                with (
+                    overlooked(),  # of one question it is said why when that is asked alone
+                    self._tell_apart(columns, [questions[place] for place in some]) as cells,
+                ):
+                    result = None if self._is_too_large(cells, width) else run(cells)
                 if result is not None:
                     yield some, result
                 elif len(some) > 1:
@@ -250,10 +248,3 @@ def tell_holding(space: Workspace, domain: Sql, size: int, conditions: Sequence[
         code, number = (line.astype(np.int64) for line in space.engine.arrays(text).values())
         holds[code, number - 1] = True
     return holds
-
-
-def cut(things: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield so many at a time, fewer at the end."""
-    waiting = iter(things)
-    while some := list(islice(waiting, size)):
-        yield some

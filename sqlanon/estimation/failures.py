@@ -20,6 +20,7 @@ from sqlanon.errors import (
     ResourceError,
     SqlanonError,
     TargetError,
+    TemplateError,
     UsageError,
 )
 from sqlanon.estimation.temporary_tables import inline
@@ -91,6 +92,17 @@ def require_readable(engine: Engine, answer: str) -> None:
             f"the answer holds dates that are infinite or beyond the years 1 to 9999 (in {row['beyond']} rows); cast"
             " them to text, or leave them out with WHERE"
         )
+
+
+@contextmanager
+def overlooked() -> Iterator[None]:
+    """Go on behind the block where something in it fails on this data; what concerns all queries is raised."""
+    try:
+        yield
+    except (ResourceError, TargetError, TemplateError):
+        raise
+    except SqlanonError:
+        pass
 
 
 def load_readable(load: Callable[[], None], contents: str) -> None:

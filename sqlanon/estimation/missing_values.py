@@ -1,9 +1,9 @@
 """Warn of constants in a query that no row of the release equals, or lies beyond: a misspelt word would count 0."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 
-from sqlanon.errors import ResourceError, SqlanonError, TargetError
-from sqlanon.estimation.temporary_tables import MOST_REMEMBERED_CONSTANTS, Workspace
+from sqlanon.estimation.failures import overlooked
+from sqlanon.estimation.temporary_tables import MOST_REMEMBERED_CONSTANTS, Workspace, cut
 from sqlanon.near_texts import find_near
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison
@@ -31,53 +31,45 @@ class MissingValues:
         memory = self.space.missing_constants
         if len(memory) > MOST_REMEMBERED_CONSTANTS:
             memory.clear()
-        memory |= {comparison: "" for comparison in comparisons if comparison.constant in explained_constants}
-        for some in _chunk([comparison for comparison in comparisons if comparison not in memory]):
-            memory |= self._look(some)
+        by_side: dict[tuple[str, Sql], list[Comparison]] = {}
+        for comparison in comparisons:
+            if comparison.constant in explained_constants:
+                memory[comparison] = ""
+            elif comparison not in memory:
+                by_side.setdefault((comparison.column, comparison.side), []).append(comparison)
+        for some in (part for same_side in by_side.values() for part in cut(same_side, CHUNK)):
+            memory |= dict.fromkeys(some, "")
+            with overlooked():  # the query was answered: what fails outside its CASE or OR tells nothing
+                memory |= self._look(some)
         sentences = [memory[comparison] for comparison in comparisons if memory[comparison]]
-        more = len(sentences) - MOST_SENTENCES
-        return (
-            sentences
-            if more <= 0
-            else [*sentences[:MOST_SENTENCES], f"no such values in the release: {more:,} more constants"]
-        )
+        if (more := len(sentences) - MOST_SENTENCES) > 0:
+            sentences[MOST_SENTENCES:] = [f"no such values in the release: {more:,} more constants"]
+        return sentences
 
     def _look(self, comparisons: Sequence[Comparison]) -> dict[Comparison, str]:
-        """Return what is to be told of the constants of one expression, nothing where a row is as it asks."""
-        sentences = dict.fromkeys(comparisons, "")
-        try:
-            (occurrence,) = self.space.engine.rows(self._render_occurrence(comparisons))
-            missing = [
-                comparison
-                for number, comparison in enumerate(comparisons, start=1)
-                if occurrence[f"found_{number}"] != 1
-            ]
-            for number, comparison in enumerate(missing):
-                equation = f"{comparison.named} {comparison.operator} {_cut(_write(comparison.constant))}"
-                suggestion = self._suggest(comparison) if number < MOST_SENTENCES else ""
-                sentences[comparison] = f"no such value in the release: {equation}{suggestion}"
-        except (ResourceError, TargetError):
-            raise
-        except SqlanonError:  # the query was answered: what fails outside its CASE or OR tells nothing
-            return dict.fromkeys(comparisons, "")
+        """Return what is to be told of those constants of one expression that no row is as they ask."""
+        (occurrence,) = self.space.engine.rows(self._render_occurrence(comparisons))
+        found = [occurrence[f"found_{number}"] == 1 for number in range(1, len(comparisons) + 1)]
+        missing = [comparison for comparison, is_found in zip(comparisons, found, strict=True) if not is_found]
+        sentences = {}
+        for number, comparison in enumerate(missing):
+            equation = f"{comparison.named} {comparison.operator} {_cut(_write(comparison.constant))}"
+            suggestion = self._suggest(comparison) if number < MOST_SENTENCES else ""
+            sentences[comparison] = f"no such value in the release: {equation}{suggestion}"
         return sentences
 
     def tell_unfit(self, comparisons: Sequence[Comparison]) -> str:
         """Return which constant cannot be compared with its column, with the column's type and values; or nothing."""
         for comparison in comparisons[:CHUNK]:
-            try:
+            with overlooked():
                 self.space.engine.rows(self._render_occurrence([comparison]))
-            except (ResourceError, TargetError):
-                raise
-            except SqlanonError:
-                sql_type = self._read_type(comparison)
+                continue
+            with overlooked():
+                sql_type, written = self._read_type(comparison), _cut(_write(comparison.constant))
                 is_text = sql_type.startswith(_TEXTS)
-                try:
-                    advice = "; a text stands in single quotes" if is_text else self._suggest(comparison)
-                except SqlanonError:  # the expression fails by itself, whatever it is compared with
-                    return ""
-                written = _cut(_write(comparison.constant))
+                advice = "; a text stands in single quotes" if is_text else self._suggest(comparison)
                 return f"{comparison.named} has the type {sql_type}, and {written} does not fit{advice}"
+            return ""  # the expression fails by itself, whatever it is compared with
         return ""
 
     def _read_type(self, comparison: Comparison) -> str:
@@ -89,10 +81,9 @@ class MissingValues:
             (row,) = self.space.engine.rows(self._render("estimate/missing_values/published_range", comparison))
             return f"; its values lie between {row['least']} and {row['largest']}" if row["least"] is not None else ""
         constant = _unquote(comparison.constant)
-        rendered = self._render(
-            "estimate/missing_values/published_text", comparison, length=len(constant), most=MOST_COMPARED
-        )
-        published = [str(row["text"]) for row in self.space.engine.rows(rendered)]
+        lengths = {"length": len(constant), "most": MOST_COMPARED}
+        text = self._render("estimate/missing_values/published_text", comparison, **lengths)
+        published = [str(row["text"]) for row in self.space.engine.rows(text)]
         near = find_near(constant, published)
         if near:
             return f"; did you mean {' or '.join(_cut(repr(text)) for text in near)}?"
@@ -100,28 +91,12 @@ class MissingValues:
         return f"; its values are {values}" if 0 < len(published) <= MOST_NAMED else ""
 
     def _render_occurrence(self, comparisons: Sequence[Comparison]) -> str:
-        return self._render(
-            "estimate/missing_values/occurrence",
-            comparisons[0],
-            constants=[(comparison.operator, comparison.constant) for comparison in comparisons],
-        )
+        constants = [(comparison.operator, comparison.constant) for comparison in comparisons]
+        return self._render("estimate/missing_values/occurrence", comparisons[0], constants=constants)
 
     def _render(self, template: str, comparison: Comparison, **values: object) -> str:
-        return self.space.render(
-            template,
-            {"compared": self.domain(comparison.column)},
-            side=comparison.side,
-            **values,
-        )
-
-
-def _chunk(comparisons: Sequence[Comparison]) -> Iterator[list[Comparison]]:
-    """Yield comparisons of one expression each, as many as one query takes."""
-    by_side: dict[tuple[str, Sql], list[Comparison]] = {}
-    for comparison in comparisons:
-        by_side.setdefault((comparison.column, comparison.side), []).append(comparison)
-    for same_side in by_side.values():
-        yield from (same_side[start : start + CHUNK] for start in range(0, len(same_side), CHUNK))
+        given = {"compared": self.domain(comparison.column)}
+        return self.space.render(template, given, side=comparison.side, **values)
 
 
 def _write(constant: Sql) -> str:

@@ -7,10 +7,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from sqlanon.errors import QueryError, ResourceError, SqlanonError, TargetError
+from sqlanon.errors import QueryError
 from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.coded_rows import Condition, cut, tell_holding
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.coded_rows import Condition, tell_holding
+from sqlanon.estimation.failures import overlooked
+from sqlanon.estimation.temporary_tables import Workspace, cut
 from sqlanon.estimators.aggregates import COUNT
 from sqlanon.estimators.evidence import BoolArray
 from sqlanon.plans.templates import Sql
@@ -73,11 +74,7 @@ def answer_in_chunks(
     """
     answers_by_place = dict[int, Answered]()
     for chunk in cut(queries, size):
-        try:
+        with overlooked():  # each is asked alone, and says what is wrong with it
             answers = answer([query for _, query in chunk])
-        except (ResourceError, TargetError):
-            raise
-        except SqlanonError:  # each is asked alone, and says what is wrong with it
-            continue
-        answers_by_place |= zip([place for place, _ in chunk], answers, strict=True)
+            answers_by_place |= zip([place for place, _ in chunk], answers, strict=True)
     return answers_by_place

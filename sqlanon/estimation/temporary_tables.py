@@ -1,7 +1,8 @@
 """The working space of a release in its database: rendered templates, temporary tables, cached answers."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_REMEMBERED_QUERIES = 256  # over the sensitive values
 MOST_REMEMBERED_CONSTANTS = 20_000
+T = TypeVar("T")
 Steps = list[Statement | Report | Loop]
 
 
@@ -120,3 +122,10 @@ def text_of(step: Statement | Report | Loop) -> str:
     """Return the SQL of a section that is read and not made."""
     assert isinstance(step, Statement)
     return step.sql
+
+
+def cut(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield so many at a time, fewer at the end."""
+    waiting = iter(things)
+    while some := list(islice(waiting, size)):
+        yield some

@@ -443,7 +443,7 @@ def test_the_reach_of_counts_is_what_is_possible(most_frequent):
 def test_many_values_share_what_is_left_out():
     """Beyond, the range is the middle 95 % of a Dirichlet distribution of weights a half, drawn here by chance."""
     rows = [(0, 0, 1, v, g) for g in range(6) for v in range(12)]
-    share = robust(rows, NAMES, ["sex"]).loaded.systems.everywhere.share
+    share = robust(rows, NAMES, ["sex"]).tables_of("").systems.everywhere.share
     random = np.random.default_rng(5)
     each = np.array([[1.0] + [0] * 11, [1] * 6 + [0] * 6, [0.4] * 12, [-1] * 3 + [1] * 9, [-2] * 12])
     less, more = bound_left_out(each, share, 100)

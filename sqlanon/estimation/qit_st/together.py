@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sqlanon.errors import AnswerError
-from sqlanon.estimation.coded_rows import CellSums, cut
+from sqlanon.estimation.coded_rows import CellSums
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import (
     FEW,
@@ -15,7 +15,7 @@ from sqlanon.estimation.plain_counts import (
     choose_values,
     read_plain_counts,
 )
-from sqlanon.estimation.temporary_tables import inline
+from sqlanon.estimation.temporary_tables import cut, inline
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
