@@ -94,12 +94,17 @@ class Session:
         sensitive = loaded.sensitive if isinstance(loaded.sensitive, str) else tuple(loaded.sensitive)
         return self._read(sql, tuple(loaded.quasi), sensitive)
 
-    def _parse_any(self, loaded: "ReleaseTables", sql: str) -> "Query | None":
-        """Return the query in pieces; None outside of the grammar of estimates, where it may be exact."""
+    def _find(self, sql: str, estimator: str | None) -> "tuple[str, Estimator, str, ReleaseTables, Query | None]":
+        """Return estimator, column and tables of a query, and it in pieces; None outside of the grammar of estimates,
+        where it may be exact.
+        """
+        name, estimate = choose_estimator(self._estimators, self._method, estimator)
+        column = self._find_column(sql)
+        loaded = self.tables_of(column)
         try:
-            return self._parse(loaded, sql)
+            return name, estimate, column, loaded, self._parse(loaded, sql)
         except QueryError:
-            return None
+            return name, estimate, column, loaded, None
 
     # -- answers -------------------------------------------------------------------------------
 
@@ -116,12 +121,10 @@ class Session:
         Messages tell where an estimator had to give way, and what is special about an answer.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
-        name, estimate = choose_estimator(self._estimators, self._method, estimator)
-        column = self._find_column(sql)
-        loaded = self.tables_of(column)
-        answer = loaded.ask_exactly(sql, self._parse_any(loaded, sql))
+        name, estimate, column, loaded, query = self._find(sql, estimator)
+        answer = loaded.ask_exactly(sql, query)
         if answer is None:
-            answer = self._estimate(loaded, self._parse(loaded, sql), name, estimate)
+            answer = self._estimate(loaded, query or self._parse(loaded, sql), name, estimate)
         return self._add_caveat(column, answer)
 
     def _estimate(self, loaded: "ReleaseTables", query: "Query", name: str, estimate: "Estimator") -> "Answered":
@@ -181,9 +184,8 @@ class Session:
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements whose rows an estimate is made of, in order; run nothing."""
-        name, _ = choose_estimator(self._estimators, self._method, estimator)
-        loaded = self.tables_of(self._find_column(sql))
-        query = self._parse(loaded, sql)
+        name, _, _, loaded, query = self._find(sql, estimator)
+        query = query or self._parse(loaded, sql)
         for aggregate in query.aggregates:
             if aggregate.function.inverts:
                 raise QueryError(SEARCHED.format(aggregate.function.name))
@@ -194,9 +196,8 @@ class Session:
         from sqlanon.estimation.exact import read_exactly
         from sqlanon.estimation.printed_script import write_exact_script, write_script
 
-        name, _ = choose_estimator(self._estimators, self._method, estimator)
-        loaded = self.tables_of(self._find_column(sql))
-        exact = read_exactly(loaded, sql, self._parse_any(loaded, sql))
+        name, _, _, loaded, query = self._find(sql, estimator)
+        exact = read_exactly(loaded, sql, query)
         if exact is not None:
             return write_exact_script(loaded, exact.sql)
         return write_script(loaded, self.statements(sql, name), name)

@@ -47,20 +47,6 @@ class Component:
             "open_conditions": [(text, sorted(columns - self.keyed)) for text, columns in self.conditions],
         }
 
-    def joins(self, other: "Component") -> bool:
-        """Tell whether the two cannot be evaluated one by one."""
-        return bool(self.columns & other.columns) or (self.mixed and other.mixed)
-
-    def __add__(self, other: "Component") -> "Component":
-        """Return both as one."""
-        return Component(
-            self.columns | other.columns,
-            self.conditions + other.conditions,
-            self.keys + other.keys,
-            self.keyed | other.keyed,
-            self.mixed or other.mixed,
-        )
-
 
 @dataclass
 class QueryParts:
@@ -77,31 +63,31 @@ class QueryParts:
         return marks.setdefault(piece, f"mark_{place_of(column)}_{len(marks) + 1}")
 
     def add(self, one: Component) -> None:
-        """Add a component; those that it joins become one with it."""
+        """Add a component; those that cannot be evaluated without it become one with it."""
         # A new component may tie together several that were independent so far.
-        for other in [other for other in self.components if one.joins(other)]:
+        for other in [other for other in self.components if one.columns & other.columns or (one.mixed and other.mixed)]:
             self.components.remove(other)
-            one = other + one
+            one = Component(
+                other.columns | one.columns,
+                other.conditions + one.conditions,
+                other.keys + one.keys,
+                other.keyed | one.keyed,
+                other.mixed or one.mixed,
+            )
         self.components.append(one)
 
 
 def split_query(query: Query) -> QueryParts:
     """Return the components of a query's conditions and keys that read quasi columns, or nothing (keys)."""
-    parts = QueryParts()
-    for piece in query.filters("quasi", "mixed"):
+    parts, keys = QueryParts(), [key for key in query.keys if key.role != "sensitive"]
+    for number, piece in [(0, piece) for piece in query.filters("quasi", "mixed")] + [*enumerate(keys, start=1)]:
         rest, columns = name_column_pieces(piece.sql, parts.name_mark)
-        places = _places(columns)
-        parts.add(Component(places, ((rest, places),), mixed=piece.role == "mixed"))
-    keys = [key for key in query.keys if key.role != "sensitive"]
-    for number, piece in enumerate(keys, start=1):
-        rest, columns = name_column_pieces(piece.sql, parts.name_mark)
-        places = _places(columns)
-        parts.add(Component(places, (), ((number, rest),), places, piece.role == "mixed"))
+        places, mixed = frozenset(place_of(name) for name in columns if name.startswith(QUASI)), piece.role == "mixed"
+        if number:
+            parts.add(Component(places, keys=((number, rest),), keyed=places, mixed=mixed))
+        else:
+            parts.add(Component(places, conditions=((rest, places),), mixed=mixed))
     return parts
-
-
-def _places(columns: frozenset[str]) -> frozenset[int]:
-    return frozenset(place_of(name) for name in columns if name.startswith(QUASI))
 
 
 def place_of(column: str) -> int:
