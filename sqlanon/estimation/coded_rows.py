@@ -43,7 +43,7 @@ class CellSums:
 
 @dataclass(frozen=True)
 class Cells:
-    """What `count` questions tell apart that read the same columns.
+    """What questions tell apart that read the same columns.
 
     relation: the rows that any of them counts, with their `cell`. holds: of each column questions x signatures; a
     cell's number has the column's signature as its digit, the last column's as the smallest.
@@ -68,7 +68,7 @@ class Cells:
         step = max(1, MOST_MARKS // max(len(cells), 1))
         with on_one_core():
             for start in range(0, self.count, step):
-                some = slice(start, min(start + step, self.count))
+                some = slice(start, start + step)
                 marks = self._mark(cells, some)
                 for name, total in totals.items():
                     total[some] = marks @ by_cell[name]
@@ -76,24 +76,18 @@ class Cells:
 
     def count_up(self, cell: IntArray, rows: Array) -> Array:
         """Return the rows that each question counts, by those of each cell: the last column's digit is multiplied."""
-        if (
-            not len(cell)
-            or not self.holds
-            or len(np.unique(cell // self.holds[-1].shape[1])) * self.holds[-1].shape[1] > 2 * MOST_SUMS
-        ):
-            return self.add_up(CellSums(cell, np.zeros_like(cell), {"rows": rows}), 1)["rows"][:, 0]
-        first, last = replace(self, holds=self.holds[:-1]), self.holds[-1]
+        last = self.holds[-1] if self.holds else np.ones((self.count, 1), dtype=bool)
         begin, digit = np.divmod(cell, last.shape[1])
+        if len(np.unique(begin)) * last.shape[1] > 2 * MOST_SUMS:
+            return self.add_up(CellSums(cell, np.zeros_like(cell), {"rows": rows}), 1)["rows"][:, 0]
+        first = replace(self, holds=self.holds[:-1])
         by_digit = first.add_up(CellSums(begin, digit, {"rows": rows}), last.shape[1])["rows"]
         return np.asarray((by_digit * last).sum(axis=1))
 
     def _mark(self, cells: IntArray, some: slice) -> Array:
         """Return 1.0 where a question counts a cell, else 0.0: some of the questions x cells."""
-        marks = np.ones((some.stop - some.start, len(cells)), dtype=bool)
-        if not len(cells):  # a column may have no value that any condition holds for
-            return marks.astype(float)
-        factor = self.size
-        for holds in self.holds:
+        marks, factor = np.ones((len(range(self.count)[some]), len(cells)), dtype=bool), self.size
+        for holds in self.holds if len(cells) else ():  # a column may have no value that any condition holds for
             factor //= holds.shape[1]
             marks &= holds[some][:, cells // factor % holds.shape[1]]
         return marks.astype(float)

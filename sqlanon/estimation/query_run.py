@@ -69,11 +69,15 @@ class QueryRun:
         weights += [weigh_choice(agg.chosen) for agg in query.aggregates if agg.chosen]
         self.weights = list(dict.fromkeys(weights))
         self.limits = list(dict.fromkeys(agg.limit for agg in query.aggregates if agg.limit))
-        # the pairs of aggregates that an expression reads, with the number of the product of what both measure
-        self.pairs = dict.fromkeys((derived.read[0], derived.read[1]) for derived in query.derived if derived.is_pair)
+        # by aggregate the marks of the hits that it counts: FILTER's condition
+        self.under = [
+            tuple(f"flag_{n}" for n, one in enumerate(self.limits, start=1) if one == agg.limit)
+            for agg in query.aggregates
+        ]
+        pairs = {(derived.read[0], derived.read[1]) for derived in query.derived if derived.is_pair}
+        self.pairs = {pair: self._multiply(*pair) for pair in sorted(pairs)}  # of aggregates that an expression reads
         measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
-        measures += [product for pair in self.pairs if (product := self.product(*pair))]
-        self.measures = list(dict.fromkeys(measures))
+        self.measures = list(dict.fromkeys([*measures, *filter(None, self.pairs.values())]))
         made = ("asked", "hit", "figure", "point", *(["possible"] if query.parts else []))
         self.relations = dict(loaded.relations) | {name: relation_name(loaded.prefix, name) for name in made}
         # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
@@ -88,7 +92,7 @@ class QueryRun:
         self.remarks: list[str] = []  # how the answer was found
         self.explained_constants: set[Sql] = set()  # constants of which enough is said, should no row equal them
 
-    def product(self, one: int, other: int) -> Piece | None:
+    def _multiply(self, one: int, other: int) -> Piece | None:
         """Return the product of what two aggregates measure on rows; None where it is among the measures anyway."""
         first, second = (self.query.aggregates[number].argument for number in (one, other))
         if first is None or second is None or first == second or {first.role, second.role} != {"quasi"}:
@@ -247,22 +251,20 @@ class QueryRun:
         selected, weights = self.read_selected()
         lines = self.read_lines()
         cells = self.count_answered(lines)
-        limits = [self.limits_of(number) for number in range(len(self.query.aggregates))]
-        both = {pair: tuple(dict.fromkeys(limits[pair[0]] + limits[pair[1]])) for pair in self.pairs}
-        inferred = {under: self.infer(self.limit_lines(lines, under), cells) for under in {(), *limits, *both.values()}}
+        both = {pair: tuple(dict.fromkeys(self.under[pair[0]] + self.under[pair[1]])) for pair in self.pairs}
+        marks = {(), *self.under, *both.values()}
+        inferred = {under: self.infer(limit_lines(lines, under), cells) for under in marks}
         vectors = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
-        inferences = [
-            inferred[under].about(selected.narrow(chosen)) for under, (_, chosen) in zip(limits, vectors, strict=True)
-        ]
-        estimates = [
-            inference.answer(linear, estimate) for inference, (linear, _) in zip(inferences, vectors, strict=True)
-        ]
+        inferences, estimates = [], []
+        for under, (linear, chosen) in zip(self.under, vectors, strict=True):
+            inferences.append(inferred[under].about(selected.narrow(chosen)))
+            estimates.append(inferences[-1].answer(linear, estimate))
         # Nothing is to be said about answers that are not estimated.
         if not all(inference.exact for inference in inferences):
             self.tell_limits(inferred[()].moments.row_count, any(inference.upper_bound for inference in inferences))
         for (one, other), under in both.items():
-            pair = Pair(vectors[one][0], vectors[other][0], self._number_measure(self.product(one, other)))
-            together = None if limits[one] == limits[other] else inferred[under].moments
+            pair = Pair(vectors[one][0], vectors[other][0], self._number_measure(self.pairs[one, other]))
+            together = None if self.under[one] == self.under[other] else inferred[under].moments
             correlation = inferences[one].correlate(pair, inferences[other], together)
             if correlation is not None:
                 self.correlations[one, other] = correlation
@@ -279,7 +281,7 @@ class QueryRun:
         # what counts the hits is made again, by other marks
         self.space.forget([str(self.relations[name]) for name in ("hit", "possible") if name in self.relations])
         whole = self.read_lines()
-        lines, cells = self.limit_lines(whole, self.limits_of(0)), self.count_answered(whole)
+        lines, cells = limit_lines(whole, self.under[0]), self.count_answered(whole)
         if isinstance(below, int):
             lines = choose_lines(lines, ~np.isnan(lines["bucket"].astype(float)))
         asked = self.selected.narrow(chosen)
@@ -306,17 +308,6 @@ class QueryRun:
             return join_fields([share(places[start : start + step]) for start in range(0, len(places), step)], axis=0)
 
         return rows, share_some
-
-    def limits_of(self, number: int) -> tuple[Piece, ...]:
-        """Return the condition of FILTER of an aggregate, if it has one."""
-        limit = self.query.aggregates[number].limit
-        return () if limit is None else (limit,)
-
-    def limit_lines(self, lines: Lines, limits: Sequence[Piece]) -> Lines:
-        """Return the lines of hits for which conditions of FILTER hold."""
-        for limit in limits:
-            lines = choose_lines(lines, lines[self.flags[self.limits.index(limit)]] == 1)
-        return lines
 
     def count_answered(self, lines: Lines) -> int:
         """Return how many cells lines are of: without GROUP BY one, though there may be no line."""
@@ -446,6 +437,13 @@ class QueryRun:
 def choose_lines(lines: Lines, chosen: BoolArray) -> Lines:
     """Return those lines of columns for which `chosen` is true."""
     return {name: line[chosen] for name, line in lines.items()}
+
+
+def limit_lines(lines: Lines, marks: Sequence[str]) -> Lines:
+    """Return the lines of hits that have these marks."""
+    for mark in marks:
+        lines = choose_lines(lines, lines[mark] == 1)
+    return lines
 
 
 def cumulate(lines: Lines, size: int, places: IntArray) -> Lines:

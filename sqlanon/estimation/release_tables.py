@@ -1,6 +1,6 @@
 """What a form of release says to whoever answers queries about it: its tables in the engine, and the run of a query."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sqlanon.estimation.temporary_tables import Workspace, listed
@@ -9,6 +9,7 @@ from sqlanon.sql.aggregate_query import Query
 
 if TYPE_CHECKING:
     from sqlanon.estimation.answered import Answered
+    from sqlanon.estimation.plain_counts import PlainCount
     from sqlanon.estimation.query_run import Estimator, QueryRun
 
 
@@ -56,9 +57,12 @@ class ReleaseTables(Workspace):
         return None if exact is None else answer_exactly(self, exact, query)
 
     def answer_together(
-        self, queries: Sequence[str], parse: Callable[[str], Query], name: str, estimate: "Estimator"
+        self, plain: "Iterator[tuple[int, PlainCount]]", name: str, estimate: "Estimator"
     ) -> "dict[int, Answered]":
-        """Answer those of many queries that can be answered together, by their places: none, but for some forms."""
+        """Answer those of many plain counts that can be answered together, by their places: none, but for some forms.
+
+        What is not read of `plain` is not parsed.
+        """
         return {}
 
 

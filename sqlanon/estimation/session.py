@@ -158,6 +158,8 @@ class Session:
 
     def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, Answered]":
         """Answer those of many queries that can be answered together, by their places; the others are asked alone."""
+        from sqlanon.estimation.plain_counts import FEW, read_plain_counts
+
         chosen = choose_estimator(self._estimators, self._method, estimator)
         places: dict[str, list[int]] = {}
         for place, sql in enumerate(queries):
@@ -168,8 +170,10 @@ class Session:
         found: dict[int, Answered] = {}
         for column, own in places.items():
             loaded = self.tables_of(column)
-            parse = partial(self._parse, loaded)
-            answers = loaded.answer_together([queries[place] for place in own], parse, *chosen)
+            if len(own) < FEW or not loaded.engine.in_process:
+                continue
+            plain = read_plain_counts([queries[place] for place in own], partial(self._parse, loaded))
+            answers = loaded.answer_together(plain, *chosen)
             found |= {own[number]: self._add_caveat(column, answer) for number, answer in answers.items()}
         return found
 

@@ -5,7 +5,7 @@ Boxes that are equal in the columns that the queries read are added up in the en
 values) of a column, Q queries, B different boxes, V sensitive values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,11 +19,10 @@ from sqlanon.estimation.cells.query_parts import place_of
 from sqlanon.estimation.cells.run import DIGITS
 from sqlanon.estimation.coded_rows import Condition, tell_holding
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks, choose_values, read_plain_counts
+from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks, choose_values
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Query
 from sqlanon.sql.user_sql import list_constants
 
 MOST_HELD = 4_000_000  # different boxes x sensitive values that leave the engine at once
@@ -32,14 +31,14 @@ Boxes = tuple[dict[int, IntArray], sparse.csr_array]  # the cells of B boxes by 
 Held = tuple[Array, BoolArray, BoolArray]  # of the cells of a column (Q columns): shares, and whether all or any holds
 
 
-def answer_boxes(loaded: BoxTables, queries: Sequence[str], parse: Callable[[str], Query]) -> dict[int, Answered]:
+def answer_boxes(loaded: BoxTables, plain: Iterable[tuple[int, PlainCount]]) -> dict[int, Answered]:
     """Return answers as each would be alone, by the queries' places.
 
-    Those of queries that are no plain counts, or for which something fails on this data, are missing.
+    Those for which something fails on this data are missing, and those that do more than compare values.
     """
     (row,) = loaded.engine.rows(f"select count(*) as sensitive_values from {loaded.relations['value']}")
     by_columns: dict[tuple[int, ...], list[tuple[int, PlainCount]]] = {}
-    for place, query in read_plain_counts(queries, parse):
+    for place, query in plain:
         if _compares_values(loaded, query.quasi):
             columns = tuple(sorted({place_of(column) for column, _ in query.quasi}))
             by_columns.setdefault(columns, []).append((place, query))

@@ -1,20 +1,19 @@
 """Estimate counts from generalized rows as if rows were spread evenly in their boxes, with bounds that always hold."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.cells.places import compares_alone, places_of
 from sqlanon.estimation.cells.tables import CellTables
-from sqlanon.estimation.plain_counts import FEW
 from sqlanon.estimation.release_tables import select_columns
 from sqlanon.estimation.temporary_tables import Steps
 from sqlanon.methods.mondrian.read_manifest import described, held_table
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.aggregate_query import Query
 
 if TYPE_CHECKING:
     from sqlanon.estimation.answered import Answered
+    from sqlanon.estimation.plain_counts import PlainCount
     from sqlanon.estimation.query_run import Estimator
 
 MOST_POINTS = 1_000_000  # of a range that is read point by point
@@ -87,12 +86,10 @@ class BoxTables(CellTables):
         return select_columns(columns, self.tables["data"]) if columns <= {self.sensitive} else None
 
     def answer_together(
-        self, queries: Sequence[str], parse: Callable[[str], Query], name: str, estimate: "Estimator"
+        self, plain: "Iterator[tuple[int, PlainCount]]", name: str, estimate: "Estimator"
     ) -> "dict[int, Answered]":
         """Answer plain counts that compare columns without a hierarchy."""
-        if len(queries) < FEW or not self.engine.in_process:
-            return {}
         from sqlanon.estimation.cells.box_batch import answer_boxes  # scipy is slow to load
 
         self.load()
-        return answer_boxes(self, queries, parse)
+        return answer_boxes(self, plain)

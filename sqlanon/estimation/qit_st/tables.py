@@ -1,6 +1,6 @@
 """A release of groups loaded for estimation: its groups, values, rows and classes, made when they are first needed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from sqlanon.estimation.answered import Answered
+    from sqlanon.estimation.plain_counts import PlainCount
     from sqlanon.estimation.query_run import Estimator, QueryRun
     from sqlanon.estimators.class_systems import ClassSystems, ReleaseClass
     from sqlanon.estimators.sets import PlacedValues
@@ -130,12 +131,12 @@ class GroupTables(ReleaseTables):
         return answer
 
     def answer_together(
-        self, queries: Sequence[str], parse: Callable[[str], Query], name: str, estimate: "Estimator"
+        self, plain: "Iterator[tuple[int, PlainCount]]", name: str, estimate: "Estimator"
     ) -> "dict[int, Answered]":
         """Answer plain counts of releases that do not have many classes, those over the same columns in one pass."""
         from sqlanon.estimation.qit_st.together import answer_together
 
-        return answer_together(self, queries, parse, name, estimate)
+        return answer_together(self, plain, name, estimate)
 
     # -- what every query reads ------------------------------------------------------------------
 

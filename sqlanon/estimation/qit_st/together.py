@@ -1,6 +1,6 @@
 """Answer many plain counts of a release of groups together: each is a cell, and each asks a set of values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,17 +8,10 @@ import numpy as np
 from sqlanon.errors import AnswerError
 from sqlanon.estimation.coded_rows import CellSums
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.plain_counts import (
-    FEW,
-    PlainCount,
-    answer_in_chunks,
-    choose_values,
-    read_plain_counts,
-)
+from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks, choose_values
 from sqlanon.estimation.temporary_tables import cut, inline
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Query
 
 if TYPE_CHECKING:
     from sqlanon.estimation.answered import Answered
@@ -31,13 +24,13 @@ LOOKED_FOR = 512  # queries whose constants are looked for at once
 
 
 def answer_together(
-    loaded: "GroupTables", queries: Sequence[str], parse: Callable[[str], Query], name: str, estimate: "Estimator"
+    loaded: "GroupTables", counts: Iterable[tuple[int, PlainCount]], name: str, estimate: "Estimator"
 ) -> "dict[int, Answered]":
     """Answer plain counts (`read_plain_count`) of a release that does not have many classes, by their places.
 
     Each is answered as it would be alone; the hits of all that read the same columns are counted in one pass.
     """
-    if loaded.people or not loaded.engine.in_process or len(queries) < FEW:
+    if loaded.people:
         return {}
     values = len(loaded.totals)
     try:
@@ -47,7 +40,7 @@ def answer_together(
     width = values * (loaded.class_count if by_class else 1)
     if width > TOGETHER:
         return {}
-    plain = list(read_plain_counts(queries, parse))
+    plain = list(counts)
     domains = {**rows.domains, "sensitive": loaded.relations["value"]}
     for some in cut(plain, LOOKED_FOR):  # what is found is remembered for each
         MissingValues(loaded, domains.__getitem__).tell([one for _, plain in some for one in plain.query.comparisons])

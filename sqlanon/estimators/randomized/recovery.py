@@ -200,7 +200,7 @@ class Recovery:
         if not measured.function.counts or len(self.sums.counts) != 1 or self.sums.case_count > 1:
             return np.inf
         asked = self.sums.asked
-        return np.bincount(asked.set, self.sums.counts[0][asked.code], asked.set_count)
+        return np.bincount(asked.set, self.sums.counts[0][asked.code], asked.set_count).astype(float)
 
     # -- the asked sets --------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ Axes: C cells, K cases, V combinations of published values of the columns read, 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -116,15 +117,14 @@ class Sums:
         if self.derived and measured.number is None and not measured.function.is_ratio:
             variance, growth, jump = self._count_variance(parts[0], measured)
             return variance, growth, none, jump
-        pairs = [(0, 0)] if len(parts) == 1 else [(0, 0), (0, 1), (1, 1)]
         pulled = [self.closed.pulled(part.weights[0]) for part in parts]
         # an average of what rows have weighs its sum and its rows alike
         alike = np.array_equal(parts[0].weights[0], parts[-1].weights[0])
-        spreads = [self.closed.spread(pulled[place], pulled[other]) for place, other in (pairs[:1] if alike else pairs)]
-        terms = [
-            self._term(spreads[0 if alike else number], measured, parts[one].degree + parts[other].degree, one == other)
-            for number, (one, other) in enumerate(pairs)
-        ]
+        spread, terms = self.closed.spread(pulled[0], pulled[0]), []
+        for one, other in combinations_with_replacement(range(len(parts)), 2):
+            if other and not alike:
+                spread = self.closed.spread(pulled[one], pulled[other])
+            terms.append(self._term(spread, measured, parts[one].degree + parts[other].degree, one == other))
         if len(parts) == 1:
             steps = np.ptp(pulled[0], axis=1)
             return np.maximum(terms[0], 0.0), none, none, none + (steps if measured.function.counts else 0.0)
@@ -203,11 +203,8 @@ class Sums:
         company = channel.company(self.departed)
         if len(parts) == 1:
             return np.asarray(pulled[0] ** 2 @ company)
-        squares = [
-            (pulled[0] - closed[..., None] * pulled[1]) ** 2 @ company,
-            self.summed(parts[1], measured, self.closed.solved) ** 2,
-        ]
-        return measured.function.estimate(squares)
+        top = (pulled[0] - closed[..., None] * pulled[1]) ** 2 @ company
+        return measured.function.estimate([top, self.summed(parts[1], measured, self.closed.solved) ** 2])
 
     def _variance_bound(self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array) -> Array:
         """Bound the variance of a mixed condition from the variances of its cases.

@@ -1,11 +1,12 @@
 """Answer questions about crowds: who is in one has the same quasi values as all others, so that answers are exact."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sqlanon.estimation.answered import Answered
+from sqlanon.estimation.plain_counts import PlainCount
 from sqlanon.estimation.qit_st.run import GroupRun
 from sqlanon.estimation.qit_st.tables import GroupTables
 from sqlanon.estimation.query_run import Estimator
@@ -33,7 +34,7 @@ class CrowdTables(GroupTables):
         return CrowdRun(self, query, by_class=False)
 
     def answer_together(
-        self, queries: Sequence[str], parse: Callable[[str], Query], name: str, estimate: Estimator
+        self, plain: Iterator[tuple[int, PlainCount]], name: str, estimate: Estimator
     ) -> dict[int, Answered]:
         """Answer none together."""
         return {}
