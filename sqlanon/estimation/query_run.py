@@ -67,6 +67,7 @@ class QueryRun:
         arguments = [agg.argument for agg in query.aggregates if agg.argument]
         weights = [piece for piece in arguments if piece.role in ("constant", "sensitive")]
         weights += [weigh_choice(agg.chosen) for agg in query.aggregates if agg.chosen]
+        weights += [agg.times for agg in query.aggregates if agg.times]
         self.weights = list(dict.fromkeys(weights))
         self.limits = list(dict.fromkeys(agg.limit for agg in query.aggregates if agg.limit))
         # by aggregate the marks of the hits that it counts: FILTER's condition
@@ -384,14 +385,14 @@ class QueryRun:
         selection = np.ones(len(self.selected.code), dtype=bool)
         if aggregate.chosen is not None:
             selection = weights[weigh_choice(aggregate.chosen).sql] == 1
-        piece = aggregate.argument
+        piece, times = aggregate.argument, aggregate.times
         function = aggregate.function if piece is None else aggregate.function.of_values
         if piece is not None and piece.sql in weights:
-            # NaN is NULL: it adds nothing to a sum, and is none of the rows that AVG divides by.
-            weight = weights[piece.sql][selection]
-            return LinearAggregate(function, None, np.nan_to_num(weight), (~np.isnan(weight)).astype(float)), selection
-        ones = np.ones(int(selection.sum()))
-        return LinearAggregate(function, self._number_measure(piece), ones, ones), selection
+            piece, times = None, piece
+        # NaN is NULL: it adds nothing to a sum, and is none of the rows that AVG divides by.
+        weight = np.ones(int(selection.sum())) if times is None else weights[times.sql][selection]
+        present = (~np.isnan(weight)).astype(float)
+        return LinearAggregate(function, self._number_measure(piece), np.nan_to_num(weight), present), selection
 
     def _number_measure(self, piece: Piece | None) -> int | None:
         """Return the number of what is measured on rows, None for nothing."""

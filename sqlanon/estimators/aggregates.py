@@ -17,7 +17,8 @@ class LinearAggregate:
     """One aggregate as arrays see it: made of sums over the selected v of w_v f_v p_v.
 
     function: what it makes of them. number: of the measured expression e over rows; None: every hit counts 1.
-    weights: w of the selected values, length n, 0 for NULL. present: 1 where w is not NULL, else 0.
+    weights: w of the selected values, length n, 0 for NULL: of a product what e is multiplied by, else 1 beside a
+    number. present: 1 where w is not NULL, else 0.
     """
 
     function: "Function"
@@ -29,6 +30,11 @@ class LinearAggregate:
     def degree(self) -> int:
         """Return the power of e in the numerator."""
         return int(self.number is not None)
+
+    @property
+    def is_product(self) -> bool:
+        """Tell whether e is multiplied by what sensitive values say."""
+        return self.number is not None and not np.array_equal(self.weights, self.present)
 
     def choose(self, inside: BoolArray) -> "LinearAggregate":
         """Return the same of some of the selected values: where `inside` (n) is true."""
@@ -86,7 +92,7 @@ class Function:
         if self.is_ratio:
             return _bound_average(moments, selected, aggregate)
         if aggregate.number is not None:
-            return _bound_measured_sum(moments, selected, aggregate.number)
+            return _bound_measured_sum(moments, selected, aggregate)
         each, ones = aggregate.weights * _bound_hits(moments, selected), np.ones_like(aggregate.weights)
         return selected.sum_by_set(np.minimum(each, 0.0), ones), selected.sum_by_set(np.maximum(each, 0.0), ones)
 
@@ -204,28 +210,33 @@ def _bound_average(moments: Moments, selected: SelectedValues, aggregate: Linear
         most = _bound_hits(moments, selected)
         lows = highs = np.where((most > 0) & (aggregate.present > 0), aggregate.weights, np.nan)
     else:
-        lows, highs = _gather_extremes(moments, selected, aggregate.number)
+        lows, highs = _gather_extremes(moments, selected, aggregate)
     low, high = selected.range_by_case(lows, highs, moments.count("uniform").shape[1])
     return np.fmin.reduce(low, axis=2), np.fmax.reduce(high, axis=2)
 
 
-def _gather_extremes(moments: Moments, selected: SelectedValues, number: int) -> tuple[Array, Array]:
-    """Return the least and the largest e beside each selected value, C x n each."""
-    low, high = (selected.gather(moments.columns[f"{name}_{number}"]) for name in ("least", "largest"))
-    return low, high
+def _gather_extremes(moments: Moments, selected: SelectedValues, aggregate: LinearAggregate) -> tuple[Array, Array]:
+    """Return the least and the largest of what is summed beside each selected value, C x n each; NaN for NULL."""
+    ends = np.stack([selected.gather(moments.columns[f"{name}_{aggregate.number}"]) for name in ("least", "largest")])
+    ends = ends * np.where(aggregate.present > 0, aggregate.weights, np.nan)
+    return ends.min(axis=0), ends.max(axis=0)
 
 
-def _bound_measured_sum(moments: Moments, selected: SelectedValues, number: int) -> tuple[Array, Array]:
-    """Bound the sum of an expression of the rows by its least and largest value and its positive part, C x J."""
-    rows = moments.count("uniform")
-    low, high = selected.range_by_case(*_gather_extremes(moments, selected, number), rows.shape[1])
+def _bound_measured_sum(moments: Moments, selected: SelectedValues, aggregate: LinearAggregate) -> tuple[Array, Array]:
+    """Bound a sum of what rows measure by its least and largest value and its positive part, C x J."""
+    rows, number = moments.count("uniform"), aggregate.number
+    low, high = selected.range_by_case(*_gather_extremes(moments, selected, aggregate), rows.shape[1])
     least, most = _bound_rows(moments, selected)
     # Rows whose e is NULL may be among the selected ones, or all outside: the bounds of the count widen by them.
     count = moments.count(f"count_uniform_{number}")
     least = np.maximum(least - (rows - count)[:, None, :], 0)
     most = np.minimum(most, count[:, None, :])
-    positive = moments.columns[f"positive_uniform_{number}"].sum(axis=2)[:, None, :]
-    negative = positive - moments.columns[f"sum_uniform_{number}"].sum(axis=2)[:, None, :]
+    above = moments.columns[f"positive_uniform_{number}"].sum(axis=2)[:, None, :]
+    below = above - moments.columns[f"sum_uniform_{number}"].sum(axis=2)[:, None, :]
+    # what is positive times the largest weight, or negative times the least one, is at most the positive part
+    least_weight, weight = selected.range_by_case(*np.tile(aggregate.weights, (2, 1, 1)), rows.shape[1])
+    weight, turned = np.fmax(weight, 0.0), np.fmax(-least_weight, 0.0)
+    positive, negative = weight * above + turned * below, weight * below + turned * above
     low, high = np.nan_to_num(low), np.nan_to_num(high)
     # The slack keeps a bound that is reached from cutting into the rounding of a sum.
     # Where every e that may count is 0, there is nothing to round.

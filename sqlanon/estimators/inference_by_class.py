@@ -174,9 +174,14 @@ class ClassInference(Inference):
         return correlations * rows
 
     def _summand(self, aggregate: LinearAggregate, cell: int) -> Summand:
-        """Return what an aggregate sums: of an average what is measured less its mean over all hits."""
+        """Return what an aggregate sums: of an average what is measured less its mean over all hits.
+
+        What is multiplied by what values say is summed as it is.
+        """
         if aggregate.number is None:
             return HITS
+        if aggregate.is_product:
+            return Summand(aggregate.number, 0.0)
         total, count = (self.moments.columns[aggregate.column(degree)][cell].sum() for degree in (1, 0))
         return Summand(aggregate.number, total / count if aggregate.function.is_ratio and count else 0.0)
 

@@ -35,13 +35,14 @@ class Aggregate:
     """A function of an argument; COUNT of none counts rows, and COUNT of one sums its 1 and NULL.
 
     chosen, limit: conditions on sensitive columns, and on quasi columns, that leave out values, and rows, for this
-    aggregate alone.
+    aggregate alone. times: what of the sensitive columns the argument, of quasi columns, is multiplied by.
     """
 
     function: "Function"
     argument: Piece | None = None
     chosen: Piece | None = None
     limit: Piece | None = None
+    times: Piece | None = None
 
 
 @dataclass(frozen=True)

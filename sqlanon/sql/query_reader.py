@@ -6,15 +6,16 @@ written again from the tree.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import cast
 
 import sqlglot
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
-from sqlanon.estimators.aggregates import AVG, COUNT, FUNCTIONS, Function, Moment, Quantile
+from sqlanon.estimators.aggregates import AVG, COUNT, FUNCTIONS, SUM, Function, Moment, Quantile
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Aggregate, Derived, Item, Order, Piece, Query
+from sqlanon.sql.aggregate_query import Aggregate, Derived, Item, Order, Piece, Query, Role
 from sqlanon.sql.composed_aggregates import join_subqueries, split_case, spread_levels
 from sqlanon.sql.filtered_release import inline_filters
 from sqlanon.sql.grammar import CLAUSES
@@ -159,11 +160,15 @@ class _ClauseReader:
             arguments = [exp.Case().when(exp.and_(*conditions), argument) for argument in arguments]
 
         def mean(*factors: Piece) -> exp.Expr:
-            deviations = " * ".join(f"({factor.sql} - avg({factor.sql}) over ())" for factor in factors)
-            return self._name(Aggregate(AVG, Piece(factors[0].role, Sql(f"({deviations})")), chosen, limit))
+            by_role: dict[Role, list[str]] = {}
+            for factor in factors:
+                by_role.setdefault(factor.role, []).append(f"({factor.sql} - avg({factor.sql}) over ())")
+            pieces = [Piece(role, Sql(f"({' * '.join(by_role[role])})")) for role in sorted(by_role)]
+            return self._name(Aggregate(AVG, pieces[0], chosen, limit, *pieces[1:]))
 
         alone = [self.pieces.write(argument) for argument in arguments]
-        role = alone[0].role if len({piece.role for piece in alone}) == 1 else "mixed"
+        roles = {piece.role for piece in alone}
+        role = "mixed" if len(roles) > 1 and roles != {"quasi", "sensitive"} else None
         means = {name: mean(piece) for name, piece in zip("xy", alone, strict=False)}
         means |= {name * 2: mean(piece, piece) for name, piece in zip("xy", alone, strict=False)}
         means["xy"] = mean(*(self.pieces.write(argument, role) for argument in arguments))
@@ -188,7 +193,18 @@ class _ClauseReader:
         if mixed:
             value = exp.Literal.number(1) if argument is None else argument.copy()
             argument = exp.Case().when(exp.and_(*mixed, wrap=True), value)
-        return Aggregate(function, None if argument is None else self.pieces.write(argument), chosen, limit)
+        pieces = [] if argument is None else self._write_factors(argument, function)
+        return Aggregate(function, pieces[0] if pieces else None, chosen, limit, *pieces[1:])
+
+    def _write_factors(self, argument: exp.Expr, function: Function) -> list[Piece]:
+        """Write an argument; where it is what quasi columns say times what sensitive ones say, both: two pieces."""
+        by_role: dict[Role, list[exp.Expr]] = {}
+        for factor in _factors(argument):
+            role = self.pieces.role(factor)
+            by_role.setdefault("quasi" if role == "constant" else role, []).append(factor)
+        if function not in (SUM, AVG) or by_role.keys() != {"quasi", "sensitive"}:
+            return [self.pieces.write(argument)]
+        return [self.pieces.write(reduce(_multiply, by_role[role])) for role in ("quasi", "sensitive")]
 
     def _read_conditions(self, conditions: Sequence[exp.Expr]) -> tuple[list[exp.Expr], Piece | None, Piece | None]:
         """Return conditions on both sides at once, and what the others choose of values and leave of rows."""
@@ -346,6 +362,18 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
             if isinstance(side, exp.Literal) and not side.is_string and float(side.name) == 1:
                 return _unwrap(other)
     return node
+
+
+def _factors(node: exp.Expr) -> list[exp.Expr]:
+    """Return what is multiplied in an expression; a number that divides it is a factor as well."""
+    node = node.unnest()
+    if isinstance(node, exp.Div) and isinstance(node.expression, exp.Literal):
+        return [*_factors(node.this), exp.Div(this=exp.Literal.number("1.0"), expression=node.expression.copy())]
+    return [*_factors(node.this), *_factors(node.expression)] if isinstance(node, exp.Mul) else [node]
+
+
+def _multiply(one: exp.Expr, other: exp.Expr) -> exp.Expr:
+    return exp.Mul(this=exp.paren(one), expression=exp.paren(other))  # both are copied
 
 
 def _outermost_aggregates(node: exp.Expr) -> Iterator[exp.Expr]:

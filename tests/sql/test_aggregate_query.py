@@ -317,6 +317,14 @@ def test_conjuncts_by_what_they_read():
     assert query.conditions[3].sql == '(("quasi_2" = \'M\' OR "part_1"))'
 
 
+def test_products_are_split_by_what_they_read():
+    (aggregate,) = asked("select sum(length(disease) * (2 * age) / 4) from release").aggregates
+    assert (aggregate.argument.role, aggregate.argument.sql) == ("quasi", '(((2) * ("quasi_1")) * (1.0 / 4))')
+    assert (aggregate.times.role, aggregate.times.sql) == ("sensitive", '(length("sensitive"))')
+    for mixed in ("sum(length(disease) + age)", "count(length(disease) * age)", "avg(age * length(disease || sex))"):
+        assert all(each.times is None for each in asked(f"select {mixed} from release").aggregates)
+
+
 def test_order_by_alias_ordinal_expression_aggregate_and_all():
     query = asked(
         "select age + 1 as x, count(*) as n from release group by x"

@@ -239,6 +239,7 @@ class Recovery:
         count, total, square = (columns[f"{name}_uniform_{number}"] for name in ("count", "sum", "square"))
         rows = count.sum(axis=(1, 2), keepdims=True)
         centre = np.divide(total.sum(axis=(1, 2), keepdims=True), rows, out=np.zeros_like(rows), where=rows > 0)
+        centre *= not measured.is_product
         columns |= {
             "uniform": count, "count_uniform_0": count, "sum_uniform_0": total - centre * count,
             "square_uniform_0": square - 2 * centre * total + centre**2 * count,
