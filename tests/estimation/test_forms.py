@@ -49,7 +49,14 @@ CASES += [
     ("classes", "ridge", f"{sql} from release group by all order by all")
     for sql in ("area, sex, income, count(*)", "sex, income, count(*)", "area, income, count(*)")
 ]
-CASES += [("classes", "ridge", "count(*) from release where sex = 0 and area in (1, 3) and income > 4")]
+CASES += [
+    ("classes", "ridge", f"{sql} from release where {where}")
+    for sql, where in (
+        ("count(*)", "sex = 0 and area in (1, 3) and income > 4"),
+        ("count(*)", "age > 0 and income = 2"),
+        ("count(*), sum(age), avg(age)", "age > 999 and income = 2"),
+    )
+]
 
 
 @pytest.mark.parametrize(("form", "estimator", "sql"), CASES)
