@@ -98,7 +98,7 @@ class GroupRun(QueryRun):
 
         systems = loaded.systems
         assert systems is not None  # else nothing is solved by class
-        hit_sums = HitSums(lines, loaded.place_classes(classes), len(systems.rows), values)
+        hit_sums = HitSums(lines, loaded.place_of_class[classes + 1], len(systems.rows), values)
         return ClassInference(moments, self.selected, systems, hit_sums, loaded.left_out, thresholds)
 
     def tell_limits(self, row_count: float, upper_bound: bool) -> None:

@@ -48,7 +48,8 @@ class GroupTables(ReleaseTables):
     classes for which memory does not suffice, are answered by the uniform estimator.
 
     left_out: rows of the source that the release does not hold, as its manifest says. unsolved_rows: those of classes
-    beyond what memory allows.
+    beyond what memory allows. place_of_class: by class number from -1 the place among the classes that are solved, all
+    others at the rest's place behind them; known when these are loaded.
     """
 
     sensitive: str
@@ -76,7 +77,7 @@ class GroupTables(ReleaseTables):
         # Anatomy leaves out only rows without a value, which no query about values asks for.
         self.left_out: int = manifest.get("dropped_rows", 0) if signature or self.people else 0
         self.unsolved_rows = 0.0
-        self._place_of_class = np.zeros(0, dtype=np.int64)
+        self.place_of_class = np.zeros(0, dtype=np.int64)
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
         super().__init__(engine, tables, names)
         self.relations |= relations_of(self.loading_steps())
@@ -196,19 +197,9 @@ class GroupTables(ReleaseTables):
         chosen = values[values["class"].isin(numbers)]
         require_memory(self.engine, count_numbers(chosen, count), remedy=UNIFORM_FITS)
         self.unsolved_rows = float(values.loc[values["class"] >= 0, "row_count"].sum() - chosen["row_count"].sum())
-        # By class number from -1: the place among the chosen classes, all others at the rest's place behind them.
-        self._place_of_class = np.full(int(values["class"].max()) + 2, len(numbers))
-        self._place_of_class[numbers + 1] = np.arange(len(numbers))
+        self.place_of_class = np.full(int(values["class"].max()) + 2, len(numbers))
+        self.place_of_class[numbers + 1] = np.arange(len(numbers))
         return prepare_classes(read_classes(chosen, self.engine.frame(self._class_texts[1])), count)
-
-    @property
-    def class_count(self) -> int:
-        """Return how many classes there are, with the rest (-1) that several share, once they are loaded."""
-        return len(self._place_of_class)
-
-    def place_classes(self, classes: IntArray) -> IntArray:
-        """Return the place among the solved classes of each class number; the rest's is their number."""
-        return np.asarray(self._place_of_class[classes + 1])
 
     @cached_property
     def placed(self) -> "PlacedValues":

@@ -37,7 +37,7 @@ def answer_together(
         rows, by_class = loaded.rows, name != "uniform" and loaded.systems is not None
     except AnswerError:  # each is asked alone, and says what does not fit
         return {}
-    width = values * (loaded.class_count if by_class else 1)
+    width = values * (len(loaded.place_of_class) if by_class else 1)
     if width > TOGETHER:
         return {}
     plain = list(counts)
