@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Required, get_args, get_origin, get_type_hints
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import TEXT, Kind, kind_of
+from sqlanon.methods.kinds import TEXT, TEXT_OF_JOB, Kind, kind_of
 from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
-from sqlanon.wording import option
+from sqlanon.wording import option, spoken
 
 REQUIRED = inspect.Parameter.empty
 MOST = 2**31 - 1  # products of two such numbers are numbers of every engine
@@ -99,16 +99,24 @@ class Parameter:
         return self.kind.schema and self.kind.schema(self.limits)
 
     @property
+    def job_schema(self) -> Schema:
+        """Return the JSON schema of its value in a job."""
+        return {**(self.kind.job or self.schema or TEXT_OF_JOB), "description": spoken(self.help, "command line")}
+
+    @property
     def limits(self) -> dict[str, float]:
         """Return what its numbers lie between, as a JSON schema says it."""
         return {"minimum": -MOST, "maximum": MOST} | (self.within.limits if self.within is not None else {})
 
-    def read(self, value: Any) -> Any:
-        """Return a value of Python's or a job's as methods take it; None, where that is the default, stays.
+    def read(self, value: Any, folder: Any = None) -> Any:
+        """Return a value as methods take it; None, where that is the default, stays.
 
-        Raises UsageError where it is of another type.
+        folder: of a job's value, where that lies (`Kind.beside`). Raises UsageError for a value of another type.
         """
-        return None if value is None and self.default is None else self.kind.made(self.kind.read(self.mark, value))
+        if value is None and self.default is None:
+            return None
+        read = self.kind.read(self.mark, value)
+        return self.kind.made(read if folder is None else self.kind.beside(folder, read))
 
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""

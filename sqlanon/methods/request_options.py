@@ -6,7 +6,7 @@ from typing import Annotated, Any, Required, TypedDict
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.methods.kinds import JOB_FILE, TEXT, JobText, Kind, one_or_several
+from sqlanon.methods.kinds import TEXT, Kind, one_or_several
 from sqlanon.methods.name_kinds import COARSEN, COLUMNS, TABLE_BY_COLUMN, named_place
 from sqlanon.methods.parameters import Parameter
 from sqlanon.plans.following import Changed
@@ -25,9 +25,10 @@ def _path_text(mark: str, value: Any) -> Any:
     return named_place(value)
 
 
-PATH_TEXT = Kind(_path_text, job=JOB_FILE)
+PATH_TEXT = Kind(_path_text, beside=lambda folder, text: folder.file(text))
 # the path of a release, or its schema's name
-RELEASE_PLACE = Kind(_path_text, job=Annotated[str, JobText(lambda folder, text: folder.release(text))])
+RELEASE_PLACE = Kind(_path_text, beside=lambda folder, text: folder.release(text))
+SCHEMA_NAME = Kind(TEXT.read, beside=lambda folder, text: folder.expanded(text))
 
 
 class LedgerOptions(TypedDict, total=False):
@@ -95,7 +96,9 @@ Out = Annotated[
     Parameter("Directory to appear, with Parquet files and release.json.", None, compiled=False, job=False),
 ]
 Into = Annotated[
-    str | None, Parameter("Schema of the database to appear, in one transaction.", None, compiled=False, job=False)
+    str | None,
+    SCHEMA_NAME,
+    Parameter("Schema of the database to appear, in one transaction.", None, compiled=False, job=False),
 ]
 Overwrite = Annotated[bool, Parameter("Replace an older release at the target.", False, compiled=False, job=False)]
 

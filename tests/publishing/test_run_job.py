@@ -284,8 +284,8 @@ MISTAKES = [
     ),
     (JOB.replace("l: 4", "l: 4\n  coarsen: {age: fine}"), 9, "age='fine' is no way to coarsen values"),
     (JOB.replace("l: 4", "l: 4\n  vary: sometimes visit"), 9, "vary"),
-    (JOB.replace("id: ssn", 'id: "\\ud800"'), 6, "id holds a text that is not Unicode"),
-    (JOB + '"\\ud800": 1\n', 1, "the job holds a text that is not Unicode"),
+    (JOB.replace("id: ssn", 'id: "\\ud800"'), 6, "is not UTF-8 text"),
+    (JOB + '"\\ud800": 1\n', 11, "is not UTF-8 text"),
     (JOB + "x: &x [1, 1]\ny: &y [*x, *x]\nz: [*y, *y]\n", 11, "unknown key 'x' in the job"),
 ]
 
