@@ -25,7 +25,6 @@ from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _FIRST = next(iter(ENGINES))  # which runs what names no engine
 _ROLES, _TARGET = ("quasi", "sensitive", "id"), ("out", "into", "overwrite")
-_NAMED = ("method", "source", "output")
 _ANY = next(iter(METHODS))  # roles and targets are those of every method
 
 
@@ -115,10 +114,11 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     Raises UsageError, with the line, for what is not a job.
     """
     file = YamlFile(Path(path))
-    method, source, output = (file.value.get(key) if isinstance(file.value, dict) else None for key in _NAMED)
+    said: Any = file.value if isinstance(file.value, dict) else {}
+    method, source, output = said.get("method"), said.get("source"), said.get("output")
     by_path = not isinstance(source, dict)
     given = {"path": source} if by_path else source
-    engine = given.get("engine") if given.get("engine") in tuple(ENGINES) else _FIRST
+    engine = str(given.get("engine") if given.get("engine") in tuple(ENGINES) else _FIRST)
     ways = ENGINES[engine].sources
     way = ways[next((name for name in reversed(ways) if name in given), next(iter(ways)))]
     # what may be wrong is checked by the schema of what it seems to be; `require` says more of itself than a schema
@@ -137,11 +137,12 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     declared = METHODS[method].arguments
     arguments = {name: parameter.default for name, parameter in declared.items()}
     for key in ("roles", "parameters", "output"):
-        for name, value in file.value[key].items():
+        for name, value in said[key].items():
             arguments[name] = file.take((key, name), declared[name].read, value, folder)
-    arguments["key"] = _key(file.value.get("key_env"), variables)
-    figures = file.value.get("require", {}).items()
-    require = tuple(file.take(("require", figure), threshold, figure, str(text)) for figure, text in figures)
+    arguments["key"] = _key(said.get("key_env"), variables)
+    require = tuple(
+        file.take(("require", figure), threshold, figure, str(text)) for figure, text in said.get("require", {}).items()
+    )
     # a DSN may hold a password: the variable that the command line reads serves a job, too
     dsn = found.get("dsn", variables.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None
     session = {name: found.get(name) for name in ("database", "master", "types")}
@@ -178,10 +179,11 @@ def _check_output(file: YamlFile, output: Mapping[str, Any], engine: str, in_dat
     """Refuse a target that the engine does not write."""
     if ("out" in output) == ("into" in output):
         file.refuse(("output",), "output takes out (a directory) or into (a schema), and one of them")
-    key, kind, instead = ("out", "directory", "into: and a schema")
-    if "into" in output:
-        key, kind, instead = ("into", "schema", "out in the place of into")
-    if mark := ENGINES[engine].lacks.get(kind):
+    if "out" in output:
+        key, mark, instead = "out", ENGINES[engine].lacks.get("directory"), "into: and a schema"
+    else:
+        key, mark, instead = "into", ENGINES[engine].lacks.get("schema"), "out in the place of into"
+    if mark:
         file.refuse(("output", key), f"{engine} {mark.why}; write {instead}")
     if key == "into" and engine == _FIRST and not in_database:
         words = "into names a schema of the source's database; give source a database and a table"
@@ -208,9 +210,9 @@ def _source(engine: str, way: Way, engines: tuple[str, ...]) -> Schema:
     """Return the schema of a mapping that finds rows for an engine; what names no engine is for the first."""
     named = {"engine": json_schema.word(*engines)}
     needed, others = ({name: _SOURCES[name][0] for name in names} for names in way)
-    return (
-        json_schema.record(needed, named | others) if engine == _FIRST else json_schema.record(needed | named, others)
-    )
+    if engine == _FIRST:
+        return json_schema.record(needed, named | others)
+    return json_schema.record(needed | named, others)
 
 
 def _parameters(method: str) -> Schema:
@@ -219,8 +221,9 @@ def _parameters(method: str) -> Schema:
         for name, parameter in METHODS[method].arguments.items()
         if parameter.job and name not in (*_ROLES, *_TARGET)
     }
-    needed = {name: each.job_schema for name, each in declared.items() if each.required}
-    return json_schema.record(needed, {name: each.job_schema for name, each in declared.items() if not each.required})
+    schemas = {name: parameter.job_schema for name, parameter in declared.items()}
+    needed = {name: schemas.pop(name) for name, parameter in declared.items() if parameter.required}
+    return json_schema.record(needed, schemas)
 
 
 def _ways() -> Iterator[Schema]:
