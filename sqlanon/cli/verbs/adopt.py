@@ -5,9 +5,8 @@ from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.publication import show_publication, words_against
-from sqlanon.cli.session_options import SessionOptions
-from sqlanon.errors import UsageError
+from sqlanon.cli.options import Session
+from sqlanon.cli.publication import refuse_place, show_publication, words_against
 
 
 @command(
@@ -15,14 +14,13 @@ from sqlanon.errors import UsageError
     " --id ssn --out ward"
 )
 @command_of(operations.adopt)
-def adopt(values: Values, session: SessionOptions) -> None:
+def adopt(values: Values, session: Session) -> None:
     """Make a verified release of tables that a macro, a dbt hook or a compiled script wrote."""
     from sqlanon.cli import display
     from sqlanon.publishing.adopt import statements
 
     out, into, against = (values.get(name) for name in ("out", "into", "against"))
-    if (out is None) == (into is None):
-        raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
+    refuse_place(out, into)
     engine = session.open(write=into is not None)
     if session.sql:
         outputs, _ = statements(arguments_of(operations.adopt, values), engine)

@@ -11,7 +11,7 @@ from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.session_options import SessionOptions
+from sqlanon.cli.options import Session
 from sqlanon.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def breach(
     into: Annotated[str | None, typer.Option("--into", help="Keep all associations in a new table.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
     *,
-    session: SessionOptions,
+    session: Session,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
     from sqlanon.breaches.analysis import BreachQuestion, analyse, render_analysis

@@ -10,8 +10,7 @@ from sqlanon.api import judgement
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format
-from sqlanon.cli.session_options import SessionOptions
+from sqlanon.cli.options import Format, Session
 
 if TYPE_CHECKING:
     from sqlanon.risks.check import Check
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     " --id ssn -k 5 -l 3 -t 0.3 --failing failing.parquet"
 )
 @command_of(judgement.check)
-def check(values: Values, session: SessionOptions) -> None:
+def check(values: Values, session: Session) -> None:
     """Tell what a table risks before it is published; exit 3 where a required value is missed.
 
     Without roles: a line per column, suggested roles, and the command to type. The prosecutor knows that somebody is in
@@ -40,7 +39,7 @@ def check(values: Values, session: SessionOptions) -> None:
         raise typer.Exit(3)
 
 
-def _show(answer: "Check", session: SessionOptions) -> None:
+def _show(answer: "Check", session: Session) -> None:
     """Print tables for people, one object for programs; as CSV the measures, or the columns where there are none."""
     from sqlanon.cli import display
 

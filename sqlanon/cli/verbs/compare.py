@@ -9,7 +9,7 @@ from sqlanon.api import judgement
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.session_options import DuckDBOptions, SessionOptions
+from sqlanon.cli.options import DuckDBSession, Session
 
 if TYPE_CHECKING:
     from sqlanon.comparison.comparison import Comparison
@@ -28,7 +28,7 @@ def compare(
     values: Values,
     details: Annotated[bool, typer.Option("--details", help="Errors by workload and selectivity as well.")] = False,
     *,
-    session: DuckDBOptions,
+    session: DuckDBSession,
 ) -> None:
     """Tell what each method and parameter costs in accuracy on this data; nothing is published.
 
@@ -47,7 +47,7 @@ def compare(
         raise typer.Exit(3)
 
 
-def _show(comparison: "Comparison", details: bool, session: SessionOptions) -> None:
+def _show(comparison: "Comparison", details: bool, session: Session) -> None:
     """Print a line per candidate, what they come to, and what to know."""
     from sqlanon.cli import display
 

@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ from sqlanon.api import operations
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Memory, Temporary, Threads
+from sqlanon.cli.options import Limits
 from sqlanon.errors import SqlanonError
 
 if TYPE_CHECKING:
@@ -37,9 +38,8 @@ def run(
     log: Annotated[
         Log, typer.Option("--log", help="json: lines of JSON on standard error, one for every step.")
     ] = Log.text,
-    threads: Threads = None,
-    memory_limit: Memory = None,
-    temp_directory: Temporary = None,
+    *,
+    limits: Limits,
 ) -> None:
     """Publish the release that a file describes; the manifest goes to standard output.
 
@@ -54,8 +54,7 @@ def run(
     lines = run_job.JobLog(sys.stderr, job) if log is Log.json else None
     with nullcontext(say) if lines is None else _notes_in_json(lines) as tell:
         described = read_job(job)
-        limits = {"threads": threads, "memory_limit": memory_limit, "temp_directory": temp_directory}
-        engine = run_job.open_engine_of(described, check, **limits)
+        engine = run_job.open_engine_of(described, check, **asdict(limits))
         if check:
             for note in run_job.check_job(described, engine):
                 tell(note)

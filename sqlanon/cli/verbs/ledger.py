@@ -10,17 +10,7 @@ from sqlanon.api import operations
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import (
-    DUCKDB,
-    Dsn,
-    EngineName,
-    EngineOption,
-    Format,
-    FormatOption,
-    KeyFile,
-    chosen_key,
-    given_dsn,
-)
+from sqlanon.cli.options import DUCKDB, Format, KeyFile, Server, chosen_key
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_engine
 from sqlanon.errors import UsageError
@@ -48,21 +38,21 @@ def ledger(
             help="With --check: the DuckDB file whose schemas are its releases; of a server, say --engine.",
         ),
     ] = None,
-    engine: EngineOption = DUCKDB,
-    dsn: Dsn = None,
-    how: FormatOption = Format.table,
+    how: Annotated[Format, typer.Option("--format", help="How results are printed.")] = Format.table,
+    *,
+    server: Server,
 ) -> None:
     """Tell what a ledger holds, in figures: releases, persons, groups, who waits; no values, no ids. Or --check it."""
     from sqlanon.cli import display
     from sqlanon.ledgers.summary import check_ledger
 
-    if engine == "spark":
+    if server.engine == "spark":
         raise UsageError("a ledger is a file, which no Spark reads: leave --engine spark out")
     if check:
         key = chosen_key(None, key_file)
         if key is None:
             raise UsageError("--check needs the ledger's own key: hand it over with --key-file or SQLANON_KEY")
-        report = check_ledger(values["path"], key, _opened(engine, database, dsn), releases)
+        report = check_ledger(values["path"], key, _opened(server, database), releases)
         display.show_report(report, how.value)
         if not report.holds:
             say("the ledger is not proved to be whole and the newest: publish nothing with it before you know why")
@@ -70,7 +60,7 @@ def ledger(
         return
     if key_file is not None or releases is not None or database is not None:
         raise UsageError("--key-file, --releases and --database are for --check; say --check as well")
-    summary = operations.ledger(**values, con=_opened(engine, None, dsn))
+    summary = operations.ledger(**values, con=_opened(server))
     if display.show_to_programs(summary, how.value):
         return
     figures = {name: value for name, value in summary.as_plain().items() if name != "history"}
@@ -79,7 +69,7 @@ def ledger(
     display.show_frame(summary.df(), "table")
 
 
-def _opened(engine: EngineName, database: str | None, dsn: str | None) -> Engine | None:
+def _opened(server: Server, database: str | None = None) -> Engine | None:
     """Open the database of the releases, where one is named."""
-    named = (engine, database, dsn) != (DUCKDB, None, None)
-    return open_engine(engine.value, database, dsn=given_dsn(engine, dsn)) if named else None
+    named = (server.engine, database, server.dsn) != (DUCKDB, None, None)
+    return open_engine(server.engine.value, database, dsn=server.given_dsn) if named else None

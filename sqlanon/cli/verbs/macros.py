@@ -10,7 +10,7 @@ from sqlanon.api import operations
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import DatabaseOption, Format, FormatOption, SqlOption
+from sqlanon.cli.options import DatabaseOption, Printed
 from sqlanon.errors import UsageError
 
 
@@ -23,8 +23,7 @@ def macros(
     dbt: Annotated[
         Path | None, typer.Option("--dbt", help="Write the dbt package that calls the macros to this folder instead.")
     ] = None,
-    how: FormatOption = Format.table,
-    sql: SqlOption = False,
+    printed: Printed,
 ) -> None:
     """Store table macros in a DuckDB file, for any client of DuckDB, without Python.
 
@@ -34,7 +33,7 @@ def macros(
     """
     from sqlanon.publishing import store_macros
 
-    if sql:
+    if printed.sql:
         sys.stdout.write(store_macros.script())
         return
     if dbt is not None:
@@ -49,7 +48,7 @@ def macros(
     from sqlanon.engines.connect import open_duckdb
 
     frame = operations.macros(open_duckdb(database, write=True), **values)
-    display.show_frame(frame, how.value)
+    display.show_frame(frame, printed.how.value)
     if "drop" in values:
         say(f"dropped {len(frame)} macros from {database}")
     else:

@@ -11,8 +11,7 @@ from sqlanon.api import recipient
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, ReleaseArgument
-from sqlanon.cli.session_options import SessionOptions
+from sqlanon.cli.options import Format, ReleaseArgument, Session
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
 from sqlanon.read_places import check_new_file
@@ -21,7 +20,7 @@ from sqlanon.sql.sources.queried_source import read_files
 
 @command(epilog="Example: sqlanon complete release --tables 10 --out completed")
 @command_of(recipient.complete, required=("out",))
-def complete(release: ReleaseArgument, values: Values, session: SessionOptions) -> None:
+def complete(release: ReleaseArgument, values: Values, session: Session) -> None:
     """Complete a release: tables of plausible microdata for any tool, learned from the release alone.
 
     They say nothing beyond the release. Analyse each, and pool the results: sqlanon guide complete.
@@ -60,7 +59,7 @@ def verify(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="With --out: replace the file.")] = False,
     *,
-    session: SessionOptions,
+    session: Session,
 ) -> None:
     """Prove from the published files what can be proved; exit 3 where something does not hold or is not proved."""
     from sqlanon.cli import display
@@ -121,7 +120,7 @@ def estimate(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="With --plot: replace the file.")] = False,
     *,
     values: Values,
-    session: SessionOptions,
+    session: Session,
 ) -> None:
     """Answer an aggregate query from a release, with standard errors and 95 % intervals.
 

@@ -9,9 +9,8 @@ from sqlanon.api import judgement
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, ReleaseArgument
+from sqlanon.cli.options import Format, ReleaseArgument, Session
 from sqlanon.cli.publication import coarser_command, report_command, words_against
-from sqlanon.cli.session_options import SessionOptions
 from sqlanon.read_places import refuse_read
 
 
@@ -19,7 +18,7 @@ from sqlanon.read_places import refuse_read
     epilog="Example: sqlanon attack release --against patients.parquet --id ssn; sqlanon attack monday --with tuesday"
 )
 @command_of(judgement.attack)
-def attack(release: ReleaseArgument, values: Values, session: SessionOptions) -> None:
+def attack(release: ReleaseArgument, values: Values, session: Session) -> None:
     """Attack a release as an adversary would: what was promised beside what the best attack reaches.
 
     Order, learning from the release, background knowledge, composition with other releases, presence. Without --against
@@ -51,7 +50,7 @@ def attack(release: ReleaseArgument, values: Values, session: SessionOptions) ->
     " sqlanon report release --against patients.parquet --id ssn --with last_year --out internal.html"
 )
 @command_of(judgement.report, required=("out",))
-def report(release: ReleaseArgument, values: Values, session: SessionOptions) -> None:
+def report(release: ReleaseArgument, values: Values, session: Session) -> None:
     """Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns, hashes.
 
     The page is one file that needs no network. Without --against it holds what anybody can compute who has the release.
