@@ -4,13 +4,15 @@ import codecs
 import io
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sqlanon.plain_values import visible
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+Format = Literal["table", "json", "csv"]  # how results are printed
 
 
 def console(stderr: bool = False) -> "Console":

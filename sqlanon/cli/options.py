@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sqlanon.cli.console import say
+from sqlanon.cli.console import Format, say
 from sqlanon.engines.connect import Opener, open_engine, read_missing, read_types
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
@@ -21,14 +21,6 @@ from sqlanon.sql.sources.queried_source import read_files
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine
     from sqlanon.releases.release import Release
-
-
-class Format(StrEnum):
-    """How results are printed."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
 
 
 EngineName = StrEnum("EngineName", {name: name for name in ENGINES})  # type: ignore[misc]
@@ -60,7 +52,7 @@ def chosen_key(key: Key | None, key_file: Path | None) -> Key | None:
 class Printed:
     """How a result is printed."""
 
-    how: Annotated[Format, typer.Option("--format", help="How results are printed.")] = Format.table
+    how: Annotated[Format, typer.Option("--format", help="How results are printed.")] = "table"
     sql: Annotated[
         bool, typer.Option("--sql", help="Print the statements that would run, in order, and run nothing.")
     ] = False
@@ -128,20 +120,20 @@ class Session(Limits, Printed, Server):
         """Open the engine; with --sql nothing is ever written. readable: as `connect.open_engine` takes it."""
         limits = Limits(threads=self.threads, memory_limit=self.memory_limit, temp_directory=self.temp_directory)
         return open_engine(
-            self.engine.value, self.database, write and not self.sql, self.master, self.given_dsn, readable,
+            self.engine, self.database, write and not self.sql, self.master, self.given_dsn, readable,
             read_types(self.types or ()), read_missing(self.missing or ()), **asdict(limits),
         )  # fmt: skip
 
     def opener(self) -> Opener:
         """Return what opens the engine when a verb needs it."""
-        return Opener(self.engine.value, self.open)
+        return Opener(self.engine, self.open)
 
     @property
     def place(self) -> list[str]:
         """Return the words that say where the source lies; a DSN may hold a password and is never printed."""
         if self.engine is DUCKDB:
             return [] if self.database is None else ["--database", self.database]
-        return ["--engine", self.engine.value, *([] if self.master is None else ["--master", self.master])]
+        return ["--engine", self.engine, *([] if self.master is None else ["--master", self.master])]
 
     @property
     def source_place(self) -> list[str]:
@@ -179,7 +171,7 @@ class Session(Limits, Printed, Server):
 
         query, rules, others = values.pop("query", None), values.pop("coarsen", None), values.pop("others", ())
         against, identifier, vary = (values.get(name) for name in ("against", "id", "vary"))
-        source = source_against(against, query, self.engine.value, rules, identifier or (), vary)
+        source = source_against(against, query, self.engine, rules, identifier or (), vary)
         opened = self.open_release(release, *map(str, read_files(source)), *others, *files)
         values["against"] = source
         if others:

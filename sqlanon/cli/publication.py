@@ -10,7 +10,7 @@ import typer
 
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values
-from sqlanon.cli.options import DUCKDB, DatabaseOption, Format, KeyFile, Session, chosen_key
+from sqlanon.cli.options import DUCKDB, DatabaseOption, KeyFile, Session, chosen_key
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
@@ -84,7 +84,7 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
             raise UsageError("--into names a schema of a database; say which with --database FILE")
     # SQLANON_KEY and --key-file are the command line's own ways to hand a key over
     arguments["key"] = chosen_key(arguments["key"], session.key_file)
-    source = choose_source(source, query, session.engine.value, NO_SOURCE)
+    source = choose_source(source, query, session.engine, NO_SOURCE)
     files = tuple(str(file) for file in (session.database, session.key_file) if file is not None)
     request = request_of(arguments, method.name, source, files)
     engine = session.open(write=into is not None and not session.plan)
@@ -94,7 +94,7 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
         if session.sql:
             write_out(plan_statements(request, engine))
         else:
-            display.show_frame(plan_promises(request, engine), session.how.value)
+            display.show_frame(plan_promises(request, engine), session.how)
         return
     if session.show_steps is not None:
         from sqlanon.publishing.shown_steps import show_steps
@@ -134,8 +134,8 @@ def show_publication(
     from sqlanon.cli import display
     from sqlanon.publishing.publish import NOT_PUBLISHED, look_at_attacks
 
-    if session.how is not Format.table:
-        display.show_mapping(release.manifest, "json" if session.how is Format.json else "csv")
+    if session.how != "table":
+        display.show_mapping(release.manifest, session.how)
         for note in release.notes:
             say(note)
         return
@@ -205,7 +205,7 @@ def _refuse_beside_steps(method: Method[Any], session: PublicationOptions, argum
     writing = ("out", "into", "overwrite", "require", "ledger", *([method.saved] if method.saved else []))
     names = [option(name) for name in writing if arguments.get(name)]
     names += [option(name) for name in ("sql", "plan") if getattr(session, name)]
-    names += ["--format"] if session.how is not Format.table else []
+    names += ["--format"] if session.how != "table" else []
     if names:
         raise UsageError(
             f"--show-steps prints microdata for your own eyes and publishes nothing: leave out {', '.join(names)}"

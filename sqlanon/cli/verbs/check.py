@@ -1,8 +1,6 @@
 """The verb of whoever is about to publish: check."""
 
-import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -10,10 +8,7 @@ from sqlanon.api import judgement
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, Session
-
-if TYPE_CHECKING:
-    from sqlanon.risks.check import Check
+from sqlanon.cli.options import Session
 
 
 @command(
@@ -32,31 +27,10 @@ def check(values: Values, session: Session) -> None:
     session.refuse_sql("check", "its statements depend on what it finds")
     with display.progress():
         answer = judgement.check(session.opener(), **values)
-    _show(answer, session)
+    answer = replace(answer, command=session.complete(answer.command))
+    if display.show_result(answer, session.how, answer.tables()) and answer.command:
+        say(f"suggested, for you to weigh{session.dsn_reminder}:\n{answer.command}")
     if not answer.holds:
         missed = (" of ".join(filter(None, (measure.name, measure.column))) for measure in answer.failed)
         say(f"required and not reached: {', '.join(missed)}")
         raise typer.Exit(3)
-
-
-def _show(answer: "Check", session: Session) -> None:
-    """Print tables for people, one object for programs; as CSV the measures, or the columns where there are none."""
-    from sqlanon.cli import display
-
-    how = session.how
-    if how is Format.json:
-        display.show_mapping(replace(answer, command=session.complete(answer.command)).as_plain(), "json")
-        return
-    if how is Format.csv:
-        import pandas as pd
-
-        display.show_frame(answer.df() if answer.measures else pd.DataFrame(answer.columns), "csv")
-        return
-    for number, (title, heads, lines) in enumerate(answer.tables()):
-        if number:
-            sys.stdout.write("\n")
-        display.show_lines(title, heads, lines)
-    for note in answer.notes:
-        say(f"note: {note}")
-    if answer.command:
-        say(f"suggested, for you to weigh{session.dsn_reminder}:\n{session.complete(answer.command)}")

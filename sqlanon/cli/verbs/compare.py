@@ -51,7 +51,7 @@ def _show(comparison: "Comparison", details: bool, session: Session) -> None:
     """Print a line per candidate, what they come to, and what to know."""
     from sqlanon.cli import display
 
-    if not display.show_to_programs(comparison, session.how.value):
+    if not display.show_to_programs(comparison, session.how):
         display.show_lines("", *comparison.shown(), spare=SPARE)
         if details:
             display.show_lines("", *comparison.details(), spare=SPARE_DETAILS)

@@ -5,8 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,13 +20,6 @@ if TYPE_CHECKING:
     from sqlanon.publishing.run_job import JobLog
 
 
-class Log(StrEnum):
-    """How progress is told on standard error."""
-
-    text = "text"
-    json = "json"
-
-
 @command(epilog="Example: sqlanon run nightly.yml")
 @command_of(operations.run)
 def run(
@@ -36,8 +28,9 @@ def run(
         bool, typer.Option("--check", help="Check the file, the source's columns and its rows; publish nothing.")
     ] = False,
     log: Annotated[
-        Log, typer.Option("--log", help="json: lines of JSON on standard error, one for every step.")
-    ] = Log.text,
+        Literal["text", "json"],
+        typer.Option("--log", help="json: a line of JSON for every step, on standard error."),
+    ] = "text",
     *,
     limits: Limits,
 ) -> None:
@@ -51,7 +44,7 @@ def run(
     from sqlanon.publishing.job_file import read_job
 
     job = values["job"]
-    lines = run_job.JobLog(sys.stderr, job) if log is Log.json else None
+    lines = run_job.JobLog(sys.stderr, job) if log == "json" else None
     with nullcontext(say) if lines is None else _notes_in_json(lines) as tell:
         described = read_job(job)
         engine = run_job.open_engine_of(described, check, **asdict(limits))

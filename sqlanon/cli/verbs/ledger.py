@@ -8,9 +8,9 @@ import typer
 
 from sqlanon.api import operations
 from sqlanon.cli.app import command
-from sqlanon.cli.console import say
+from sqlanon.cli.console import Format, say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import DUCKDB, Format, KeyFile, Server, chosen_key
+from sqlanon.cli.options import DUCKDB, KeyFile, Server, chosen_key
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_engine
 from sqlanon.errors import UsageError
@@ -38,7 +38,7 @@ def ledger(
             help="With --check: the DuckDB file whose schemas are its releases; of a server, say --engine.",
         ),
     ] = None,
-    how: Annotated[Format, typer.Option("--format", help="How results are printed.")] = Format.table,
+    how: Annotated[Format, typer.Option("--format", help="How results are printed.")] = "table",
     *,
     server: Server,
 ) -> None:
@@ -53,7 +53,7 @@ def ledger(
         if key is None:
             raise UsageError("--check needs the ledger's own key: hand it over with --key-file or SQLANON_KEY")
         report = check_ledger(values["path"], key, _opened(server, database), releases)
-        display.show_report(report, how.value)
+        display.show_report(report, how)
         if not report.holds:
             say("the ledger is not proved to be whole and the newest: publish nothing with it before you know why")
             raise typer.Exit(3)
@@ -61,7 +61,7 @@ def ledger(
     if key_file is not None or releases is not None or database is not None:
         raise UsageError("--key-file, --releases and --database are for --check; say --check as well")
     summary = operations.ledger(**values, con=_opened(server))
-    if display.show_to_programs(summary, how.value):
+    if display.show_to_programs(summary, how):
         return
     figures = {name: value for name, value in summary.as_plain().items() if name != "history"}
     display.show_mapping(figures, "table")
@@ -72,4 +72,4 @@ def ledger(
 def _opened(server: Server, database: str | None = None) -> Engine | None:
     """Open the database of the releases, where one is named."""
     named = (server.engine, database, server.dsn) != (DUCKDB, None, None)
-    return open_engine(server.engine.value, database, dsn=server.given_dsn) if named else None
+    return open_engine(server.engine, database, dsn=server.given_dsn) if named else None

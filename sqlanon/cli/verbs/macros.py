@@ -48,7 +48,7 @@ def macros(
     from sqlanon.engines.connect import open_duckdb
 
     frame = operations.macros(open_duckdb(database, write=True), **values)
-    display.show_frame(frame, printed.how.value)
+    display.show_frame(frame, printed.how)
     if "drop" in values:
         say(f"dropped {len(frame)} macros from {database}")
     else:

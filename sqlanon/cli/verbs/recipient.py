@@ -11,7 +11,7 @@ from sqlanon.api import recipient
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, ReleaseArgument, Session
+from sqlanon.cli.options import ReleaseArgument, Session
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
 from sqlanon.read_places import check_new_file
@@ -32,7 +32,7 @@ def complete(release: ReleaseArgument, values: Values, session: Session) -> None
     with display.progress():
         completion = recipient.complete(opened, **values)
     rows = int(opened.manifest["rows"])
-    if session.how is Format.table:
+    if session.how == "table":
         sys.stdout.write(f"{len(completion)} completed tables of {rows:,} rows in {visible(str(values['out']))}\n")
         if (share := completion.own_value_share) is not None:
             sys.stdout.write(f"up to about {share:.0%} of a table's rows hold their person's own value\n")
@@ -43,7 +43,7 @@ def complete(release: ReleaseArgument, values: Values, session: Session) -> None
 
     listed = DataFrame({"file": [file.name for file in completion.files], "rows": rows, "seed": completion.seed})
     listed["own_value_share"] = completion.own_value_share
-    display.show_frame(listed, "json" if session.how is Format.json else "csv")
+    display.show_frame(listed, session.how)
 
 
 @command(
@@ -81,7 +81,7 @@ def verify(
         return
     with display.progress("verifying"):
         report = opened.verify(**values)
-    display.show_report(report, session.how.value)
+    display.show_report(report, session.how)
     lines = 0 if report.presence is None else len(report.presence)
     if report.presence is not None and out is not None:
         from sqlanon.publishing.kept_files import save_frame
@@ -99,7 +99,7 @@ def verify(
     if report.holds is None:
         say(f"no check fails, and the promise is not proved: {', '.join(report.unproved)} was not run")
         raise typer.Exit(3)
-    if session.how is Format.table:
+    if session.how == "table":
         open_checks = [check.name for check in report.checks if check.holds is None]
         judged = f"no check fails; not judged: {', '.join(open_checks)}" if open_checks else "every check holds"
         say(judged + ("" if values["against"] else "; --against SOURCE compares it with the microdata too"))
@@ -143,7 +143,7 @@ def estimate(
         answer = opened.ask(query, **values)
     for message in answer.messages:
         say(message)
-    display.show_answer(answer, session.how.value)
+    display.show_answer(answer, session.how)
     if plot is not None:
         from sqlanon.estimation.answer import as_answer
 

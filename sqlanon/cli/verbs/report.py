@@ -1,7 +1,6 @@
 """The verbs that say what a release gives away: attack, and report."""
 
 import shlex
-import sys
 
 import typer
 
@@ -9,7 +8,7 @@ from sqlanon.api import judgement
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, ReleaseArgument, Session
+from sqlanon.cli.options import ReleaseArgument, Session
 from sqlanon.cli.publication import coarser_command, report_command, words_against
 from sqlanon.read_places import refuse_read
 
@@ -30,13 +29,8 @@ def attack(release: ReleaseArgument, values: Values, session: Session) -> None:
     opened = session.open_against(release, values, *values.get("background", ()))
     with display.progress():
         outcome = judgement.attack(opened, **values)
-    if display.show_to_programs(outcome, session.how.value):
+    if not display.show_result(outcome, session.how, outcome.tables, f"{outcome.headline}\n\n"):
         return
-    sys.stdout.write(f"{outcome.headline}\n\n")
-    for number, (title, heads, lines) in enumerate(outcome.tables):
-        display.show_lines(f"\n{title}" if number else title, heads, lines)
-    for note in outcome.notes:
-        say(f"note: {note}")
     identifier = values.get("id", ())
     telling = next(iter(outcome.telling), "")
     if outcome.scored and telling and (words := coarser_command(opened, telling, values["against"], identifier)):
@@ -69,8 +63,8 @@ def report(release: ReleaseArgument, values: Values, session: Session) -> None:
 
     view = "internal" if page.facts.is_internal else "public"
     summary = {"report": str(values["out"]), "view": view, "holds": page.holds, "in short": " ".join(page.sentences)}
-    display.show_mapping(summary, session.how.value)
-    if session.how is Format.table and page.facts.is_internal:
+    display.show_mapping(summary, session.how)
+    if session.how == "table" and page.facts.is_internal:
         say("it holds figures of the source, so keep it as the source; only you can read it")
         if opened.directory is not None and page.holds is not False:
             say(f"next: hand over the folder {release}, and nothing beside it")
