@@ -20,47 +20,31 @@ from sqlanon.loaded import Loaded
 from sqlanon.removed import removed
 
 PUBLISH, COMPILE = "publish", "compile"
-# each verb with the module that has it and its sentence, as a publisher, then a recipient, needs them; the two whose
-# commands are the methods' have a module of their own
+# each verb with its sentence, as a publisher, then a recipient, needs them
 VERBS = {
-    "demo": ("tour", "Publish an invented hospital table, verify the release, and ask it a question."),
-    "check": ("check", "Tell what a table risks before it is published; exit 3 where a required value is missed."),
-    "compare": (
-        "compare",
-        "Tell what each method and parameter costs in accuracy on this data; nothing is published.",
-    ),
-    PUBLISH: ("", "Publish a table with one of the methods."),
-    "run": ("jobs", "Publish the release that a file describes; the manifest goes to standard output."),
-    "ledger": (
-        "ledger",
-        "Tell what a ledger holds, in figures: releases, persons, groups, who waits; no values, no ids. Or --check it.",
-    ),
-    COMPILE: ("", "Print a method's SQL for another engine."),
-    "macros": ("macros", "Store table macros in a DuckDB file, for any client of DuckDB, without Python."),
-    "adopt": ("adopt", "Make a verified release of tables that a macro, a dbt hook or a compiled script wrote."),
-    "verify": (
-        "recipient",
-        "Prove from the published files what can be proved; exit 3 where something does not hold or is not proved.",
-    ),
-    "estimate": ("recipient", "Answer an aggregate query from a release, with standard errors and 95 % intervals."),
-    "complete": (
-        "recipient",
-        "Complete a release: tables of plausible microdata for any tool, learned from the release alone.",
-    ),
-    "attack": (
-        "report",
-        "Attack a release as an adversary would: what was promised beside what the best attack reaches.",
-    ),
-    "report": (
-        "report",
-        "Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns, hashes.",
-    ),
-    "breach": ("breach", "Tell how likely each secret association is to whoever has the published views."),
-    "page": (
-        "tour",
-        "Open a local page: check, choose, publish, verify, attack, report and ask by looking and clicking.",
-    ),
-    "guide": ("guide", "Show a guide: what a method promises, how a verb is used, with examples that run."),
+    "demo": "Publish an invented hospital table, verify the release, and ask it a question.",
+    "check": "Tell what a table risks before it is published; exit 3 where a required value is missed.",
+    "compare": "Tell what each method and parameter costs in accuracy on this data; nothing is published.",
+    PUBLISH: "Publish a table with one of the methods.",
+    "run": "Publish the release that a file describes; the manifest goes to standard output.",
+    "ledger": "Tell what a ledger holds, in figures: releases, persons, groups, who waits; no values, no ids.",
+    COMPILE: "Print a method's SQL for another engine.",
+    "macros": "Store table macros in a DuckDB file, for any client of DuckDB, without Python.",
+    "adopt": "Make a verified release of tables that a macro, a dbt hook or a compiled script wrote.",
+    "verify": "Prove from the published files what can be proved; exit 3 where something fails or is not proved.",
+    "estimate": "Answer an aggregate query from a release, with standard errors and 95 % intervals.",
+    "complete": "Complete a release: tables of plausible microdata for any tool, learned from the release alone.",
+    "attack": "Attack a release as an adversary would: what was promised beside what the best attack reaches.",
+    "report": "Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns.",
+    "breach": "Tell how likely each secret association is to whoever has the published views.",
+    "page": "Open a local page: check, choose, publish, verify, attack, report and ask by looking and clicking.",
+    "guide": "Show a guide: what a method promises, how a verb is used, with examples that run.",
+}
+# a verb's module has its name, but for these; publish and compile have a command for every method
+_MODULES = {
+    **dict.fromkeys(("demo", "page"), "tour"),
+    **dict.fromkeys(("verify", "estimate", "complete"), "recipient"),
+    **{"run": "jobs", "attack": "report"},
 }
 
 # what people type that there is in another form
@@ -190,7 +174,7 @@ class VerbGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the verbs with what each is for; none is loaded."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, sentence) for name, (_, sentence) in VERBS.items()])
+            formatter.write_dl([*VERBS.items()])
 
     def make_context(self, *words: Any, **extra: Any) -> Any:
         """Read the words before the verb."""
@@ -248,8 +232,7 @@ command = partial(_verbs.command, cls=Command)  # what a module adds a verb with
 
 def _verb(name: str) -> Any:
     """Return the command of a verb, whose module is loaded."""
-    module, sentence = VERBS[name]
-    if not module:
-        return typer.main.get_group(typer.Typer(name=name, cls=MethodGroup, help=sentence, **_QUIET))
-    import_module(f"sqlanon.cli.verbs.{module}")
+    if name in (PUBLISH, COMPILE):
+        return typer.main.get_group(typer.Typer(name=name, cls=MethodGroup, help=VERBS[name], **_QUIET))
+    import_module(f"sqlanon.cli.verbs.{_MODULES.get(name, name)}")
     return typer.main.get_group(_verbs).commands[name]

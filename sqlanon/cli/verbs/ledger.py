@@ -42,7 +42,10 @@ def ledger(
     *,
     server: Server,
 ) -> None:
-    """Tell what a ledger holds, in figures: releases, persons, groups, who waits; no values, no ids. Or --check it."""
+    """Tell what a ledger holds, in figures: releases, persons, groups, who waits; no values, no ids.
+
+    --check verifies its seal, and that its releases are whole and the newest.
+    """
     from sqlanon.cli import display
     from sqlanon.ledgers.summary import check_ledger
 

@@ -61,7 +61,7 @@ def verify(
     *,
     session: Session,
 ) -> None:
-    """Prove from the published files what can be proved; exit 3 where something does not hold or is not proved."""
+    """Prove from the published files what can be proved; exit 3 where something fails or is not proved."""
     from sqlanon.cli import display
 
     files = (*values.get("background", ()), values.get("voters"), values.get("since"))

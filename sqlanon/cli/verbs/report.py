@@ -45,7 +45,7 @@ def attack(release: ReleaseArgument, values: Values, session: Session) -> None:
 )
 @command_of(judgement.report, required=("out",))
 def report(release: ReleaseArgument, values: Values, session: Session) -> None:
-    """Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns, hashes.
+    """Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns.
 
     The page is one file that needs no network. Without --against it holds what anybody can compute who has the release.
     Above 200,000 rows order and learning look at so many; --attack takes what attack found. Exit 3 where the release
