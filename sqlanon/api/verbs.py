@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import choice
-from sqlanon.methods.name_kinds import COARSEN, COLUMNS, PLACE, PLACES, SELECTS
+from sqlanon.methods.name_kinds import COARSEN, COLUMNS, PLACE, PLACES, TEXTS
 from sqlanon.methods.parameters import Parameter, declaration
 from sqlanon.methods.request_options import ROW_OF_PERSON, Names
 from sqlanon.plans.engines import ENGINES
@@ -57,7 +57,7 @@ Background = Annotated[
     ),
 ]
 
-Views = Annotated[Names, SELECTS, Parameter("SELECT columns FROM base [WHERE …]; repeat it.", flag="--view")]
+Views = Annotated[Names, TEXTS, Parameter("SELECT columns FROM base [WHERE …]; repeat it.", flag="--view")]
 Secret = Annotated[str, Parameter("SELECT id, property FROM base [WHERE condition].")]
 Model = Annotated[
     Literal["unrestricted", "restricted"], Parameter("restricted: the adversary knows that an id has one property.")

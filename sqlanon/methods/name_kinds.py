@@ -26,11 +26,7 @@ from sqlanon.wording import option
 
 def check_names(names: Any) -> tuple[str, ...]:
     """Return one name or several as a tuple of texts; raise UsageError for anything else."""
-    if isinstance(names, str):
-        return (names,)
-    if not isinstance(names, Iterable):
-        raise UsageError(f"columns are named by text, not by a {type(names).__name__}")
-    return tuple(check_name(name) for name in names)
+    return tuple(map(check_name, one_or_several(names)))
 
 
 def check_name(name: Any) -> str:
@@ -101,10 +97,10 @@ def _rules_beside(folder: Any, rules: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _path(_: str, path: Any) -> Path:
+def _path(mark: str, path: Any) -> str:
     if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"a file is named by a path, not by a {type(path).__name__}")
-    return Path(path)
+        raise UsageError(f"{mark} is a path, not a {type(path).__name__}")
+    return str(os.fspath(path))
 
 
 def _pairs(text: str) -> list[tuple[str, str, str]]:
@@ -181,10 +177,14 @@ COARSEN = Kind(
 # a table, view, file or glob; in Python also an object that the engine reads as one: the engine refuses others
 PLACE = Kind(lambda _, value: named_place(value))
 PLACES = Kind(lambda _, value: value, typed=_LISTED)
-SELECTS = Kind(lambda mark, value: tuple(TEXT.read(mark, text) for text in one_or_several(value)), typed=_LISTED)
-PATH = Kind(_path, typed=Path)
+TEXTS = Kind(lambda mark, value: tuple(TEXT.read(mark, text) for text in one_or_several(value)), typed=_LISTED)
+PATH = Kind(lambda mark, value: Path(_path(mark, value)), typed=Path)
+PATH_TEXT = Kind(_path, beside=lambda folder, text: folder.file(text))
+# the path of a release, or its schema's name
+RELEASE_PLACE = Kind(_path, beside=lambda folder, text: folder.release(text))
+SCHEMA_NAME = Kind(TEXT.read, beside=lambda folder, text: folder.expanded(text))
 # paths of files to appear: one, several or none
-FILES: Kind = Kind(lambda mark, value: tuple(_path(mark, path) for path in _several(value)), typed=list[Path])
+FILES: Kind = Kind(lambda mark, value: tuple(Path(_path(mark, path)) for path in _several(value)), typed=list[Path])
 FILE = replace(FILES, typed=Path)
 
 
