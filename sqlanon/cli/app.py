@@ -55,6 +55,10 @@ _INSTEAD = {
     "--keep-suppressed": "there is no --keep-suppressed; --missing '*' reads cells that are suppressed as no value",
 }
 _SENTENCES = ("--require", "--coarsen", "--query", "--vary", "--view", "--secret")  # their values hold blanks
+_NO_RELEASE = "the release is missing; it stands before the query: sqlanon estimate RELEASE 'SELECT …'"
+_ONE_SOURCE = (
+    "and a source is one text: put a pattern into quotes, so that the shell leaves it as it is, for example '*.parquet'"
+)
 # how the library says what a value is not
 _WORDS = {
     r"Option '(--explain)' requires 2 arguments": r"\1 takes an id and a property, with a blank between: \1 Ada HIV",
@@ -73,59 +77,58 @@ def _faults_in_one_line() -> Iterator[None]:
         # a verb without any word shows its help
         if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
             raise
-        value = re.search(r"'([^']*)' is not one of ", error.format_message())
-        names = [getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())]
-        context: Any = getattr(error, "ctx", None)
-        verb = getattr(getattr(context, "command", None), "name", None) or ""
-        for name in filter(None, names):
-            if words := removed(name, value[1] if value else "") or removed(verb, name):
-                raise UsageError(words) from None
-        unknown = names if type(error).__name__ == "NoSuchOption" else ()
-        if instead := next((_INSTEAD[name] for name in unknown if name in _INSTEAD), ""):
-            raise UsageError(instead) from None
-        group = getattr(getattr(context, "parent", None), "info_name", None)
-        if group in (PUBLISH, COMPILE):
-            _refuse_option(verb, names, in_script=group == COMPILE)
-        if "unexpected extra argument" in error.format_message():
-            _explain_arguments(sys.argv[1:], context.command)
-        if str(context.params.get("release", "") if context else "").lower().startswith(("select ", "with ")):
-            raise UsageError(
-                "the release is missing; it stands before the query: sqlanon estimate RELEASE 'SELECT …'"
-            ) from None
-        _refuse_missing_value(sys.argv[1:], getattr(context, "command", None))
-        text = error.format_message().rstrip(".").replace(". Did you", "; did you")
-        for pattern, words in _WORDS.items():
-            text = re.sub(pattern, words, text)
-        raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(context)}") from None
+        raise UsageError(_explained(error, error.format_message(), sys.argv[1:])) from None
 
 
-def _refuse_option(verb: str, names: Sequence[str | None], in_script: bool) -> None:
-    """Raise UsageError for an option that a script of this method has not, or that only other methods have."""
+def _explained(error: Any, text: str, words: Sequence[str]) -> str:
+    """Return what to say of a fault of the library's, whose text is not ours; words: what was typed."""
+    context: Any = getattr(error, "ctx", None)
+    command = getattr(context, "command", None)
+    verb, group = getattr(command, "name", None) or "", getattr(getattr(context, "parent", None), "info_name", None)
+    names = [*filter(None, (getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())))]
+    value = re.search(r"'([^']*)' is not one of ", text)
+    gone = [removed(name, value[1] if value else "") or removed(verb, name) for name in names]
+    unknown = [_INSTEAD.get(name, "") for name in names if type(error).__name__ == "NoSuchOption"]
+    release = str(context.params.get("release", "") if context else "").lower()
+    plain = text.rstrip(".").replace(". Did you", "; did you")
+    for pattern, ours in _WORDS.items():
+        plain = re.sub(pattern, ours, plain)
+    return (
+        next(filter(None, (*gone, *unknown)), "")
+        or (group in (PUBLISH, COMPILE) and _of_another(verb, names, in_script=group == COMPILE))
+        or ("unexpected extra argument" in text and _cut(words, command))
+        or (release.startswith(("select ", "with ")) and _NO_RELEASE)
+        or _without_value(words, command)
+        or f"{plain[:1].lower()}{plain[1:]}; {_remedy(context)}"
+    )
+
+
+def _of_another(verb: str, names: Sequence[str], in_script: bool) -> str:
+    """Say that only other methods have an option; raise UsageError for one that a script of this method has not."""
     from sqlanon.methods import METHODS
 
     if (method := METHODS.get(verb)) is None:  # breach and check have scripts, too
-        return
+        return ""
     if in_script:
-        method.refuse_in_scripts(filter(None, names))
-    options = {name: [each.option for each in other.parameters.values()] for name, other in METHODS.items()}
+        method.refuse_in_scripts(names)
+    asked = ", ".join(each.option for each in method.parameters.values() if each.required)
     for name in names:
-        owners = [other for other, listed in options.items() if name in listed]
+        owners = [each for each, other in METHODS.items() if name in (one.option for one in other.parameters.values())]
         if owners and verb not in owners:
-            asked = ", ".join(each.option for each in method.parameters.values() if each.required)
-            raise UsageError(f"{name} is an option of {', '.join(owners)}; {verb} asks for {asked}")
+            return f"{name} is an option of {', '.join(owners)}; {verb} asks for {asked}"
+    return ""
 
 
-def _refuse_missing_value(words: Sequence[str], command: Any) -> None:
-    """Raise UsageError where another option stands in the place of an option's value."""
+def _without_value(words: Sequence[str], command: Any) -> str:
+    """Say that another option stands in the place of an option's value."""
     params = [each for each in getattr(command, "params", ()) if not getattr(each, "is_flag", True)]
     options = {name for each in params for name in each.opts}
-    for before, word in pairwise(words):
-        if before in options and word in options:
-            raise UsageError(f"{before} has no value: {word} stands where it should be")
+    cut = [pair for pair in pairwise(words) if options.issuperset(pair)]
+    return f"{cut[0][0]} has no value: {cut[0][1]} stands where it should be" if cut else ""
 
 
-def _explain_arguments(words: Sequence[str], command: Any) -> None:
-    """Raise UsageError where a list was cut by a blank, or the shell has made several files of a pattern."""
+def _cut(words: Sequence[str], command: Any) -> str:
+    """Say that a list was cut by a blank, or that the shell has made several files of a pattern."""
     lists = {name for option in command.params if getattr(option, "multiple", False) for name in option.opts}
     for place, word in enumerate(words):
         behind = takewhile(lambda each: not each.startswith("-") and not Path(each).is_file(), words[place + 1 :])
@@ -133,22 +136,17 @@ def _explain_arguments(words: Sequence[str], command: Any) -> None:
         # compare takes several numbers for what publish takes one for
         are_numbers = command.name == "compare" and all(each.replace(".", "").isdecimal() for each in several)
         if word in _SENTENCES and len(several) > 1:
-            raise UsageError(f"{word} takes one text: put it into quotes, {word} {shlex.quote(' '.join(several))}")
+            return f"{word} takes one text: put it into quotes, {word} {shlex.quote(' '.join(several))}"
         if len(several) > 1 and (word in lists or (word.startswith("-") and are_numbers)):
-            raise UsageError(f"a blank ends a list: write {word} {','.join(several)}")
+            return f"a blank ends a list: write {word} {','.join(several)}"
     files = [word for word in words if Path(word).is_file()]
-    if len(files) > 1:
-        raise UsageError(
-            f"{len(files)} files were given, and a source is one text: put a pattern into quotes, so that the shell"
-            " leaves it as it is, for example '*.parquet'"
-        )
+    return f"{len(files)} files were given, {_ONE_SOURCE}" if len(files) > 1 else ""
 
 
 def _remedy(context: Any) -> str:
     """Return what to type: the verb's example, or a group's commands."""
     command = context.command if context is not None else None
-    example = (getattr(command, "epilog", None) or "").removeprefix("Example: ")
-    if example:
+    if example := (getattr(command, "epilog", None) or "").removeprefix("Example: "):
         return f"for example: {example}"
     if command is None and sys.argv[1:2] and sys.argv[1] in VERBS:
         words = takewhile(lambda word: not word.startswith("-") and "." not in word, sys.argv[1:3])
