@@ -86,7 +86,7 @@ def test_a_source_that_is_read_otherwise_or_is_another_one_is_told(shell, files)
     table = duckdb.sql(f"select * replace (age + 20 as age, seen::date as seen) from '{days}'")
     table.write_parquet(str(shell.folder / "others.parquet"))
     done = shell("verify", "days", "--against", "others.parquet")
-    assert done.returncode == 3 and "by itself all holds: is the source the one that was published" in done.stderr
+    assert done.returncode == 3 and "By itself all holds: is the source the one that was published" in done.stderr
     done = shell("check", str(files / "twice.csv"), "--sensitive", "disease")
     assert (
         "'age' stands 2 times in the first line of the file: those behind the first are read as 'age_1'" in done.stderr

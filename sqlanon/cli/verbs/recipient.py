@@ -91,18 +91,12 @@ def verify(
     elif lines > display.SHOWN_VOTERS:
         shown = display.SHOWN_VOTERS
         say(f"shown: the {shown} lines of voters with the highest risk, of {lines:,}; --out FILE saves all")
-    if report.holds is False:
-        failed = [check.name for check in report.checks if check.holds is False]
-        changed = "; its files were changed or lost: get a fresh copy from its publisher" if "files" in failed else ""
-        say(f"the release does not hold: {', '.join(failed)}{changed}{report.doubt and f'; {report.doubt}'}")
-        raise typer.Exit(3)
-    if report.holds is None:
-        say(f"no check fails, and the promise is not proved: {', '.join(report.unproved)} was not run")
+    offered = session.how == "table" and report.holds and not values["against"]
+    if session.how == "table" or not report.holds:
+        say(report.verdict.words + (" --against SOURCE compares it with the microdata too." if offered else ""))
+    if not report.holds:
         raise typer.Exit(3)
     if session.how == "table":
-        open_checks = [check.name for check in report.checks if check.holds is None]
-        judged = f"no check fails; not judged: {', '.join(open_checks)}" if open_checks else "every check holds"
-        say(judged + ("" if values["against"] else "; --against SOURCE compares it with the microdata too"))
         attacked = shlex.join(["sqlanon", "attack", release, *session.place])
         asked = shlex.join(["sqlanon", "estimate", release, "SELECT COUNT(*) FROM release", *session.place])
         say(f"next{session.dsn_reminder}: what attacks reach, and a first question\n{attacked}\n{asked}")
