@@ -23,6 +23,7 @@ from sqlanon.publishing.yaml_file import YamlFile
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_FIGURES = json_schema.keyed(json_schema.either({"type": "string"}, {"type": "number"}))
 _FIRST = next(iter(ENGINES))  # which runs what names no engine
 _ROLES, _TARGET = ("quasi", "sensitive", "id"), ("out", "into", "overwrite")
 _ANY = next(iter(METHODS))  # roles and targets are those of every method
@@ -124,7 +125,7 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     # what may be wrong is checked by the schema of what it seems to be; `require` says more of itself than a schema
     place = TEXT_OF_JOB if by_path else _source(engine, way, tuple(ENGINES))
     parameters = _parameters(method) if method in tuple(METHODS) else {}
-    file.check(_job(tuple(METHODS), place, parameters, {"type": "object"}), file.value)
+    file.check(_job(tuple(METHODS), place, parameters, _FIGURES), file.value)
     variables = os.environ if environment is None else environment
     on_server = "directory" in ENGINES[engine].lacks
     folder = _Folder(str(file.path.parent), variables, engine, on_server, in_schema="into" in output)

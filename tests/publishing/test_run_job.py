@@ -229,6 +229,7 @@ MISTAKES = [
     ("", "require:\n  rows: 1000\n", 12, "'1000' is no threshold; write one of >= <= > < = and a number, as in '>= "),
     ("", "require:\n  groups: '>= 1'\n  rows: about 1000\n", 13, "'about 1000' is no threshold"),
     ("", "require: '>= 1000'\n", 11, "require is a mapping"),
+    ("", "require: {rows: 2024-01-01}\n", 11, "rows is text or a number, not a timestamp"),
     ("", "require: {[a, b]: 1}\n", 11, "a key of require is a word, not a list"),
     ("", "key_env: [A]\n", 11, "key_env is text, not a list"),
     ("", "key_env: !secret A\n", 11, "key_env is text"),
