@@ -28,10 +28,10 @@ DUCKDB = EngineName("duckdb")
 _ENGINES = "; ".join(", ".join(filter(None, (name, declared.reads))) for name, declared in ENGINES.items())
 
 ReleaseArgument = Annotated[str, typer.Argument(help="Release directory; with --database the name of its schema.")]
-DatabaseOption = Annotated[str | None, typer.Option("--database", help="DuckDB file that holds the table or schema.")]
+DatabaseOption = Annotated[str | None, typer.Option(help="DuckDB file that holds the table or schema.")]
 KeyFile = Annotated[
     Path | None,
-    typer.Option("--key-file", help="File with the key (or set SQLANON_KEY). Whoever has it can undo the release."),
+    typer.Option(help="File with the key (or set SQLANON_KEY). Whoever has it can undo the release."),
 ]
 
 
@@ -67,10 +67,10 @@ class Printed:
 class Server:
     """Which engine runs a verb, and where it is."""
 
-    engine: Annotated[EngineName, typer.Option("--engine", help=f"What runs the SQL: {_ENGINES}.")] = DUCKDB
+    engine: Annotated[EngineName, typer.Option(help=f"What runs the SQL: {_ENGINES}.")] = DUCKDB
     dsn: Annotated[
         str | None,
-        typer.Option("--dsn", help="With --engine postgres: postgresql://user@host/database (or set SQLANON_DSN)."),
+        typer.Option(help="With --engine postgres: postgresql://user@host/database (or set SQLANON_DSN)."),
     ] = None
 
     @property
@@ -84,14 +84,11 @@ class Server:
 class Limits:
     """What an engine may take of the machine."""
 
-    threads: Annotated[int | None, typer.Option("--threads", min=1, help="Threads of the engine.")] = None
-    memory_limit: Annotated[
-        str | None, typer.Option("--memory-limit", help="Memory of the engine, e.g. 4GB; the rest spills.")
-    ] = None
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads of the engine.")] = None
+    memory_limit: Annotated[str | None, typer.Option(help="Memory of the engine, e.g. 4GB; the rest spills.")] = None
     temp_directory: Annotated[
         str | None,
         typer.Option(
-            "--temp-directory",
             help="Where the engine spills: microdata, in a folder for you alone that goes with the run.",
         ),
     ] = None
@@ -101,19 +98,15 @@ class Limits:
 class Session(Limits, Printed, Server):
     """Which engine runs a verb, with what resources, and how its result is printed."""
 
-    master: Annotated[str | None, typer.Option("--master", help="With --engine spark: its master, e.g. local[2].")] = (
-        None
-    )
+    master: Annotated[str | None, typer.Option(help="With --engine spark: its master, e.g. local[2].")] = None
     database: DatabaseOption = None
     types: Annotated[
         list[str] | None,
-        typer.Option(
-            "--types", metavar="COLUMN=TYPE", help="Types of CSV and JSON: zip=VARCHAR,born=DATE; repeatable."
-        ),
+        typer.Option(metavar="COLUMN=TYPE", help="Types of CSV and JSON: zip=VARCHAR,born=DATE; repeatable."),
     ] = None
     missing: Annotated[
         list[str] | None,
-        typer.Option("--missing", metavar="TEXTS", help="Texts of CSV and JSON that are no value: NA,?; repeatable."),
+        typer.Option(metavar="TEXTS", help="Texts of CSV and JSON that are no value: NA,?; repeatable."),
     ] = None
 
     def open(self, write: bool = False, readable: Sequence[str] | None = None) -> "Engine":
@@ -183,7 +176,7 @@ class Session(Limits, Printed, Server):
 class DuckDBSession(Session):
     """Those of a verb that runs on DuckDB alone, and depends on what it draws: what it refuses is not offered."""
 
-    engine: Annotated[EngineName, typer.Option("--engine", hidden=True)] = DUCKDB
-    master: Annotated[str | None, typer.Option("--master", hidden=True)] = None
-    dsn: Annotated[str | None, typer.Option("--dsn", hidden=True)] = None
+    engine: Annotated[EngineName, typer.Option(hidden=True)] = DUCKDB
+    master: Annotated[str | None, typer.Option(hidden=True)] = None
+    dsn: Annotated[str | None, typer.Option(hidden=True)] = None
     sql: Annotated[bool, typer.Option("--sql", hidden=True)] = False

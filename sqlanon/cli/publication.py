@@ -33,7 +33,6 @@ class PublicationOptions(Session):
     show_steps: Annotated[
         int | None,
         typer.Option(
-            "--show-steps",
             min=1,
             max=1000,
             help="Print every relation that the method makes, with its first rows: microdata. Publish nothing.",

@@ -38,14 +38,12 @@ File = Annotated[Path | None, typer.Option("--out", help="Write all associations
 def breach(
     values: Values,
     threshold: Annotated[
-        float | None, typer.Option("--threshold", help="Exit 3 where an association's probability may be larger.")
+        float | None, typer.Option(help="Exit 3 where an association's probability may be larger.")
     ] = None,
-    cover: Annotated[
-        int | None, typer.Option("--cover", help="Exit 3 where an association's cover is smaller.")
-    ] = None,
+    cover: Annotated[int | None, typer.Option(help="Exit 3 where an association's cover is smaller.")] = None,
     explained: Explained = None,
     out: File = None,
-    into: Annotated[str | None, typer.Option("--into", help="Keep all associations in a new table.")] = None,
+    into: Annotated[str | None, typer.Option(help="Keep all associations in a new table.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
     *,
     session: Session,

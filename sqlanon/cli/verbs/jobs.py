@@ -29,7 +29,7 @@ def run(
     ] = False,
     log: Annotated[
         Literal["text", "json"],
-        typer.Option("--log", help="json: a line of JSON for every step, on standard error."),
+        typer.Option(help="json: a line of JSON for every step, on standard error."),
     ] = "text",
     *,
     limits: Limits,

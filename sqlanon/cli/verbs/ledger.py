@@ -29,12 +29,11 @@ def ledger(
     key_file: KeyFile = None,
     releases: Annotated[
         Path | None,
-        typer.Option("--releases", help="With --check: the folder of its releases, none of which it may lack."),
+        typer.Option(help="With --check: the folder of its releases, none of which it may lack."),
     ] = None,
     database: Annotated[
         str | None,
         typer.Option(
-            "--database",
             help="With --check: the DuckDB file whose schemas are its releases; of a server, say --engine.",
         ),
     ] = None,

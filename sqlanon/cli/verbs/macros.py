@@ -21,7 +21,7 @@ def macros(
     database: DatabaseOption = None,
     values: Values,
     dbt: Annotated[
-        Path | None, typer.Option("--dbt", help="Write the dbt package that calls the macros to this folder instead.")
+        Path | None, typer.Option(help="Write the dbt package that calls the macros to this folder instead.")
     ] = None,
     printed: Printed,
 ) -> None:

@@ -54,9 +54,7 @@ def complete(release: ReleaseArgument, values: Values, session: Session) -> None
 def verify(
     release: ReleaseArgument,
     values: Values,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="With --voters: save all of their lines, .parquet or .csv.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="With --voters: save all of their lines, .parquet or .csv.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="With --out: replace the file.")] = False,
     *,
     session: Session,
@@ -108,9 +106,7 @@ def verify(
 @command_of(recipient.estimate)
 def estimate(
     release: ReleaseArgument,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the intervals into this file, .png or .svg.")
-    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the intervals into this file, .png or .svg.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="With --plot: replace the file.")] = False,
     *,
     values: Values,
