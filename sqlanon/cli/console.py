@@ -2,7 +2,6 @@
 
 import codecs
 import io
-import json
 import sys
 from typing import TYPE_CHECKING, Literal
 
@@ -44,4 +43,6 @@ def _replaced(error: UnicodeError) -> tuple[str, int]:
     """Write letters as JSON writes them in ASCII: two values stay two, and JSON stays JSON."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
+    import json  # help needs none
+
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
