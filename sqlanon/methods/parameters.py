@@ -6,7 +6,7 @@ fields are `Annotated[type, Parameter(…)]`.
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Required, get_args, get_origin, get_type_hints
 
@@ -131,14 +131,18 @@ def declared(options: type) -> dict[str, Parameter]:
     return parameters
 
 
+def refuse_unknown(given: Iterable[str], parameters: Mapping[str, Parameter]) -> None:
+    """Raise UsageError for the first name that is none of the parameters."""
+    for name in sorted({*given} - {*parameters}):
+        raise UsageError(removed(name) or f"no parameter {name!r}; there are {', '.join(parameters)}")
+
+
 def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return Python's values as methods take them, defaults added; refuse what is missing, unknown or of another type.
 
     Raises UsageError.
     """
-    unknown = sorted(set(given) - set(parameters))
-    if unknown:
-        raise UsageError(removed(unknown[0]) or f"no parameter {unknown[0]!r}; there are {', '.join(parameters)}")
+    refuse_unknown(given, parameters)
     missing = [name for name, parameter in parameters.items() if parameter.required and name not in given]
     if missing:
         raise TypeError(f"missing keyword arguments: {', '.join(missing)}")
