@@ -40,11 +40,12 @@ VERBS = {
     "page": "Open a local page: check, choose, publish, verify, attack, report and ask by looking and clicking.",
     "guide": "Show a guide: what a method promises, how a verb is used, with examples that run.",
 }
-# a verb's module has its name, but for these; publish and compile have a command for every method
+# where a verb is, but for breach and guide, whose modules have their names
 _MODULES = {
     **dict.fromkeys(("demo", "page"), "tour"),
+    **dict.fromkeys(("check", "compare", "attack", "report"), "judgement"),
+    **dict.fromkeys(("run", "ledger", "macros", "adopt"), "operations"),
     **dict.fromkeys(("verify", "estimate", "complete"), "recipient"),
-    **{"run": "jobs", "attack": "report"},
 }
 
 # what people type that there is in another form
