@@ -102,6 +102,8 @@ class YamlFile:
 
         What a pattern or limits describe, whatever reads the value refuses in words of its own.
         """
+        if not schema:
+            return
         choices = schema.get("anyOf", [schema])
         fitting = [each for each in choices if _fits(each, value)]
         if not fitting:
