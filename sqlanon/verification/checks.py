@@ -139,11 +139,15 @@ class Report:
             return f"This release does not hold what it promises: {self.failed()}. {doubt or 'Do not hand it on.'}"
         if self.holds is None:
             return f"No check fails, and the promise is not proved: {', '.join(self.unproved)} was not run."
-        return "The release holds what it promises, as far as its files can prove it."
+        unjudged = [check.name for check in self.checks if check.holds is None]
+        others = f"; not judged: {', '.join(unjudged)}" if unjudged else ""
+        return f"The release holds what it promises, as far as its files can prove it{others}."
 
     @property
     def doubt(self) -> str:
-        """Return what else may be wrong where the tables hold by themselves, and fail beside the source alone."""
+        """Return what may be wrong: with the files, or with the source, where the tables hold by themselves."""
+        if any(one.name == "files" and one.holds is False for one in self.checks):
+            return "its files were changed or lost: get a fresh copy from its publisher."
         if self.holds is not False or any(one.holds is False and one not in self.compared for one in self.checks):
             return ""
         return "by itself all holds: is the source the one that was published, and nothing was changed in it since?"
@@ -154,7 +158,7 @@ class Report:
     def failed(self) -> str:
         """Return the failed checks in words."""
         return "; ".join(
-            f"{check.name}: required {words(plain(check.required))}, found {words(plain(check.found))}"
+            shorten_hashes(f"{check.name}: required {words(plain(check.required))}, found {words(plain(check.found))}")
             for check in self.checks
             if check.holds is False
         )
