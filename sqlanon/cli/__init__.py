@@ -19,7 +19,9 @@ from sqlanon.wording import speak
 
 
 @app.callback(invoke_without_command=True)
-def options(version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False) -> None:
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
     """Anonymize data where it lies: published privacy algorithms as SQL, run by DuckDB."""
     if version:
         from sqlanon.version import say_version

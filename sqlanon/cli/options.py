@@ -30,7 +30,8 @@ _ENGINES = "; ".join(", ".join(filter(None, (name, declared.reads))) for name, d
 ReleaseArgument = Annotated[str, typer.Argument(help="Release directory; with --database the name of its schema.")]
 DatabaseOption = Annotated[str | None, typer.Option(help="DuckDB file that holds the table or schema.")]
 KeyFile = Annotated[
-    Path | None, typer.Option(help="File with the key (or set SQLANON_KEY). Whoever has it can undo the release.")
+    Path | None,
+    typer.Option(help="File with the key (or set SQLANON_KEY). Whoever has it can undo the release."),
 ]
 
 
@@ -68,7 +69,8 @@ class Server:
 
     engine: Annotated[EngineName, typer.Option(help=f"What runs the SQL: {_ENGINES}.")] = DUCKDB
     dsn: Annotated[
-        str | None, typer.Option(help="With --engine postgres: postgresql://user@host/database (or set SQLANON_DSN).")
+        str | None,
+        typer.Option(help="With --engine postgres: postgresql://user@host/database (or set SQLANON_DSN)."),
     ] = None
 
     @property
@@ -86,7 +88,9 @@ class Limits:
     memory_limit: Annotated[str | None, typer.Option(help="Memory of the engine, e.g. 4GB; the rest spills.")] = None
     temp_directory: Annotated[
         str | None,
-        typer.Option(help="Where the engine spills: microdata, in a folder for you alone that goes with the run."),
+        typer.Option(
+            help="Where the engine spills: microdata, in a folder for you alone that goes with the run.",
+        ),
     ] = None
 
 

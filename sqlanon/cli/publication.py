@@ -119,7 +119,12 @@ def refuse_place(out: object, into: str | None) -> None:
 
 
 def show_publication(
-    release: "Release", session: Session, against: Sequence[str], out: object, into: str | None, verbose: bool = False
+    release: "Release",
+    session: Session,
+    against: Sequence[str],
+    out: object,
+    into: str | None,
+    verbose: bool = False,
 ) -> None:
     """Print what was published: for people in five lines, with `verbose` in all, the manifest for programs.
 

@@ -33,7 +33,8 @@ def run(
         bool, typer.Option("--check", help="Check the file, the source's columns and its rows; publish nothing.")
     ] = False,
     log: Annotated[
-        Literal["text", "json"], typer.Option(help="json: a line of JSON for every step, on standard error.")
+        Literal["text", "json"],
+        typer.Option(help="json: a line of JSON for every step, on standard error."),
     ] = "text",
     *,
     limits: Limits,
@@ -90,11 +91,14 @@ def ledger(
     ] = False,
     key_file: KeyFile = None,
     releases: Annotated[
-        Path | None, typer.Option(help="With --check: the folder of its releases, none of which it may lack.")
+        Path | None,
+        typer.Option(help="With --check: the folder of its releases, none of which it may lack."),
     ] = None,
     database: Annotated[
         str | None,
-        typer.Option(help="With --check: the DuckDB file whose schemas are its releases; of a server, say --engine."),
+        typer.Option(
+            help="With --check: the DuckDB file whose schemas are its releases; of a server, say --engine.",
+        ),
     ] = None,
     how: Annotated[Format, typer.Option("--format", help="How results are printed.")] = "table",
     *,

@@ -34,7 +34,9 @@ def page(
 
 
 @command(epilog="Example: sqlanon demo")
-def demo(keep: Annotated[Path | None, typer.Option(help="Directory to keep the tour's files in.")] = None) -> None:
+def demo(
+    keep: Annotated[Path | None, typer.Option(help="Directory to keep the tour's files in.")] = None,
+) -> None:
     """Publish an invented hospital table, verify the release, and ask it a question."""
     if keep is not None:
         if keep.exists():
