@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UsageError
+from sqlanon.errors import ReleaseError, UsageError, raised_as
 from sqlanon.estimation.session import Session
 from sqlanon.forms.estimate_script import first_views, weight_name
 from sqlanon.forms.schema_parts import BALANCES
@@ -161,7 +161,9 @@ class Form:
     ) -> dict[str, str]:
         """Return what macros of the form's words say, by their names."""
         known = {**manifest, "several": self.several is not None, "sets": of_people(manifest), **values}
-        return write_parts((*self.words, "forms/words.txt"), names, known)
+        wrong = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+        with raised_as(ReleaseError, "the manifest does not say what is told of its release", wrong):
+            return write_parts((*self.words, "forms/words.txt"), names, known)
 
     def tables(self, manifest: Mapping[str, Any]) -> list[Table]:
         """Return what is shown below it."""

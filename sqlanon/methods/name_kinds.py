@@ -148,7 +148,7 @@ WHOLE_PER_COLUMN = Kind(
     schema=lambda limits: json_schema.by_column("sensitive", {"type": "integer", **limits}),
 )
 # the name of a column, which need not be a published one
-COLUMN = Kind(lambda _, value: check_name(value), schema=lambda _: {"type": ["string", "null"]})
+COLUMN = Kind(lambda _, value: check_name(value), schema=lambda _: {"type": ["string", "null"], "maxLength": 128})
 # on the command line commas separate names, and a text that is a column's name is that column
 COLUMNS = Kind(lambda _, value: check_names(value), typed=_LISTED, job=JOB_TEXTS)
 # each text names one column or, between commas, several

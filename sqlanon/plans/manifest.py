@@ -90,6 +90,7 @@ def parse_manifest(text: str, where: str) -> Manifest:
     """
     with raised_as(ReleaseError, f"the manifest of {where} is not JSON as manifests are written", ValueError):
         manifest = parse_json(text)
+        json.dumps(manifest, ensure_ascii=False).encode()  # half a letter is the name of nothing
     if not isinstance(manifest, dict):
         raise ReleaseError(f"the manifest of {where} is not an object")
     for key, python_type in _REQUIRED.items():

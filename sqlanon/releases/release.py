@@ -197,9 +197,11 @@ class Release(AskedRelease):
 
     def __repr__(self) -> str:
         """Say in a few lines what this is."""
-        return write_summary(
-            self.verdict, f"tables: {', '.join(f'.{name}' for name in self.tables)}; .manifest, .verify()"
-        )
+        try:
+            verdict = self.verdict
+        except ReleaseError as error:  # of a manifest that somebody else wrote
+            verdict = Verdict(str(error), "red")
+        return write_summary(verdict, f"tables: {', '.join(f'.{name}' for name in self.tables)}; .manifest, .verify()")
 
     def _repr_html_(self) -> str:
         """Show the promise and the first rows of each table in a notebook."""

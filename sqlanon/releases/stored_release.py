@@ -9,10 +9,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.methods import METHODS
-from sqlanon.plans.json_schema import shown_path
+from sqlanon.plans.json_schema import UnknownMember, shown_path
 from sqlanon.plans.manifest import Manifest, maker, parse_manifest, table_files
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.releases.manifest_schema import parameter_faults, unknown_keys
+from sqlanon.releases.manifest_schema import manifest_faults
 from sqlanon.releases.targets import MANIFEST, Place, State, read_manifest_text
 from sqlanon.version import VERSION
 
@@ -109,12 +109,11 @@ def _read_manifest(text: str, where: str) -> Manifest:
             f"{where} was made by the method {manifest['method']!r}, which this sqlanon does not know: install"
             f" {maker(manifest)}"
         )
-    wrong = next(parameter_faults(manifest), None)
-    if wrong is not None:
+    faults = [*manifest_faults(manifest)]
+    for wrong in (path for path in faults if not isinstance(path, UnknownMember)):
         raise ReleaseError(f"the manifest of {where} records what no release has: {shown_path(wrong)}")
     form_of(manifest).verification.check_manifest(manifest, where)
-    unknown = ", ".join(map(shown_path, unknown_keys(manifest)[:MOST_KEYS]))
-    if unknown:
+    if unknown := ", ".join(map(shown_path, faults[:MOST_KEYS])):
         warnings.warn(
             f"the manifest of {where} has keys that this sqlanon {VERSION} does not know ({unknown}): answers leave"
             " them out, and verify certifies no release that has them; a newer sqlanon wrote it, or it was changed",

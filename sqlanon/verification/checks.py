@@ -15,7 +15,7 @@ from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import LOOKED_UP, Coarsening
 from sqlanon.plans.manifest import Manifest, of_people
-from sqlanon.plans.plan import LinkedRows, Row, Source
+from sqlanon.plans.plan import LinkedRows, Row, Source, read_order
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.sources.queried_source import CoarserSource
@@ -228,6 +228,8 @@ class PublishedTables:
             columns, drops = self.manifest["columns"], self.manifest["parameters"].get("nulls") == "drop"
             required = [*columns["sensitive"], *columns.get("beside", ())] if drops else []
             source = source.of_people(list(types), told.identifier, columns["quasi"], told.vary, required)
+        elif told.vary is not None:  # of people with one row each it is that row, which there has to be a way to tell
+            resolve_names(list(types), [read_order(told.vary)[1]])
         resolve_names(list(types), split_columns(told.identifier, list(types)))
         self._refuse_texts(types)
         rules = self._typed_rules(told.rules)

@@ -118,6 +118,11 @@ def test_against_another_source_fails(release, patients):
     assert failed(release.verify(against=frames["sicker"])) == {"sensitive_counts", "own_group"}
     assert failed(release.verify(against=frames["fewer"])) == {"quasi_rows", "sensitive_counts"}
 
+    for vary, says in (("garbage", "write latest or earliest"), ("latest nothing", "nothing")):
+        for look in (release.verify, release.attack):
+            with pytest.raises(sqlanon.UsageError, match=says):
+                look(against=frames["patients"], vary=vary)
+
 
 # two people of different groups change codes, each group keeping as many values: all counts stay as they are
 SWAP = """

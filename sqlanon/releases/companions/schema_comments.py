@@ -5,6 +5,7 @@ A comment is read off the manifest alone, so that anybody can make it again: `ve
 
 from collections.abc import Mapping
 
+from sqlanon.errors import ReleaseError
 from sqlanon.forms import form_of
 from sqlanon.plain_values import words
 from sqlanon.plans.manifest import Manifest
@@ -40,7 +41,7 @@ def foreign_comments(manifest: Manifest, found: Comments) -> dict[str, str]:
     """Return the comments that are not written for this release, with the word for it."""
     try:
         written = write_comments(manifest)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+    except ReleaseError:
         written = {}  # a manifest without the figures that the text tells
     return {
         f"comment on column {table}.{column}" if column else f"comment on {table}": "not what the manifest gives"
