@@ -222,7 +222,7 @@ class AskedRelease:
                 "the tables of this release have other columns than its manifest says: it was changed or damaged; get a"
                 " fresh copy from its publisher"
             )
-        promised = self.form.verification.guarantee(self.manifest, self.manifest["rows"])
+        promised = self.form.guarantee(self.manifest, self.manifest["rows"])
         if not equal_figures(promised, self.manifest.get("guarantee")):
             raise ReleaseError(
                 "the guarantee in release.json is not that of its own parameters: it was changed; get a fresh copy from"

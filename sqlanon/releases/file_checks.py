@@ -13,6 +13,7 @@ from sqlanon.plans.manifest import Manifest, table_files
 from sqlanon.releases.manifest_schema import manifest_faults
 from sqlanon.releases.targets import Place, file_sha256
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
+from sqlanon.verification.types import find_wrong_type
 
 
 def file_path(directory: Path, name: str) -> Path:
@@ -68,22 +69,12 @@ def _digest(path: Path, claimed_size: Any) -> str:
 
 def check_columns(published: PublishedTables) -> Check:
     """Compare the tables' columns with those that the manifest declares, in order, and look at their types."""
-    form = form_of(published.manifest)
-    allowed = form.nested_columns(published.manifest)
-    required = form.verification.published_columns(published.manifest)
+    layout = form_of(published.manifest).layout(published.manifest)
+    required = {table: [*columns] for table, columns in layout.items()}
     types = {name: published.columns(name) for name in required}
     names = {table: list(columns) for table, columns in types.items()}
-    if names != required:
-        return Check("columns", required, names, False)
-    # a nested value could hold anything: columns of the source, whole rows
-    nested = [column for columns in types.values() for column, sql_type in columns.items() if _is_nested(sql_type)]
-    nested = [column for column in nested if column not in allowed]
-    fault = f"nested values in {', '.join(nested)}" if nested else form.verification.check_types(published)
-    return Check("columns", required, fault or names, fault is None)
-
-
-def _is_nested(sql_type: str) -> bool:
-    return sql_type.endswith("]") or sql_type.upper().startswith(("STRUCT", "MAP", "LIST", "UNION", "ARRAY", "VARIANT"))
+    wrong_type = find_wrong_type(layout, types) if names == required else None
+    return Check("columns", required, wrong_type or names, names == required and wrong_type is None)
 
 
 def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
@@ -101,7 +92,7 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
         claimed = sum(rows) if all(type(count) is int for count in rows) else None
         pairs[f"rows of {table}"] = figures[f"{table}_rows"], claimed
     if figures["rows"]:
-        pairs["guarantee"] = form.verification.guarantee(manifest, figures["rows"]), manifest.get("guarantee")
+        pairs["guarantee"] = form.guarantee(manifest, figures["rows"]), manifest.get("guarantee")
     said, told = manifest.get("verified"), report.manifest_entries(tables, form.tells_figures)
     verified = said if isinstance(said, dict) else {}
     for name, figure in told.items():

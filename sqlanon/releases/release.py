@@ -124,7 +124,7 @@ class Release(AskedRelease):
 
         self.require_unchanged()
         request = (self.engine, self.tables, self.manifest, tables, seed, self.directory, sensitive)
-        opening, parts = self.form.completion, self.form.several is not None
+        opening, parts = self.form.completion, self.form.has_several(self.manifest)
         return self._read_steadily(lambda: complete_release(*request, opening=opening, parts=parts))
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
@@ -147,7 +147,7 @@ class Release(AskedRelease):
     def _select_sorted(self, name: str) -> str:
         # nested values come last: no engine need compare them where the rows differ before
         nested = self.form.nested_columns(self.manifest)
-        columns = self.form.verification.published_columns(self.manifest)[name]
+        columns = self.form.published_columns(self.manifest)[name]
         terms = [f"{ident(column)} asc nulls last" for column in sorted(columns, key=lambda column: column in nested)]
         return f"select * from {self.tables[name]} order by {', '.join(terms)}"
 

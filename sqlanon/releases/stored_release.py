@@ -112,7 +112,7 @@ def _read_manifest(text: str, where: str) -> Manifest:
     faults = [*manifest_faults(manifest)]
     for wrong in (path for path in faults if not isinstance(path, UnknownMember)):
         raise ReleaseError(f"the manifest of {where} records what no release has: {shown_path(wrong)}")
-    form_of(manifest).verification.check_manifest(manifest, where)
+    form_of(manifest).check_manifest(manifest, where)
     if unknown := ", ".join(map(shown_path, faults[:MOST_KEYS])):
         warnings.warn(
             f"the manifest of {where} has keys that this sqlanon {VERSION} does not know ({unknown}): answers leave"

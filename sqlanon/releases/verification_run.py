@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
 from sqlanon.errors import DataError, UsageError, raised_as
-from sqlanon.forms import form_of, has_several
+from sqlanon.forms import form_of
 from sqlanon.forms.form import SINCE, Form
 from sqlanon.methods.name_kinds import named_place, source_against
 from sqlanon.methods.request_options import Names
@@ -144,7 +144,7 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     if not checks[-1].holds:
         return Report(tuple(checks))
     log.info("checking the tables")
-    report = form.verification.verify(published)
+    report = form.verify(published)
     # what is known for certain stands first: nothing below makes up for it
     certain_checks = [check for check in report.checks if check.certain]
     figures_check = find_finer(published) or file_checks.check_manifest_figures(published.manifest, report)
@@ -171,7 +171,7 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
 
 def _source_checks(published: PublishedTables, form: Form, against: object) -> list[Check]:
     source = published.find_original(against)
-    return [*form.verification.verify_against(published, *source), *report_look_alikes(published, *source)]
+    return [*form.verify_against(published, *source), *report_look_alikes(published, *source)]
 
 
 def verification_statements(published: PublishedTables, form: Form, evidence: Evidence) -> list[tuple[str, str]]:
@@ -179,7 +179,7 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
     background_report.check_r(evidence.r, evidence.backgrounds)
     script = dict[str, str]()
     written = replace(published, script=script)
-    form.verification.verify(written)
+    form.verify(written)
     find_finer(written)
     if evidence.against is not None:
         _source_checks(written, form, evidence.against)
@@ -195,7 +195,7 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
 
 
 def _presence_query(published: PublishedTables, form: Form, voters: object) -> str:
-    if form.presence is None and has_several(published.manifest):
+    if form.has_several(published.manifest):
         raise UsageError(
             "voters are looked up in a release of one sensitive column: of several, each has a confidence of its own"
         )

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlanon.errors import ReleaseError
-from sqlanon.forms.qit_st.several_columns import SeveralTables
 from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
@@ -14,60 +12,11 @@ from sqlanon.verification.linkage import compare_links
 from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, compare_columns, multiset_check
 from sqlanon.verification.row_order import check_order
 
-SEVERAL = SeveralTables
 SORTED = "sorted by the published columns, every value once in a group"
 EQUAL = "every group as large in QIT as in ST"
 EACH = "everybody of a group with a value of their own there, each value once"
 AT_MOST = "no group larger in QIT than in ST, and none without a row: others of it have departed"
 QUASI_ROWS = "quasi_rows"
-WHOLE_NUMBER_TYPES = (
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "HUGEINT",
-    "INT",
-    "UBIGINT",
-    "UINTEGER",
-    "INT8",
-    "INT4",
-)
-
-
-def check_manifest(manifest: Manifest, where: str) -> None:
-    """Refuse a manifest that does not describe a QIT and an ST with an l that protects anybody."""
-    columns, l = manifest["columns"], manifest["parameters"].get("l")
-    if len(columns["sensitive"]) != 1 or not {"group", "count"} <= set(columns):
-        raise ReleaseError(f"the manifest of {where} does not describe a QIT and an ST")
-    if type(l) is not int or l < 2:
-        raise ReleaseError(f"the manifest of {where} does not say an l of at least 2")
-    # the schema of parameters says what is no such number
-    if of_people(manifest) and columns["sensitive"][0] not in manifest["parameters"].get("owner_values", {}):
-        raise ReleaseError(f"the manifest of {where} does not say how many values the owners of values have")
-
-
-def published_columns(manifest: Manifest) -> dict[str, list[str]]:
-    """Return each published table's columns in order, as the manifest declares them."""
-    columns = manifest["columns"]
-    return {
-        "qit": [*columns["quasi"], columns["group"]],
-        "st": [columns["group"], *columns["sensitive"], columns["count"]],
-    }
-
-
-def check_types(published: PublishedTables) -> str | None:
-    """Say what is wrong with the types of the tables: groups and counts are whole numbers, alike in both."""
-    columns = published.manifest["columns"]
-    qit, st = published.columns("qit"), published.columns("st")
-    group, count = columns["group"], columns["count"]
-    if not (is_whole_number(qit[group]) and is_whole_number(st[group]) and is_whole_number(st[count])):
-        return f"{group!r} is {qit[group]} in qit and {st[group]} in st, {count!r} is {st[count]}: not whole numbers"
-    return None
-
-
-def is_whole_number(sql_type: str) -> bool:
-    """Tell whether a column of this type holds whole numbers."""
-    return sql_type.upper() in WHOLE_NUMBER_TYPES
 
 
 def verify(published: PublishedTables) -> Report:
@@ -81,7 +30,7 @@ def prove(published: PublishedTables, signature: Sequence[str] = ()) -> tuple[Re
     signature: the columns that rows of one class share.
     """
     manifest = published.manifest
-    columns, parameters, lines = manifest["columns"], manifest["parameters"], published_columns(manifest)
+    columns, parameters = manifest["columns"], manifest["parameters"]
     l, people, least = parameters["l"], of_people(manifest), parameters["l"] + parameters.get("reserve", 0)
     links = published.linked and published.original and compare_links(published, *published.original)
     answers = published.answer_chapter(
@@ -97,7 +46,8 @@ def prove(published: PublishedTables, signature: Sequence[str] = ()) -> tuple[Re
         signature=signature,
     )
     # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
-    order, rows = check_order(published, {**lines, "st": lines["st"][:-1]}, SORTED, all_differ=["st"])
+    lines = {"qit": [*columns["quasi"], columns["group"]], "st": [columns["group"], *columns["sensitive"]]}
+    order, rows = check_order(published, lines, SORTED, all_differ=["st"])
     groups = answers["groups"]
     faults = {name: int(groups[name]) for name in ("unequal_groups", "wrong_counts")}
     sizes = EACH if people else AT_MOST if follows(manifest) else EQUAL
@@ -128,12 +78,6 @@ def _partition_figures(groups: Mapping[str, Any], l: int, rows: Mapping[str, int
         "reconstruction_error_bound": bound,
         "reconstruction_error_ratio": groups["reconstruction_error"] / bound if bound else None,
     }
-
-
-def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return what is promised, as numbers."""
-    l = manifest["parameters"]["l"]
-    return {"l": l, "confidence": 1 / l}
 
 
 def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, object]:

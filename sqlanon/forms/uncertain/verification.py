@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.forms.qit_st.verification import is_whole_number
+from sqlanon.forms.uncertain import UNCERTAIN
 from sqlanon.forms.uncertain.release_relations import (
     is_single,
     read_sets,
@@ -13,7 +13,6 @@ from sqlanon.forms.uncertain.release_relations import (
 )
 from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows, write_true_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
-from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
@@ -105,42 +104,6 @@ SORTED = "sorted by the published columns, every set once in a group"
 ONE_VALUE = "one_value"  # groups that give away a value, though a harmless one
 # what is found of lines of ST that are one value each, and all different
 NO_FAULTY_LINES = {"faulty_lines": 0, "equal_lines": 0, "uncertain_values": 0}
-MARKS_TYPE = 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
-MARKS_TYPES = {"postgres": "JSON"}  # where it is another: such a list would need a type of its own
-
-
-def check_manifest(manifest: Manifest, where: str) -> None:
-    """Refuse a manifest that does not describe uncertain data with a K and an L that protect anybody."""
-    described(manifest, where)
-
-
-def published_columns(manifest: Manifest) -> dict[str, list[str]]:
-    """Return each published table's columns in order, as the manifest declares them."""
-    columns = manifest["columns"]
-    label = [columns["label"]] if "label" in columns else []
-    return {
-        "qit": [*label, columns["qiid"], columns["alternatives"], *columns["quasi"], columns["group"]],
-        "st": [columns["group"], *columns["values"], columns["count"]],
-    }
-
-
-def check_types(published: PublishedTables) -> str | None:
-    """Say what is wrong with the types of the tables: numbers, marks, and sensitive columns that are alike."""
-    columns = published.manifest["columns"]
-    qit, st = published.columns("qit"), published.columns("st")
-    group, count, marks = columns["group"], columns["count"], columns["alternatives"]
-    if not (is_whole_number(qit[group]) and is_whole_number(st[group]) and is_whole_number(st[count])):
-        return f"{group!r} is {qit[group]} in qit and {st[group]} in st, {count!r} is {st[count]}: not whole numbers"
-    marked = MARKS_TYPES.get(published.engine.dialect, MARKS_TYPE)
-    if qit[marks] != marked or qit[columns["qiid"]] != "VARCHAR":
-        return f"{columns['qiid']!r} is {qit[columns['qiid']]}, {marks!r} is {qit[marks]}: not {marked}"
-    sql_types = {st[name] for name in columns["values"]}
-    if len(sql_types) > 1:
-        return f"the sensitive columns are of different types: {', '.join(sorted(sql_types))}"
-    # a node of a hierarchy is named by its text, also where the column held numbers
-    inner = described(published.manifest).trees
-    wrong = [name for place, name in enumerate(columns["quasi"], start=1) if place in inner and qit[name] != "VARCHAR"]
-    return f"nodes of a hierarchy that are no text: {', '.join(wrong)}" if wrong else None
 
 
 def verify(published: PublishedTables) -> Report:
@@ -148,7 +111,7 @@ def verify(published: PublishedTables) -> Report:
     columns, parameters = published.manifest["columns"], published.manifest["parameters"]
     quasi = described(published.manifest)
     climbs = parameters["undiverse"] == GENERALIZE
-    table_columns = published_columns(published.manifest)
+    table_columns = UNCERTAIN.published_columns(published.manifest)
     # equal marks follow from equal QIIDs; ST has one line per group and set
     marks = columns["alternatives"]
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
@@ -234,8 +197,3 @@ def _limit(parameters: Mapping[str, Any]) -> str:
 
 def _pick_counts(row: Mapping[str, Any], *names: str) -> dict[str, int]:
     return {name: int(row[name]) for name in names}
-
-
-def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return what is promised, as numbers."""
-    return {name: manifest["parameters"][name] for name in ("k", "l", "threshold")}

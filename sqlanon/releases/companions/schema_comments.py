@@ -29,7 +29,7 @@ def write_comments(manifest: Manifest) -> Comments:
     lines += [f"{name.capitalize()}: {text}." for name, text in promises.items()]
     lines.append(form.advise(manifest))
     whole = spoken(words(" ".join(lines)), "recipient")
-    published = form.verification.published_columns(manifest)
+    published = form.published_columns(manifest)
     types = {table: dict.fromkeys(listed, "") for table, listed in published.items()}
     comments = {(table, ""): whole for table in types} | {("manifest", ""): _MANIFEST}
     for table, column, _, role in describe_columns(manifest, types, words):
