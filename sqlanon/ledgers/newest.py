@@ -20,7 +20,7 @@ from sqlanon.errors import UsageError
 from sqlanon.ledgers.contents import Contents
 from sqlanon.plans.manifest import Manifest
 from sqlanon.read_places import MANIFEST
-from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
+from sqlanon.releases.opening import Place, manifest_at
 from sqlanon.wording import option
 
 OUTDATED = (
@@ -65,13 +65,13 @@ def releases_within(folder: Path) -> dict[str, Manifest]:
         return {}
     # other users' folders may stand there as well
     places = [path for path in places if os.path.isfile(path / MANIFEST)]  # noqa: PTH113
-    return _followers((str(path), manifest_in_directory(str(path))) for path in places)
+    return _followers((str(path), manifest_at(Place(path))) for path in places)
 
 
 def releases_in_schemas(engine: Engine) -> dict[str, Manifest]:
     """Return the manifests of releases in the schemas of the engine's database, by schema."""
     names = [str(row["table_schema"]) for row in engine.rows(_SCHEMAS)]
-    return _followers((name, manifest_in_schema(name, engine)) for name in names)
+    return _followers((name, manifest_at(Place(schema=name), engine)) for name in names)
 
 
 def _followers(pairs: Iterator[tuple[str, Manifest | None]]) -> dict[str, Manifest]:

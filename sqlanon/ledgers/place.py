@@ -21,7 +21,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SqlanonError, TargetError, undone_by
 from sqlanon.read_places import require_parent
-from sqlanon.releases.database_targets import read_schema_manifest
+from sqlanon.releases.opening import read_schema_manifest
 from sqlanon.removed import removed
 
 INTENT, NEW, PREVIOUS, NOTE = "intent.json", "new", "previous", "note"

@@ -20,8 +20,8 @@ from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import ident, order
 from sqlanon.publishing.publish import target_of
+from sqlanon.releases.opening import Place
 from sqlanon.releases.release import Release, open_release
-from sqlanon.releases.targets import Place
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.wording import option
 

@@ -20,9 +20,8 @@ from sqlanon.forms.form import Form
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
-from sqlanon.releases.file_checks import changed_files, check_columns
-from sqlanon.releases.stored_release import directory_state, find_in_directory
-from sqlanon.releases.targets import Place
+from sqlanon.releases.contents import changed_files, check_columns
+from sqlanon.releases.opening import Place, directory_state, find_in_directory
 from sqlanon.verification.checks import PublishedTables, equal_figures
 from sqlanon.wording import spoken
 

@@ -16,9 +16,9 @@ from sqlanon.near_texts import find_near
 from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.read_places import MANIFEST
 from sqlanon.releases.asked_release import AskedRelease
-from sqlanon.releases.stored_release import find_in_directory, find_in_schema
-from sqlanon.releases.targets import MANIFEST, releases_in
+from sqlanon.releases.opening import find_in_directory, find_in_schema, releases_in
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option, spoken
@@ -134,7 +134,7 @@ class Release(AskedRelease):
         Release that lies there. Raises TargetError where it cannot take the place, VerificationError where a check
         fails.
         """
-        from sqlanon.releases.directory_target import DirectoryTarget
+        from sqlanon.releases.targets import DirectoryTarget
         from sqlanon.releases.verified_write import write_verified
 
         if self.reopen is not None:

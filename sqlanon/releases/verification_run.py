@@ -23,8 +23,8 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.releases import file_checks
-from sqlanon.releases.targets import Place
+from sqlanon.releases import contents
+from sqlanon.releases.opening import Place
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.wording import option
@@ -138,16 +138,16 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     """
     background_report.check_r(evidence.r, evidence.backgrounds)
     log.info("reading the files")
-    checks = [file_checks.check_files(published.engine, published.manifest, place)]
+    checks = [contents.check_files(published.engine, published.manifest, place)]
     if checks[0].holds:  # tables are read only where their files are the publisher's
-        checks.append(file_checks.check_columns(published))
+        checks.append(contents.check_columns(published))
     if not checks[-1].holds:
         return Report(tuple(checks))
     log.info("checking the tables")
     report = form.verify(published)
     # what is known for certain stands first: nothing below makes up for it
     certain_checks = [check for check in report.checks if check.certain]
-    figures_check = find_finer(published) or file_checks.check_manifest_figures(published.manifest, report)
+    figures_check = find_finer(published) or contents.check_manifest_figures(published.manifest, report)
     checks = [*certain_checks, *checks, figures_check]
     checks += [check for check in report.checks if check not in certain_checks]
     compared: list[Check] = []

@@ -26,7 +26,7 @@ from sqlanon.html_tables import write_table
 from sqlanon.plain_values import plain, words
 from sqlanon.prose import as_made, write
 from sqlanon.read_places import check_new_file
-from sqlanon.releases.companions.column_roles import describe_columns
+from sqlanon.releases.companions import describe_columns
 from sqlanon.releases.release import Release
 from sqlanon.reports.facts import (
     Facts,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sqlanon.plans.templates import literal
-from sqlanon.releases.foreign_content import foreign_parts
+from sqlanon.releases.contents import foreign_parts
 
 KEY = "org.apache.spark.sql.parquet.row.metadata"
 

@@ -4,9 +4,9 @@ import duckdb
 import pytest
 
 import sqlanon
+from sqlanon.bounded_files import file_sha256
 from sqlanon.errors import ReleaseError, TargetError
-from sqlanon.releases.companions import registry
-from sqlanon.releases.targets import file_sha256
+from sqlanon.releases import companions
 from tests.conftest import FEW_PATIENTS
 from tests.databases import connect
 from tests.releases.conftest import ROLES, change_manifest, failing, sign
@@ -19,7 +19,7 @@ def test_both_are_in_the_manifest_and_are_made_again(release):
         "bytes": (release / "README.md").stat().st_size,
         "sha256": file_sha256(release / "README.md"),
     }
-    texts = registry.write_companions(release, change_manifest(release))
+    texts = companions.write_companions(release, change_manifest(release))
     assert texts == {name: (release / name).read_text() for name in ("README.md", "estimate.sql")}
     assert sqlanon.open(release).verify().holds
 
@@ -86,6 +86,6 @@ def test_a_schema_holds_tables_alone(tmp_path):
 
 def test_what_attacks_reach_is_said_first_where_it_was_looked_at(release):
     manifest = change_manifest(release)
-    texts = registry.write_companions(release, manifest, "about 52% of the people")
+    texts = companions.write_companions(release, manifest, "about 52% of the people")
     assert texts["README.md"].index("about 52% of the people") < texts["README.md"].index("**Promised**")
-    assert "Attacks reach" not in registry.write_companions(release, manifest)["README.md"]
+    assert "Attacks reach" not in companions.write_companions(release, manifest)["README.md"]

@@ -7,8 +7,7 @@ import pytest
 import sqlanon
 from sqlanon.forms import FORMS
 from sqlanon.methods import METHODS
-from sqlanon.releases.companions.column_types import read_types
-from sqlanon.releases.companions.registry import write_readme
+from sqlanon.releases.companions import read_types, write_readme
 from tests.databases import database
 
 SOURCE = (

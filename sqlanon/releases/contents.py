@@ -1,33 +1,41 @@
-"""Look at a release's files and tables beside its manifest: are they the ones it describes?"""
+"""Look at what lies in a release beside its manifest: is it what that describes, and nothing else?
 
-from collections.abc import Mapping
+In a Parquet file what is foreign are columns of other names and types, and metadata beside them. How a file is packed
+is not looked at: `adopt` writes anew what comes from elsewhere.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlanon.bounded_files import MOST_BYTES
+from sqlanon.bounded_files import MOST_BYTES, file_sha256
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.plans.json_schema import shown_path
 from sqlanon.plans.manifest import Manifest, table_files
+from sqlanon.read_places import MANIFEST
+from sqlanon.releases.companions import COMPANIONS, foreign_comments, read_file
 from sqlanon.releases.manifest_schema import manifest_faults
-from sqlanon.releases.targets import Place, file_sha256
+from sqlanon.releases.opening import Place
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
 from sqlanon.verification.types import find_wrong_type
 
-
-def file_path(directory: Path, name: str) -> Path:
-    """Return the path of a release's file; refuse a name that leads elsewhere."""
-    # a stranger's manifest may name any file of this machine, and its digest would be shown
-    if Path(name).name != name or name in (".", "..") or len(name) > 200 or "\0" in name:
-        raise ReleaseError(f"the manifest names a file outside the release: {name[:80]!r}")
-    return directory / name
+# what Spark says beside the rows: its version, and names and types of the columns, single values or marks
+_VERSION = re.compile(r"\d{1,2}(\.\d{1,4}){1,3}(-(preview|amzn-|SNAPSHOT)\d{0,6})?")
+_FIELD = r'\{{"name":{},"type":{},"nullable":(true|false),"metadata":\{{\}}\}}'
+_TYPE = r'"[a-z]+(_ntz)?(\(\d{1,2},\d{1,2}\))?"'
+_PARTS = ",".join([_FIELD.format('"attribute"', '"string"'), _FIELD.format('"count"', '"integer"')])
+_MARKS = (
+    r'\{"type":"array","elementType":\{"type":"struct","fields":\[' + _PARTS + r'\]\},"containsNull":(true|false)\}'
+)
+_DESCRIBED = {"rows", "bytes", "sha256"}
 
 
 def check_files(engine: Engine, manifest: Manifest, place: Place) -> Check:
     """Compare what lies in a release's place with what the manifest says of it: that, and nothing else."""
-    from sqlanon.releases.foreign_content import foreign_entries, foreign_files  # estimating asks for digests alone
-
     files = manifest["files"]
     if place.directory is None:  # tables, which the database keeps whole
         foreign = {}
@@ -47,10 +55,18 @@ def changed_files(directory: Path | None, manifest: Manifest) -> dict[str, str]:
     if directory is None:
         return {}
     files = manifest["files"]
-    digests = {name: _digest(file_path(directory, name), entry.get("bytes")) for name, entry in files.items()}
+    digests = {name: _digest(_file_path(directory, name), entry.get("bytes")) for name, entry in files.items()}
     changed = {name: digest for name, digest in digests.items() if digest != files[name].get("sha256")}
     tables = form_of(manifest).table_names(manifest)
     return changed | {f"{table}.parquet": "not in the manifest" for table in tables if not table_files(files, table)}
+
+
+def _file_path(directory: Path, name: str) -> Path:
+    """Return the path of a release's file; refuse a name that leads elsewhere."""
+    # a stranger's manifest may name any file of this machine, and its digest would be shown
+    if Path(name).name != name or name in (".", "..") or len(name) > 200 or "\0" in name:
+        raise ReleaseError(f"the manifest names a file outside the release: {name[:80]!r}")
+    return directory / name
 
 
 def _digest(path: Path, claimed_size: Any) -> str:
@@ -65,6 +81,77 @@ def _digest(path: Path, claimed_size: Any) -> str:
         return f"{size:,} bytes, and not {claimed_size:,}"
     with raised_as(ReleaseError, f"cannot read {str(path)!r}"):
         return file_sha256(path)
+
+
+def foreign_files(directory: Path, manifest: Manifest) -> dict[str, Any]:
+    """Return by name what a directory holds beside the release, and what its files hold beside their tables.
+
+    The files that the manifest names are there, with the sha256 that it says.
+    """
+    files = manifest["files"]
+    tables = {table: table_files(files, table) for table in form_of(manifest).table_names(manifest)}
+    ours = {name for listed in tables.values() for name in listed}
+    faults: dict[str, Any] = {}
+    for path in sorted(directory.iterdir()):
+        if path.name not in (MANIFEST, *files):
+            faults[path.name] = "not in the manifest"
+    for name, described in files.items():
+        size = (directory / name).stat().st_size
+        if described.get("bytes", size) != size:
+            faults[name] = f"{size} bytes, not {described['bytes']}"
+        elif set(described) - (_DESCRIBED if name in ours else _DESCRIBED - {"rows"}):
+            faults[name] = f"described by {', '.join(sorted(set(described) - _DESCRIBED))}"
+    for table, listed in tables.items():
+        faults |= foreign_parts([directory / name for name in listed])
+        if listed != [f"{table}.parquet"]:  # from 0 on, all with as many digits: a number tells nothing
+            parts = [f"{number:0{max(5, len(str(len(listed))))}d}" for number in range(len(listed))]
+            pairs = zip(listed, parts, strict=True)
+            faults |= {name: f"not the part {part}" for name, part in pairs if name != f"{table}-{part}.parquet"}
+    return faults | {name: "no table of the release" for name in files if name not in (*ours, *COMPANIONS)}
+
+
+def foreign_parts(paths: Sequence[Path]) -> dict[str, str]:
+    """Return what is wrong with the files of one table, by name: each holds the rows of the same columns alone."""
+    from duckdb import Error  # slow to load: whoever asks looks at digests alone
+
+    faults: dict[str, str] = {}
+    first: Mapping[str, str] = {}
+    for path in paths:
+        try:
+            columns, metadata = read_file(path)
+        except Error:
+            faults[path.name] = "no Parquet file of a table"
+            continue
+        first = first or columns
+        words = [f"the metadata {key[:60]!r}" for key, value in metadata if not _is_known(key, value, columns)]
+        if [*columns.items()] != [*first.items()]:
+            words.append(f"its columns are not those of {paths[0].name}")
+        if words:
+            faults[path.name] = "; ".join(words)
+    return faults
+
+
+def _is_known(key: str, value: str, columns: Mapping[str, str]) -> bool:
+    """Tell whether metadata is what Spark writes, and says no more than the columns do."""
+    if key == "org.apache.spark.version":
+        return bool(_VERSION.fullmatch(value))
+    names = [re.escape(json.dumps(name, ensure_ascii=False)) for name in columns]
+    fields = ",".join(_FIELD.format(name, f"({_TYPE}|{_MARKS})") for name in names)
+    is_row = key == "org.apache.spark.sql.parquet.row.metadata"
+    return is_row and bool(re.fullmatch(rf'\{{"type":"struct","fields":\[{fields}\]\}}', value))
+
+
+def foreign_entries(engine: Engine, schema: str, manifest: Manifest) -> dict[str, str]:
+    """Return what a schema holds beside the release's tables: by kind and name, `not in the manifest`."""
+    tables = (*form_of(manifest).table_names(manifest), "manifest")
+    expected = {("table", name) for name in tables}
+    entries = set(engine.contents(schema) or ()) - expected
+    names = set(manifest["files"]) - set(tables)
+    faults = {f"{kind} {name}": "not in the manifest" for kind, name in sorted(entries)}
+    faults |= {f"table {name}": "no table of the release" for name in sorted(names)}
+    described = {name: set(entry) - {"rows"} for name, entry in manifest["files"].items()}
+    faults |= {name: f"described by {', '.join(sorted(keys))}" for name, keys in described.items() if keys}
+    return faults | foreign_comments(manifest, engine.comments(schema))
 
 
 def check_columns(published: PublishedTables) -> Check:
