@@ -114,6 +114,16 @@ REFUSED = [
         for name in ("anatomy", "anatomy of two", "robust", "splu", "splu of two")
         for act in (ASK, sqlanon.attack, sqlanon.report)
     ],
+    (
+        "anatomy",
+        "files",
+        {"../../etc/passwd": {"sha256": "0" * 64}, "qit.parquet": {}},
+        ASK,
+        "a file outside the release",
+    ),
+    ("anatomy", "files", {}, ASK, "qit.parquet .not in the manifest., st.parquet .not in the manifest."),
+    ("anatomy", "columns", {}, OPEN, "does not name its columns"),
+    ("anatomy", "columns quasi", ["age'; drop table x", "sex"], ASK, OTHER_COLUMNS),
     ("anatomy", "columns group", "nobody", sqlanon.attack, OTHER_COLUMNS),
     ("splu", "columns sensitive", ["disease", "nobody"], OPEN, "how its sensitive columns were randomized"),
     ("mondrian", "parameters published age type", "DATE", sqlanon.attack, OTHER_COLUMNS),
