@@ -131,6 +131,14 @@ class Form:
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
+        if not self.has_several(manifest):
+            return self.open_session(engine, tables, manifest)
+        from sqlanon.estimation.several_session import GO_TOGETHER, SeveralSession
+
+        return SeveralSession(self.open_session, engine, tables, manifest, GO_TOGETHER if self.keeps_quasi else "")
+
+    def open_session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+        """Open a release of one table of sensitive values."""
         raise NotImplementedError
 
     @property

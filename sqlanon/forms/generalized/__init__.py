@@ -89,15 +89,8 @@ class BoxForm(Form):
 
         return box_presence_query
 
-    def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+    def open_session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        if not self.has_several(manifest):
-            return self._open(engine, tables, manifest)
-        from sqlanon.estimation.several_session import SeveralSession
-
-        return SeveralSession(self._open, engine, tables, manifest)
-
-    def _open(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         from sqlanon.estimation.cells.boxes import BoxSession
 
         return BoxSession(engine, tables, manifest)

@@ -96,15 +96,8 @@ class GroupForm(Form):
 
         return presence_query
 
-    def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+    def open_session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        if not self.has_several(manifest):
-            return self._open(engine, tables, manifest)
-        from sqlanon.estimation.several_session import GO_TOGETHER, SeveralSession
-
-        return SeveralSession(self._open, engine, tables, manifest, GO_TOGETHER)
-
-    def _open(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         from sqlanon.estimation.qit_st.session import GroupSession
 
         return GroupSession(engine, tables, manifest, OF_PEOPLE if of_people(manifest) else self.estimators)

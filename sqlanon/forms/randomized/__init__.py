@@ -113,7 +113,7 @@ class RandomizedForm(Form):
             small["off_at_least"] = departures.small_sums(small["alpha"], promise["gamma"], promise["epsilon"])
         return promised
 
-    def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+    def open_session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
         from sqlanon.estimation.randomized.session import RandomizedSession
 

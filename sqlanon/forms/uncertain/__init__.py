@@ -70,7 +70,7 @@ class UncertainForm(Form):
         """Return what is promised, as numbers."""
         return {name: manifest["parameters"][name] for name in ("k", "l", "threshold")}
 
-    def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+    def open_session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
         from sqlanon.estimation.cells.uncertain import UncertainSession
 

@@ -68,7 +68,7 @@ class TallyForm(Form):
         """Return what is promised."""
         return {"l": manifest["parameters"]["l"], "confidence": 1 / manifest["parameters"]["l"]}
 
-    def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
+    def open_session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
         from tests.toys.tally_form.session import CrowdSession
 
