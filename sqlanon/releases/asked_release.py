@@ -216,6 +216,7 @@ class AskedRelease:
                 f"these files are not those of the release's manifest: {names} (sha256 mismatch);"
                 " get a fresh copy from its publisher"
             )
+        self.form.check_manifest(self.manifest, "the release")  # which may have been changed since it was opened
         if not check_columns(self.published_tables).holds:
             raise ReleaseError(
                 "the tables of this release have other columns than its manifest says: it was changed or damaged; get a"
