@@ -141,7 +141,11 @@ WHOLE_PER_COLUMN = Kind(
     job=json_schema.either({"type": "integer"}, json_schema.keyed({"type": "integer"})),
 )
 # the name of a column, which need not be a published one
-COLUMN = Kind(lambda _, value: check_name(value), schema=lambda _: {"type": ["string", "null"]}, job=TEXT_OF_JOB)
+COLUMN = Kind(
+    lambda _, value: check_name(value),
+    schema=lambda _: {"type": ["string", "null"], "maxLength": 128},
+    job=TEXT_OF_JOB,
+)
 # on the command line commas separate names, and a text that is a column's name is that column
 COLUMNS = Kind(lambda _, value: check_names(value), typed=_LISTED, job=TEXTS_OF_JOB)
 # each text names one column or, between commas, several

@@ -97,7 +97,7 @@ def _member_faults(
     schema: Schema, value: Mapping[str, Any], names: Mapping[str, Collection[str]], path: Path
 ) -> Iterator[Path]:
     properties, other = schema.get("properties", {}), schema.get("additionalProperties", True)
-    yield from ((*path, name) for name in schema.get("required", ()) if name not in value)
+    yield from ((*path, name, "is missing") for name in schema.get("required", ()) if name not in value)
     for name, member in value.items():
         member_schema = properties.get(name, other)
         if member_schema is False:
